@@ -1,0 +1,52 @@
+"""Deterministic ids: the same source gives the same id, in every process and on every replay (DESIGN, invariant 2).
+
+All ids are UUIDs (version 5) in their 36-character text form: what Qdrant takes as a point id, and what no tenant can guess into
+another tenant's data, since the tenant is always among the parts.
+"""
+
+import uuid
+from typing import Final
+
+from memory.keys import encode_key
+
+_NAMESPACE: Final = uuid.UUID("6b1f0f5e-7c1a-5d0e-9a57-2f6d1c0b8e42")
+
+
+def window_id(tenant: str, session: str, sequence: int) -> str:
+    """The id of the ``sequence``-th window (from 0) of a session."""
+    return _derive("window", tenant, session, str(sequence))
+
+
+def segment_id(window: str, place: int, generation: str = "") -> str:
+    """The id of the segment at ``place`` (from 0) in a window's extraction."""
+    return _derive("segment", window, str(place), generation or "-")
+
+
+def event_id(window: str, place: int, generation: str = "") -> str:
+    """The id of the event at ``place`` (from 0) in a window's extraction.
+
+    Args:
+        window: The window's id.
+        place: The event's place among the events that the extraction lays down.
+        generation: Empty for the live generation; a name for a re-extraction that grows beside it.
+    """
+    return _derive("event", window, str(place), generation or "-")
+
+
+def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = "") -> str:
+    """The id of the entity of a type that a ``GROUP BY`` key names."""
+    return _derive("entity", tenant, entity_type, entity_key, generation or "-")
+
+
+def summary_id(entity: str, topic: str, period: str) -> str:
+    """The id of the summary of one topic's timeline over one period (``2023-W19``, ``2023-05``)."""
+    return _derive("summary", entity, topic, period)
+
+
+def message_id(tenant: str, session: str, topic_partition: str, offset: int) -> str:
+    """The id of a message whose producer gave it none: from where it lies in the log."""
+    return _derive("message", tenant, session, topic_partition, str(offset))
+
+
+def _derive(kind: str, *parts: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, encode_key(kind, *parts).decode("ascii")))

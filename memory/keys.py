@@ -1,0 +1,72 @@
+"""Kafka keys: the one place where they are built, read and mapped to a partition.
+
+A key is its parts, each percent-encoded as UTF-8, joined by ``/``: ``acme/session-1``. Any producer in any language can write it,
+no part can forge a separator, and two different lists of parts never give the same bytes.
+"""
+
+from typing import Final
+from urllib.parse import quote, unquote
+
+from memory.errors import KeyFormatError
+
+_SEPARATOR: Final = "/"
+
+
+def encode_key(*parts: str) -> bytes:
+    """Builds the bytes of a key from its parts.
+
+    Args:
+        *parts: At least one non-empty text, for example the tenant and the session.
+
+    Raises:
+        KeyFormatError: If there is no part, or an empty one, or one that UTF-8 cannot carry.
+    """
+    if not parts or not all(parts):
+        raise KeyFormatError(f"a key needs at least one part and no empty one, got {parts!r}")
+    try:
+        return _SEPARATOR.join(quote(part, safe="") for part in parts).encode("ascii")
+    except UnicodeEncodeError as error:
+        raise KeyFormatError(f"a key's parts must be valid Unicode, got {parts!r}") from error
+
+
+def decode_key(key: bytes) -> tuple[str, ...]:
+    """Reads the parts back from the bytes that :func:`encode_key` built.
+
+    Raises:
+        KeyFormatError: If the bytes are not such a key.
+    """
+    try:
+        parts = tuple(unquote(part, errors="strict") for part in key.decode("ascii").split(_SEPARATOR))
+        if encode_key(*parts) == key:
+            return parts
+    except (UnicodeDecodeError, KeyFormatError):
+        pass
+    raise KeyFormatError(f"the key {key[:80]!r} is not percent-encoded parts joined by '/'")
+
+
+def partition_of(key: bytes, partitions: int) -> int:
+    """The partition of a key: murmur2, as Kafka's Java client and aiokafka place it.
+
+    Args:
+        key: The bytes of the key.
+        partitions: How many partitions the topic has, at least 1.
+    """
+    return (_murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+def _murmur2(data: bytes) -> int:
+    """Kafka's ``Utils.murmur2`` (seed 0x9747b28c), as an unsigned 32-bit number."""
+    length = len(data)
+    mixed = (0x9747B28C ^ length) & 0xFFFFFFFF
+    tail = length & ~3
+    for start in range(0, tail, 4):
+        word = int.from_bytes(data[start : start + 4], "little")
+        word = (word * 0x5BD1E995) & 0xFFFFFFFF
+        word ^= word >> 24
+        word = (word * 0x5BD1E995) & 0xFFFFFFFF
+        mixed = ((mixed * 0x5BD1E995) & 0xFFFFFFFF) ^ word
+    if length & 3:
+        mixed = ((mixed ^ int.from_bytes(data[tail:], "little")) * 0x5BD1E995) & 0xFFFFFFFF
+    mixed ^= mixed >> 13
+    mixed = (mixed * 0x5BD1E995) & 0xFFFFFFFF
+    return mixed ^ (mixed >> 15)

@@ -1,0 +1,28 @@
+"""The records that travel through the topics (DESIGN, the way of a message)."""
+
+from memory.records.base import Record, Value
+from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, Segment, Usage
+from memory.records.flow import Change, Contribution, DeadLetter, Memory, MemoryChange, RecallRecord
+from memory.records.message import Message, Role, SessionCommand, ToolCall, Window
+
+__all__ = [
+    "Change",
+    "Contribution",
+    "DeadLetter",
+    "Dropped",
+    "EntityPatch",
+    "Event",
+    "Extraction",
+    "Memory",
+    "MemoryChange",
+    "Message",
+    "RecallRecord",
+    "Record",
+    "Role",
+    "Segment",
+    "SessionCommand",
+    "ToolCall",
+    "Usage",
+    "Value",
+    "Window",
+]

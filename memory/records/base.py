@@ -1,0 +1,68 @@
+"""What every record on the wire shares: a schema version, tolerance for a newer minor one, and JSON by orjson."""
+
+from typing import Any, ClassVar, Self
+
+import orjson
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from memory.errors import MalformedRecordError, UnsupportedVersionError
+
+__all__ = ["AwareDatetime", "Record", "Value", "problems_of"]
+
+
+class Value(BaseModel):
+    """A part of a record. Unknown fields of a newer minor version are kept and written out again."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", ser_json_inf_nan="null")
+
+
+class Record(Value):
+    """A record with a schema version of its own, ``major.minor``."""
+
+    MAJOR: ClassVar[int] = 1
+
+    schema_version: str = Field(default="1.0", pattern=r"^\d+\.\d+$")
+
+    @classmethod
+    def from_json(cls, raw: bytes) -> Self:
+        """Reads the record from its bytes on the wire.
+
+        Raises:
+            UnsupportedVersionError: If its major version is newer than this code's.
+            MalformedRecordError: If the bytes are not UTF-8 JSON of this record; says which field and why.
+        """
+        try:
+            fields = orjson.loads(raw)
+        except orjson.JSONDecodeError as error:
+            raise MalformedRecordError(f"{cls.__name__}: not JSON in UTF-8: {error}") from error
+        return cls.from_fields(fields)
+
+    @classmethod
+    def from_fields(cls, fields: Any) -> Self:
+        """The same from parsed JSON."""
+        if isinstance(fields, dict):
+            cls._refuse_newer_major(fields.get("schema_version"))
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:
+            raise MalformedRecordError(f"{cls.__name__}: {problems_of(error)}") from error
+
+    def to_json(self) -> bytes:
+        """The bytes on the wire. Equal records give equal bytes."""
+        return orjson.dumps(self.model_dump(mode="json", exclude_none=True))
+
+    @classmethod
+    def _refuse_newer_major(cls, version: object) -> None:
+        if not isinstance(version, str):
+            return
+        major = version.partition(".")[0]
+        if major.isdecimal() and int(major) > cls.MAJOR:
+            raise UnsupportedVersionError(
+                f"{cls.__name__}: schema version {version} is newer than the {cls.MAJOR}.x that this Varve reads; "
+                "update Varve, then redrive the dead letter"
+            )
+
+
+def problems_of(error: ValidationError) -> str:
+    """A validation error as one line: ``messages.0.role: Input should be ...; text: Field required``."""
+    return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in error.errors(include_url=False))

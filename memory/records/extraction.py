@@ -1,0 +1,106 @@
+"""What one extraction of a window gives: segments, events, patches, and what it cost."""
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from memory.records.base import AwareDatetime, Record, Value
+from memory.records.message import Name
+
+
+class Segment(Value):
+    """A topic's messages in one window; the ranges need not touch (VikingMem 3.1, intelligent memory segmentation)."""
+
+    id: str
+    topic: str
+    ranges: list[tuple[int, int]] = Field(min_length=1)
+    """Inclusive ``[start, end]`` places of messages in the window, from 0, ascending."""
+
+
+class Event(Record):
+    """A discrete, timestamped, schema-constrained memory (VikingMem 2.2.1)."""
+
+    id: str
+    tenant: Name
+    user: Name
+    session: Name
+    window_id: str
+    type: Name
+    content: str
+    properties: dict[str, JsonValue] = Field(default_factory=dict)
+    importance: float = Field(default=0.5, ge=0, le=1)
+    keywords: list[str] = Field(default_factory=list)
+    event_time: AwareDatetime
+    """When it happened, as far as the messages say; else when it was said."""
+    said_at: AwareDatetime
+    """The time of the latest message it rests on."""
+    segment_id: str | None = None
+    message_ids: list[str] = Field(min_length=1)
+    """The evidence: the messages it rests on, best first."""
+    extractor: str
+    """``offline``, or ``llm:`` and the model's name."""
+
+
+class EntityPatch(Value):
+    """A field-wise SEARCH/REPLACE patch for an entity's text (VikingMem, Algorithm 1). An empty ``search`` appends or creates."""
+
+    id: str
+    entity_type: Name
+    entity_key: str
+    field: Name
+    search: str = ""
+    replace: str
+    event_time: AwareDatetime
+    message_ids: list[str] = Field(min_length=1)
+
+
+class Usage(Record):
+    """What one model call cost."""
+
+    tenant: Name
+    stage: str
+    model: str
+    purpose: str = "extraction"
+    calls: int = 1
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the prompt tokens, those that the provider's prefix cache held."""
+    completion_tokens: int = 0
+    cost: float = 0.0
+    """In the currency of the price table."""
+    latency_ms: float = 0.0
+    time: AwareDatetime
+    subject: str | None = None
+    """What it was for: a window's or an entity's id."""
+
+
+class Dropped(Value):
+    """Something that an extraction left out, and why."""
+
+    what: Literal["event", "segment", "patch", "property", "message"]
+    reason: str
+    count: int = 1
+
+
+class Extraction(Record):
+    """All that one extraction of one window lays down."""
+
+    window_id: str
+    tenant: Name
+    user: Name
+    session: Name
+    sequence: int = Field(ge=0)
+    generation: str = ""
+    """Empty for the live one; a name for a re-extraction that grows beside it."""
+    extractor: str
+    schema_name: str
+    """The schema it was made under."""
+    message_ids: list[str]
+    """Of all the window's messages, in order."""
+    segments: list[Segment] = Field(default_factory=list)
+    events: list[Event] = Field(default_factory=list)
+    patches: list[EntityPatch] = Field(default_factory=list)
+    dropped: list[Dropped] = Field(default_factory=list)
+    usage: list[Usage] = Field(default_factory=list)
+    window_end: AwareDatetime
+    """The latest event time among the window's messages."""

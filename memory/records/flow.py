@@ -1,0 +1,107 @@
+"""What flows behind an extraction: contributions to entities, changes of memories, recalls."""
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from memory.records.base import AwareDatetime, Record, Value
+from memory.records.message import Name
+
+
+class Change(Value):
+    """One change that a contribution makes to one property of an entity."""
+
+    op: Literal["apply", "retract"]
+    property: Name
+    source_id: str
+    """The event or patch it comes from: a retraction names what it takes back."""
+    value: JsonValue = None
+    """What the operator is fed: a number for SUM, the patch's search and replace for PATCH, ..."""
+    event_time: AwareDatetime
+    message_ids: list[str] = Field(default_factory=list)
+
+
+class Contribution(Record):
+    """All that one source record does to one entity: applied whole, once, in the order of its source partition."""
+
+    tenant: Name
+    user: Name | None = None
+    """The user whose window it comes from."""
+    entity_type: Name
+    entity_key: str = Field(min_length=1)
+    """The ``GROUP BY`` key's parts, encoded as :func:`memory.keys.encode_key` does."""
+    kind: Literal["change", "touch", "tick"] = "change"
+    source: str
+    """The source's topic and partition (``extractions/3``): positions of different sources never meet."""
+    position: int = Field(ge=0)
+    """The source record's offset. An entity applies a position of a source once."""
+    changes: list[Change] = Field(default_factory=list)
+    time: AwareDatetime
+    """Event time of the source."""
+    schema_name: str = ""
+    generation: str = ""
+
+
+class Memory(Record):
+    """One memory as it is stored, searched and returned."""
+
+    id: str
+    tenant: Name
+    user: Name | None = None
+    kind: Literal["event", "entity", "summary", "segment"]
+    type: Name
+    content: str
+    """The text that is embedded and searched."""
+    properties: dict[str, JsonValue] = Field(default_factory=dict)
+    keywords: list[str] = Field(default_factory=list)
+    importance: float = Field(default=0.5, ge=0, le=1)
+    event_time: AwareDatetime
+    session: str | None = None
+    window_id: str | None = None
+    entity_key: str | None = None
+    message_ids: list[str] = Field(default_factory=list)
+    """The evidence, best first."""
+    extractor: str | None = None
+    generation: str = ""
+    version: int = 0
+    """Grows with every change of this memory."""
+    expires_at: AwareDatetime | None = None
+
+
+class MemoryChange(Record):
+    """A record of ``memories``, the public change feed. A tombstone is a record without a value (Kafka's own form), keyed alike."""
+
+    op: Literal["upsert", "tombstone"]
+    memory_id: str
+    tenant: Name
+    memory: Memory | None = None
+
+
+class RecallRecord(Record):
+    """Which memories a recall returned, and what came of it."""
+
+    id: str
+    tenant: Name
+    user: Name | None = None
+    memory_ids: list[str]
+    content_hashes: list[str] = Field(default_factory=list)
+    """SHA-256 of the contents returned, so that their echo in the conversation is recognised."""
+    useful_ids: list[str] = Field(default_factory=list)
+    """Feedback: which of them served."""
+    time: AwareDatetime
+
+
+class DeadLetter(Record):
+    """A dead letter as operators see it. On the wire the source's value, key and headers stay untouched; the rest travels in headers."""
+
+    topic: str
+    partition: int
+    offset: int
+    stage: str
+    reason: str
+    """A stable word, as the errors' ``reason``."""
+    detail: str
+    tries: int
+    tenant: str | None = None
+    first_time: AwareDatetime
+    last_time: AwareDatetime

@@ -1,0 +1,78 @@
+"""What applications produce: raw messages, and the commands that travel among them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue, StringConstraints
+
+from memory.records.base import AwareDatetime, Record, Value
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+"""A tenant, user, session or id: 1 to 256 characters."""
+
+Role = Literal["user", "assistant", "system", "tool"]
+
+
+class ToolCall(Value):
+    """One tool invocation of an agent trace."""
+
+    name: Name
+    """The tool's name."""
+    arguments: JsonValue = None
+    result: JsonValue = None
+    success: bool | None = None
+    error: str | None = None
+    duration_ms: float | None = Field(default=None, ge=0)
+
+
+class Message(Record):
+    """One raw message: a chat turn, an utterance of a meeting, a step of an agent."""
+
+    tenant: Name
+    user: Name
+    """Whose memory it feeds."""
+    session: Name
+    id: Name | None = None
+    """Unique in its session; a repeated id is the same message. Derived from its place in the log where the producer gives none."""
+    role: Role = "user"
+    speaker: str | None = None
+    """Who said it, by name; the role where nobody is named."""
+    text: str = ""
+    event_time: AwareDatetime
+    """When it was said, not when it arrived."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    tool_call: ToolCall | None = None
+    from_recall: bool = False
+    """The text was put there by a recall: context for the reader, never extracted again."""
+
+
+class SessionCommand(Record):
+    """A command to the sessions stage. It lies in the ``messages`` log itself, so a replay closes the same windows at the same place."""
+
+    command: Literal["flush", "timer"]
+    tenant: Name | None = None
+    """None: every tenant's sessions in the partition."""
+    session: Name | None = None
+    """None: every session of the tenant in the partition."""
+    window_sequence: int | None = None
+    """For a timer: the window it was set for; it does nothing to a later one."""
+    last_offset: int | None = None
+    """For a timer: the newest message it has seen; it does nothing if a newer one came."""
+
+
+class Window(Record):
+    """A closed run of one session's messages, in the order of the log."""
+
+    id: str
+    tenant: Name
+    user: Name
+    session: Name
+    sequence: int = Field(ge=0)
+    """The window's number in its session, from 0."""
+    messages: list[Message] = Field(min_length=1)
+    token_count: int = Field(default=0, ge=0)
+    """An estimate of the messages' tokens, as the token cap counts them."""
+    closed_by: Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
+    source_partition: int = Field(ge=0)
+    first_offset: int = Field(ge=0)
+    """Where its first message lies in its partition of ``messages``."""
+    last_offset: int = Field(ge=0)

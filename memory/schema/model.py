@@ -1,0 +1,107 @@
+"""Event and entity types as data (VikingMem 2.2.1, figure 1): what an application wants remembered.
+
+``entity := SELECT OP(event.content) FROM events WHERE filters GROUP BY keys``
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+ValueType = Literal["int64", "float32", "string", "bool", "list<int64>", "list<float32>", "list<string>", "list<bool>"]
+
+Op = Literal["SUM", "COUNT", "AVG", "MAX", "MIN", "LLM_MERGE", "PATCH", "TIME_COMPRESS"]
+
+CONTENT = "content"
+"""As an ``EventPropertyName``: the event's text itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Property:
+    """A property of an event type."""
+
+    name: str
+    value_type: ValueType
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AggregateExpression:
+    """Which events drive a property of an entity, and how."""
+
+    op: Op
+    event_type: str | None = None
+    """None for PATCH: patches come from the extractor, not from events."""
+    event_property: str | None = None
+    """A property of the event type, or :data:`CONTENT`; None for COUNT and PATCH."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityProperty(Property):
+    """A property of an entity type. One without an aggregate is part of the key, or set by patches."""
+
+    is_primary_key: bool = False
+    aggregate: AggregateExpression | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """One condition of the WHERE clause; all of an entity type's must hold. A missing property fails every filter but ``!=``."""
+
+    property: str
+    """A property of the event, or one of ``importance``, ``type``, ``session``, ``user``."""
+    op: Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains"]
+    value: JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventType:
+    """A kind of event to extract."""
+
+    name: str
+    description: str
+    properties: tuple[Property, ...] = ()
+    weight: float = 1.0
+    """Type-level business importance in [0, 1] (VikingMem 3.3)."""
+
+    def property(self, name: str) -> Property | None:
+        """The property of that name, if there is one."""
+        return next((each for each in self.properties if each.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityType:
+    """A kind of long-lived state that events grow."""
+
+    name: str
+    description: str
+    properties: tuple[EntityProperty, ...]
+    keys: tuple[str, ...] = ("user",)
+    """GROUP BY: ``user``, ``session``, ``event_type``, ``day`` (of the event time, UTC), or a property of the events. A primary key
+    property that bears an event property's name stands for it."""
+    filters: tuple[Filter, ...] = ()
+    window_days: float | None = None
+    """Only events whose time lies within so many days before the entity's newest event count; None: all."""
+
+    def property(self, name: str) -> EntityProperty | None:
+        """The property of that name, if there is one."""
+        return next((each for each in self.properties if each.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySchema:
+    """All that one tenant wants remembered."""
+
+    name: str
+    version: str = "1"
+    description: str = ""
+    event_types: tuple[EventType, ...] = field(default=())
+    entity_types: tuple[EntityType, ...] = field(default=())
+
+    def event_type(self, name: str) -> EventType | None:
+        """The event type of that name, if there is one."""
+        return next((each for each in self.event_types if each.name == name), None)
+
+    def entity_type(self, name: str) -> EntityType | None:
+        """The entity type of that name, if there is one."""
+        return next((each for each in self.entity_types if each.name == name), None)

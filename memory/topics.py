@@ -1,0 +1,53 @@
+"""The topics that the stages meet in: names, what keys them, and how long Kafka keeps them (DESIGN, the way of a message)."""
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+DAY_MS: Final = 24 * 60 * 60 * 1000
+
+Cleanup = Literal["delete", "compact"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicSpec:
+    """One topic as it has to exist before any stage starts."""
+
+    name: str
+    """The name without the prefix."""
+    key: tuple[str, ...]
+    """What the parts of its keys are, in order."""
+    cleanup: Cleanup = "delete"
+    retention_ms: int = -1
+    """How long records are kept, in milliseconds; -1 keeps them for ever."""
+    config: dict[str, str] = field(default_factory=dict)
+    """Further topic configuration in Kafka's own words."""
+
+
+MESSAGES: Final = TopicSpec(name="messages", key=("tenant", "session"))
+WINDOWS: Final = TopicSpec(name="windows", key=("tenant", "session"), retention_ms=7 * DAY_MS)
+EXTRACTIONS: Final = TopicSpec(name="extractions", key=("tenant", "user"))
+CONTRIBUTIONS: Final = TopicSpec(name="contributions", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS)
+MEMORIES: Final = TopicSpec(name="memories", key=("tenant", "memory"), cleanup="compact")
+RECALLS: Final = TopicSpec(name="recalls", key=("tenant", "user"), retention_ms=7 * DAY_MS)
+CONTROL: Final = TopicSpec(name="control", key=("tenant",), cleanup="compact")
+DEAD_LETTERS: Final = TopicSpec(name="dead-letters", key=("source key",), retention_ms=28 * DAY_MS)
+AUDIT: Final = TopicSpec(name="audit", key=("tenant",))
+USAGE: Final = TopicSpec(name="usage", key=("tenant",))
+
+ALL: Final = (
+    MESSAGES,
+    WINDOWS,
+    EXTRACTIONS,
+    CONTRIBUTIONS,
+    MEMORIES,
+    RECALLS,
+    CONTROL,
+    DEAD_LETTERS,
+    AUDIT,
+    USAGE,
+)
+
+
+def topic_name(spec: TopicSpec, prefix: str) -> str:
+    """The name on the broker: the prefix (``varve.`` unless told) and the topic's own name."""
+    return f"{prefix}{spec.name}"

@@ -1,0 +1,45 @@
+"""What every embedding model offers."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """One text's vectors, from one pass of the model."""
+
+    dense: Vector
+    """Shape ``(dimension,)``, unit length."""
+    late: Vector | None
+    """Shape ``(tokens, dimension)``, each row of unit length: the late-interaction vectors. None where the endpoint gives none."""
+
+
+class Embedder(Protocol):
+    """An embedding model. ``embed_*`` may be called from many tasks at once; small calls are gathered into batches."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, stamped on every point."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a dense vector."""
+        ...
+
+    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
+        """Embeds texts to be stored; the late vectors are pooled to the configured count."""
+        ...
+
+    async def embed_query(self, text: str) -> Embedding:
+        """Embeds a query; the late vectors are one per token."""
+        ...
+
+    async def close(self) -> None:
+        """Frees threads and connections."""
+        ...

@@ -1,0 +1,35 @@
+"""What goes wrong between Varve and a model."""
+
+from memory.errors import VarveError
+
+
+class ModelError(VarveError):
+    """Base of this package's errors."""
+
+
+class TransientModelError(ModelError):
+    """It may pass by itself: a time-out, a refused connection, 429, 5xx. ``retry_after`` is the endpoint's own word, in seconds."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelConfigurationError(ModelError):
+    """It will not pass by itself: a wrong key, an unknown model, a dimension that does not fit."""
+
+
+class ModelAnswerError(ModelError):
+    """The answer cannot be used, and repair did not help. ``raw`` is its text, for the dead letter."""
+
+    def __init__(self, message: str, *, raw: str) -> None:
+        super().__init__(message)
+        self.raw = raw
+
+
+class BudgetExceededError(ModelError):
+    """A tenant's hard budget is used up until ``retry_after`` seconds from now."""
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

@@ -1,0 +1,41 @@
+"""What every extractor offers, whether it asks an LLM or not."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from memory.records import Extraction, Memory, Window
+from memory.schema.model import MemorySchema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionContext:
+    """What an extractor may know besides the window itself; bounded whatever the history."""
+
+    session_summary: str = ""
+    entities: tuple[Memory, ...] = field(default=())
+    """Of each entity type at most the five nearest to the window (VikingMem 3.1)."""
+    recalled_hashes: frozenset[str] = frozenset()
+    """SHA-256 of contents that recalls returned lately to this user: their echo is not extracted again."""
+    generation: str = ""
+
+
+class Extractor(Protocol):
+    """Turns a window into segments, events and patches."""
+
+    @property
+    def name(self) -> str:
+        """``offline``, or ``llm:`` and the model's name."""
+        ...
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """Extracts all that the schema asks for from one window.
+
+        Raises:
+            models.errors.TransientModelError: What may pass (time-outs, 429, 5xx): try again later.
+            models.errors.ModelAnswerError: The answer is beyond repair; carries the raw text.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Frees connections and threads."""
+        ...

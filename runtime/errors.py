@@ -1,0 +1,25 @@
+"""What goes wrong in the ground that processes run on."""
+
+from memory.errors import VarveError
+
+
+class RuntimeFault(VarveError):
+    """Base of this package's errors."""
+
+
+class TenantsFileError(RuntimeFault):
+    """The tenants' file cannot be read; says which line of it and why."""
+
+
+class UnknownTenantError(RuntimeFault):
+    """A record names a tenant that the tenants' file does not."""
+
+    reason = "unknown_tenant"
+
+
+class KafkaUnavailableError(RuntimeFault):
+    """Kafka cannot take or give records now; it may pass by itself."""
+
+
+class TopicMissingError(RuntimeFault):
+    """A topic does not exist, or has another partition count than its neighbours; says which command creates it."""
