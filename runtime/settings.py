@@ -174,7 +174,6 @@ class Settings(BaseSettings):
         env_prefix="VARVE_",
         env_nested_delimiter="__",
         env_file=".env",
-        nested_model_default_partial_update=True,
         extra="ignore",
         frozen=True,
         nested_model_default_partial_update=True,

@@ -1,0 +1,77 @@
+"""What every LLM endpoint offers: chat completions, streamed, with usage."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message of a prompt. The byte-stable prefix comes first, so that prefix caches hit."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMRequest:
+    """One call: what is asked, on whose account."""
+
+    messages: tuple[ChatMessage, ...]
+    tenant: str
+    stage: str
+    purpose: str = "extraction"
+    subject: str | None = None
+    """A window's or an entity's id, for the usage record."""
+    json_schema: Mapping[str, Any] | None = None
+    """The form of the answer; how it is asked for depends on what the endpoint can do."""
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMUsage:
+    """Tokens of one call, as the endpoint counts them."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LLMAnswer:
+    """A whole answer."""
+
+    text: str
+    model: str
+    finish_reason: Literal["stop", "length", "other"] = "stop"
+    usage: LLMUsage = field(default_factory=LLMUsage)
+    cost: float = 0.0
+    latency_ms: float = 0.0
+    from_cache: bool = False
+
+
+class LLM(Protocol):
+    """An LLM endpoint, or a chain of them."""
+
+    @property
+    def model(self) -> str:
+        """The model that is asked first."""
+        ...
+
+    async def complete(self, request: LLMRequest) -> LLMAnswer:
+        """Asks once and waits for the whole answer.
+
+        Raises:
+            models.errors.TransientModelError: Time-outs, refused connections, 429, 5xx of every endpoint.
+            models.errors.ModelConfigurationError: What no retry mends (401, 404, a request too long).
+            models.errors.BudgetExceededError: The tenant's hard budget is used up.
+        """
+        ...
+
+    def stream(self, request: LLMRequest) -> AsyncIterator[str]:
+        """The answer's text as it comes; raises as :meth:`complete`."""
+        ...
+
+    async def close(self) -> None:
+        """Frees connections."""
+        ...
