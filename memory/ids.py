@@ -33,6 +33,11 @@ def event_id(window: str, place: int, generation: str = "") -> str:
     return _derive("event", window, str(place), generation or "-")
 
 
+def patch_id(window: str, place: int, generation: str = "") -> str:
+    """The id of the patch at ``place`` (from 0) in a window's extraction."""
+    return _derive("patch", window, str(place), generation or "-")
+
+
 def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = "") -> str:
     """The id of the entity of a type that a ``GROUP BY`` key names."""
     return _derive("entity", tenant, entity_type, entity_key, generation or "-")
