@@ -23,3 +23,7 @@ class KafkaUnavailableError(RuntimeFault):
 
 class TopicMissingError(RuntimeFault):
     """A topic does not exist, or has another partition count than its neighbours; says which command creates it."""
+
+
+class RedisUnavailableError(RuntimeFault):
+    """Redis does not answer; what it holds can be done without for a while."""

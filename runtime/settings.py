@@ -37,6 +37,12 @@ class KafkaSettings(Group):
     max_record_bytes: int = Field(
         default=1_000_000, ge=1024, description="Largest value taken in or produced; a larger message goes to the dead letters."
     )
+    max_message_bytes: int = Field(
+        default=4_000_000,
+        ge=1024,
+        description="`max.message.bytes` of the topics: above `max_record_bytes`, so that a too large record of a foreign producer "
+        "comes in and is dead-lettered.",
+    )
     linger_ms: int = Field(default=5, ge=0, description="How long the producer waits to fill a batch.")
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(default="none", description="Producer compression.")
     session_timeout_s: float = Field(default=6.0, gt=0, description="A worker silent for so long loses its partitions.")
@@ -50,6 +56,8 @@ class RedisSettings(Group):
     url: str = Field(default="redis://127.0.0.1:6379/0", description="`redis://`, `rediss://` or `unix://` address.")
     prefix: str = Field(default="varve:", description="Put before every key.")
     timeout_s: float = Field(default=2.0, gt=0, description="Time-out of one command.")
+    tail_messages: int = Field(default=200, ge=1, description="Newest messages kept readable per session.")
+    tail_ttl_s: float = Field(default=7 * 86400.0, ge=1, description="How long a silent session's tail is kept.")
 
 
 class StoreSettings(Group):
@@ -111,8 +119,26 @@ class LLMSettings(Group):
     concurrency: int = Field(default=8, ge=1, description="Calls at once, per endpoint, over all workers.")
     requests_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers; none if unset.")
     tokens_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers; none if unset.")
+    queue_timeout_s: float = Field(default=60.0, gt=0, description="How long a call waits for its turn under these limits.")
+    lease_s: float = Field(default=15.0, gt=0, description="A worker that dies in a call gives its turn back after so long.")
     cache_ttl_s: float = Field(default=7 * 86400.0, ge=0, description="How long an answer is kept for a redelivery; 0: not at all.")
     price_table: Path | None = Field(default=None, description="JSON: `{model: {prompt, cached, completion}}` per million tokens.")
+
+
+class BudgetSettings(Group):
+    """What LLM calls may use up, per tenant and day (UTC)."""
+
+    soft_tokens: int | None = Field(default=None, ge=0, description="Tokens from which on to warn, and to defer what can wait.")
+    hard_tokens: int | None = Field(default=None, ge=0, description="Tokens that no call may pass; none if unset.")
+    soft_cost: float | None = Field(default=None, ge=0, description="The same as a cost; needs the price table.")
+    hard_cost: float | None = Field(default=None, ge=0, description="The same as a cost; needs the price table.")
+    policy: Literal["wait", "offline"] = Field(
+        default="wait", description="Past the hard budget a window waits for the next day, or is extracted offline."
+    )
+    off_peak_start_hour: int | None = Field(
+        default=None, ge=0, le=23, description="Hour (UTC) from which on what the soft budget deferred may run; deferred never if unset."
+    )
+    off_peak_hours: int = Field(default=8, ge=1, le=24, description="How many hours that time lasts.")
 
 
 class EndpointSettings(Group):
@@ -191,6 +217,7 @@ class Settings(BaseSettings):
     sessions: SessionSettings = SessionSettings()
     delivery: DeliverySettings = DeliverySettings()
     llm: LLMSettings = LLMSettings()
+    budget: BudgetSettings = BudgetSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     recall: RecallSettings = RecallSettings()
     service: ServiceSettings = ServiceSettings()

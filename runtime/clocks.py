@@ -1,0 +1,56 @@
+"""Clocks that tests can drive (DESIGN, invariant 6)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Tells the wall-clock time."""
+
+    def now(self) -> datetime:
+        """The time, aware, in UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """The machine's time, in UTC."""
+        return datetime.now(UTC)
+
+
+class ManualClock:
+    """A clock that stands still until it is moved.
+
+    Args:
+        start: An aware time.
+
+    Raises:
+        ValueError: If the time bears no zone.
+    """
+
+    def __init__(self, start: datetime) -> None:
+        self._now = _in_utc(start)
+
+    def now(self) -> datetime:
+        """The time it was last moved to, in UTC."""
+        return self._now
+
+    def advance(self, step: timedelta) -> None:
+        """Moves the clock; a negative step moves it back."""
+        self._now += step
+
+    def set(self, now: datetime) -> None:
+        """Moves the clock to an aware time.
+
+        Raises:
+            ValueError: If the time bears no zone.
+        """
+        self._now = _in_utc(now)
+
+
+def _in_utc(time: datetime) -> datetime:
+    if time.tzinfo is None:
+        raise ValueError(f"a clock needs a time with a zone, got {time.isoformat()}")
+    return time.astimezone(UTC)

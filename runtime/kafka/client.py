@@ -1,0 +1,83 @@
+"""How to reach the brokers, and what their errors mean here."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError, UnknownTopicOrPartitionError
+from aiokafka.helpers import create_ssl_context
+
+from memory.errors import RecordTooLargeError
+from runtime.errors import KafkaUnavailableError, TopicMissingError
+from runtime.settings import KafkaSettings
+
+
+def client_options(kafka: KafkaSettings) -> dict[str, Any]:
+    """The options that every aiokafka client takes: addresses, security, time-out.
+
+    Args:
+        kafka: The settings; a SASL protocol needs user name and password.
+
+    Raises:
+        ValueError: If a SASL protocol is set without its user name or password.
+    """
+    options: dict[str, Any] = {
+        "bootstrap_servers": [server.strip() for server in kafka.bootstrap.split(",")],
+        "request_timeout_ms": int(kafka.request_timeout_s * 1000),
+        "security_protocol": kafka.security_protocol,
+    }
+    if "SSL" in kafka.security_protocol.split("_"):
+        options["ssl_context"] = create_ssl_context(cafile=kafka.ssl_cafile)
+    if kafka.security_protocol.startswith("SASL"):
+        if kafka.sasl_username is None or kafka.sasl_password is None:
+            raise ValueError(
+                f"VARVE_KAFKA__SECURITY_PROTOCOL={kafka.security_protocol} needs VARVE_KAFKA__SASL_USERNAME and VARVE_KAFKA__SASL_PASSWORD"
+            )
+        options["sasl_mechanism"] = kafka.sasl_mechanism
+        options["sasl_plain_username"] = kafka.sasl_username
+        options["sasl_plain_password"] = kafka.sasl_password.get_secret_value()
+    return options
+
+
+@contextmanager
+def kafka_faults(doing: str, kafka: KafkaSettings) -> Iterator[None]:
+    """Turns what aiokafka raises into Varve's own errors.
+
+    Args:
+        doing: What is being done, for the message: ``reading the offsets of ...``.
+        kafka: Whose address the message names.
+
+    Raises:
+        TopicMissingError: For an unknown topic or partition.
+        RecordTooLargeError: For a record larger than client or broker take.
+        KafkaUnavailableError: For everything else.
+    """
+    try:
+        yield
+    except UnknownTopicOrPartitionError as error:
+        raise TopicMissingError(f"{doing}: no such topic at {kafka.bootstrap}; run `varve topics create`") from error
+    except MessageSizeTooLargeError as error:
+        raise RecordTooLargeError(f"{doing}: {error}") from error
+    except (KafkaError, OSError, TimeoutError) as error:
+        what = str(error) or type(error).__name__
+        raise KafkaUnavailableError(
+            f"{doing} failed at {kafka.bootstrap}: {what}; is Kafka up and VARVE_KAFKA__BOOTSTRAP right?"
+        ) from error
+
+
+@asynccontextmanager
+async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClient]:
+    """An admin client for the length of a block; errors as :func:`kafka_faults` has them."""
+    with kafka_faults("administering topics", kafka):
+        client = AIOKafkaAdminClient(**client_options(kafka))
+        try:
+            await client.start()
+            yield client
+        finally:
+            await client.close()
+
+
+async def partition_counts(client: AIOKafkaAdminClient) -> dict[str, int]:
+    """Every topic on the broker with its number of partitions. Asks for all, since asking for one by name may create it."""
+    return {topic["topic"]: len(topic["partitions"]) for topic in await client.describe_topics()}

@@ -1,0 +1,100 @@
+"""Where topics end, what groups have committed, and how far they lag."""
+
+from collections.abc import Collection
+from typing import Self
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+
+from runtime.errors import TopicMissingError
+from runtime.kafka.client import client_options, kafka_faults, partition_counts
+from runtime.settings import KafkaSettings
+
+__all__ = ["KafkaOffsets", "TopicPartition"]
+
+
+class KafkaOffsets:
+    """Reads offsets. Use it as an async context manager; one connection serves many readings.
+
+    Topics are named as on the broker, with prefix.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings) -> None:
+        self._kafka = kafka
+        self._admin: AIOKafkaAdminClient | None = None
+        self._consumer: AIOKafkaConsumer | None = None
+
+    async def start(self) -> None:
+        """Connects.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+        """
+        with kafka_faults("connecting to read offsets", self._kafka):
+            self._admin = AIOKafkaAdminClient(**client_options(self._kafka))
+            self._consumer = AIOKafkaConsumer(**client_options(self._kafka), enable_auto_commit=False)
+            try:
+                await self._admin.start()
+                await self._consumer.start()
+            except BaseException:
+                await self.stop()
+                raise
+
+    async def stop(self) -> None:
+        """Disconnects; harmless when repeated."""
+        admin, self._admin = self._admin, None
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            await consumer.stop()
+        if admin is not None:
+            await admin.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def end_offsets(self, topics: Collection[str]) -> dict[TopicPartition, int]:
+        """The offset that the next record of each partition will get.
+
+        Raises:
+            TopicMissingError: If one of the topics does not exist.
+            KafkaUnavailableError: If no broker answers.
+        """
+        admin, consumer = self._connected()
+        with kafka_faults(f"reading the ends of {', '.join(topics)}", self._kafka):
+            counts = await partition_counts(admin)
+            missing = [topic for topic in topics if topic not in counts]
+            if missing:
+                raise TopicMissingError(f"missing at {self._kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")
+            partitions = [TopicPartition(topic, number) for topic in topics for number in range(counts[topic])]
+            return dict(await consumer.end_offsets(partitions)) if partitions else {}
+
+    async def committed_offsets(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
+        """What a consumer group has committed: the offset of the next record it has to see. Partitions without a commit are left out.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+        """
+        admin, _ = self._connected()
+        with kafka_faults(f"reading the offsets of group {group}", self._kafka):
+            committed = await admin.list_consumer_group_offsets(group)
+        return {place: entry.offset for place, entry in committed.items() if place.topic in topics and entry.offset >= 0}
+
+    async def lag(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
+        """How many offsets lie between a group's commit and each partition's end; a partition never committed counts from 0.
+
+        Raises:
+            TopicMissingError: If one of the topics does not exist.
+            KafkaUnavailableError: If no broker answers.
+        """
+        committed = await self.committed_offsets(group, topics)
+        ends = await self.end_offsets(topics)
+        return {place: max(0, end - committed.get(place, 0)) for place, end in ends.items()}
+
+    def _connected(self) -> tuple[AIOKafkaAdminClient, AIOKafkaConsumer]:
+        if self._admin is None or self._consumer is None:
+            raise RuntimeError("KafkaOffsets is not started; use it as an async context manager")
+        return self._admin, self._consumer

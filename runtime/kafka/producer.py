@@ -1,0 +1,213 @@
+"""Produces records that are durable when the call returns."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+from aiokafka.structs import RecordMetadata
+
+from memory.errors import RecordTooLargeError, VarveError
+from memory.keys import partition_of
+from memory.topics import DEAD_LETTERS, topic_name
+from runtime.kafka.client import client_options, kafka_faults
+from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
+from runtime.logs import logger
+from runtime.settings import KafkaSettings
+from runtime.tracing import Headers
+
+_log = logger(__name__)
+
+
+class Position(NamedTuple):
+    """Where a record lies in its topic."""
+
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingRecord:
+    """A record to produce."""
+
+    topic: str
+    """The name on the broker, with prefix."""
+    key: bytes
+    value: bytes | None
+    """None: a tombstone."""
+    headers: Headers = field(default_factory=list)
+    partition: int | None = None
+    """None: where :func:`memory.keys.partition_of` puts the key."""
+
+
+class Producer:
+    """Produces with ``acks=all`` and idempotence: what was acknowledged is on all in-sync replicas, and once.
+
+    Records sent to one partition keep the order of the calls. After a failure the record may still arrive later, so whoever sends it again
+    does so with the same id.
+
+    Args:
+        kafka: Where to, how long to linger, how large a value may be.
+        timeout_s: How long a call waits for durability; ``kafka.request_timeout_s`` unless told.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings, timeout_s: float | None = None) -> None:
+        if timeout_s is not None and timeout_s <= 0:
+            raise ValueError(f"timeout_s must be above 0, got {timeout_s}")
+        self._kafka = kafka
+        self._timeout_s = kafka.request_timeout_s if timeout_s is None else timeout_s
+        self._dead_letters = topic_name(DEAD_LETTERS, kafka.topic_prefix)
+        self._client: AIOKafkaProducer | None = None
+        self._renewing = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Connects.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+        """
+        await self._connected()
+
+    async def stop(self) -> None:
+        """Sends what is pending, for as long as the time-out allows, and disconnects; harmless when repeated."""
+        client, self._client = self._client, None
+        if client is not None:
+            await self._close(client)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def send(
+        self, topic: str, *, key: bytes, value: bytes | None, headers: Headers | None = None, partition: int | None = None
+    ) -> Position:
+        """Produces one record and waits until it is durable.
+
+        Args:
+            topic: The name on the broker, with prefix.
+            key: As :mod:`memory.keys` builds it.
+            value: None for a tombstone.
+            headers: Name and bytes, in order.
+            partition: None for the key's own.
+
+        Raises:
+            RecordTooLargeError: If the value is larger than ``kafka.max_record_bytes``; a dead letter may be larger.
+            TopicMissingError: If the topic does not exist.
+            KafkaUnavailableError: If Kafka does not take it in time.
+        """
+        record = OutgoingRecord(topic=topic, key=key, value=value, headers=headers or [], partition=partition)
+        return (await self.send_many([record]))[0]
+
+    async def send_many(self, records: Sequence[OutgoingRecord]) -> list[Position]:
+        """Produces records in order and waits until all are durable; raises as :meth:`send` for the first that failed."""
+        positions: list[Position] = []
+        for outcome in await self.send_each(records):
+            if isinstance(outcome, VarveError):
+                raise outcome
+            positions.append(outcome)
+        return positions
+
+    async def send_each(self, records: Sequence[OutgoingRecord]) -> list[Position | VarveError]:
+        """Produces records in order, waits for all, and tells of each where it lies or why it failed (as :meth:`send` raises)."""
+        deadline = asyncio.get_running_loop().time() + self._timeout_s
+        pending = [await self._enqueue(record, deadline) for record in records]
+        return [await self._outcome(each, deadline) for each in pending]
+
+    async def _enqueue(self, record: OutgoingRecord, deadline: float) -> "_Pending | VarveError":
+        try:
+            self._refuse_too_large(record)
+            with kafka_faults(f"producing to {record.topic}", self._kafka):
+                async with asyncio.timeout_at(deadline):
+                    client = await self._connected()
+                    partitions = len(await client.partitions_for(record.topic))
+                    partition = partition_of(record.key, partitions) if record.partition is None else record.partition
+                    if not 0 <= partition < partitions:
+                        raise ValueError(f"{record.topic} has {partitions} partitions, there is none numbered {partition}")
+                    future = await client.send(
+                        record.topic, key=record.key, value=record.value, partition=partition, headers=record.headers
+                    )
+        except VarveError as error:
+            return error
+        return _Pending(topic=record.topic, client=client, future=future)
+
+    async def _outcome(self, pending: "_Pending | VarveError", deadline: float) -> Position | VarveError:
+        if isinstance(pending, VarveError):
+            return pending
+        try:
+            with kafka_faults(f"producing to {pending.topic}", self._kafka):
+                left = deadline - asyncio.get_running_loop().time()
+                # Not wait_for: cancelling the future would not take the record back, only lose what becomes of it.
+                await asyncio.wait({pending.future}, timeout=max(0.0, left))
+                if not pending.future.done():
+                    pending.future.add_done_callback(_forget)
+                    raise TimeoutError(f"not acknowledged in {self._timeout_s:g} s")
+                metadata = pending.future.result()
+        except VarveError as error:
+            if isinstance(error.__cause__, KafkaError) and not error.__cause__.retriable:
+                await self._renew(pending.client)
+            return error
+        return Position(metadata.partition, metadata.offset)
+
+    async def _connected(self) -> AIOKafkaProducer:
+        if self._client is None:
+            async with self._renewing:
+                if self._client is None:
+                    self._client = await self._open()
+        return self._client
+
+    async def _renew(self, broken: AIOKafkaProducer) -> None:
+        """Drops a client whose batch failed for good: its sequence numbers now have a gap, and the broker would refuse all that follows."""
+        async with self._renewing:
+            if self._client is broken:
+                _log.warning("kafka producer renewed after a refused batch", bootstrap=self._kafka.bootstrap)
+                self._client = None
+                await self._close(broken)
+
+    async def _open(self) -> AIOKafkaProducer:
+        with kafka_faults("connecting a producer", self._kafka):
+            client = AIOKafkaProducer(
+                **client_options(self._kafka),
+                acks="all",
+                enable_idempotence=True,
+                linger_ms=self._kafka.linger_ms,
+                compression_type=None if self._kafka.compression == "none" else self._kafka.compression,
+                max_request_size=self._kafka.max_message_bytes + DEAD_LETTER_HEADROOM_BYTES,
+            )
+            try:
+                await client.start()
+            except BaseException:
+                await client.stop()
+                raise
+            return client
+
+    async def _close(self, client: AIOKafkaProducer) -> None:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await client.stop()
+        except TimeoutError:
+            _log.warning("kafka producer closed with unacknowledged records", bootstrap=self._kafka.bootstrap)
+            await client.client.close()
+
+    def _refuse_too_large(self, record: OutgoingRecord) -> None:
+        # A dead letter is a foreign record untouched: whatever size the topic let in, it has to get out.
+        limit = self._kafka.max_message_bytes if record.topic == self._dead_letters else self._kafka.max_record_bytes
+        size = len(record.value or b"")
+        if size > limit:
+            raise RecordTooLargeError(f"a value of {size} bytes for {record.topic} is over the limit of {limit}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    topic: str
+    client: AIOKafkaProducer
+    future: "asyncio.Future[RecordMetadata]"
+
+
+def _forget(future: "asyncio.Future[RecordMetadata]") -> None:
+    if not future.cancelled():
+        future.exception()

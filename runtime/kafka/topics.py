@@ -1,0 +1,99 @@
+"""Creates Varve's topics and checks that they are there: Faust is never assigned a topic that it did not find at its start."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+from aiokafka.admin import NewTopic
+from aiokafka.errors import TopicAlreadyExistsError, for_code
+
+from memory.topics import ALL, DEAD_LETTERS, TopicSpec, topic_name
+from runtime.errors import KafkaUnavailableError, TopicMissingError
+from runtime.kafka.client import admin_client, partition_counts
+from runtime.settings import KafkaSettings, Settings
+
+DEAD_LETTER_HEADROOM_BYTES: Final = 65_536
+"""What a dead letter's own headers may add to the largest record."""
+
+_POLL_S: Final = 0.05
+
+
+def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
+    """A topic's configuration in Kafka's own words."""
+    headroom = DEAD_LETTER_HEADROOM_BYTES if spec == DEAD_LETTERS else 0
+    return {
+        "cleanup.policy": spec.cleanup,
+        "retention.ms": str(spec.retention_ms),
+        "min.insync.replicas": str(kafka.min_insync_replicas),
+        "max.message.bytes": str(kafka.max_message_bytes + headroom),
+        **spec.config,
+    }
+
+
+async def create_topics(settings: Settings) -> tuple[str, ...]:
+    """Creates the topics that are missing, each with ``kafka.partitions`` partitions, and waits until the broker shows them.
+
+    A topic that exists is left as it is.
+
+    Returns:
+        The names on the broker of the topics created; empty when all were there.
+
+    Raises:
+        KafkaUnavailableError: If the broker does not answer or refuses; says why.
+        TopicMissingError: If a topic that was there has another number of partitions than its neighbours.
+    """
+    kafka = settings.kafka
+    async with admin_client(kafka) as client:
+        there = await partition_counts(client)
+        wanted = [spec for spec in ALL if topic_name(spec, kafka.topic_prefix) not in there]
+        if wanted:
+            response = await client.create_topics([_new_topic(spec, kafka) for spec in wanted])
+            for topic, code, *message in response.topic_errors:
+                if code and for_code(code) is not TopicAlreadyExistsError:
+                    why = message[0] if message and message[0] else for_code(code).__name__
+                    raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to create {topic}: {why}")
+        created = tuple(topic_name(spec, kafka.topic_prefix) for spec in wanted)
+        async with asyncio.timeout(kafka.request_timeout_s):
+            while not set(created) <= set(there):
+                await asyncio.sleep(_POLL_S)
+                there = await partition_counts(client)
+        _common_partition_count(there, kafka)
+    return created
+
+
+async def check_topics(settings: Settings) -> int:
+    """Checks that every topic is there, and all with the same number of partitions, as the stages' tables need it.
+
+    Returns:
+        That number of partitions.
+
+    Raises:
+        KafkaUnavailableError: If the broker does not answer.
+        TopicMissingError: If a topic is missing or has another number of partitions than its neighbours; names it.
+    """
+    async with admin_client(settings.kafka) as client:
+        return _common_partition_count(await partition_counts(client), settings.kafka)
+
+
+def _new_topic(spec: TopicSpec, kafka: KafkaSettings) -> NewTopic:
+    return NewTopic(
+        name=topic_name(spec, kafka.topic_prefix),
+        num_partitions=kafka.partitions,
+        replication_factor=kafka.replication_factor,
+        topic_configs=broker_config(spec, kafka),
+    )
+
+
+def _common_partition_count(there: Mapping[str, int], kafka: KafkaSettings) -> int:
+    names = [topic_name(spec, kafka.topic_prefix) for spec in ALL]
+    missing = [name for name in names if name not in there]
+    if missing:
+        raise TopicMissingError(f"missing at {kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")
+    counts = {there[name] for name in names}
+    if len(counts) > 1:
+        shown = ", ".join(f"{name}: {there[name]}" for name in names)
+        raise TopicMissingError(
+            f"the topics at {kafka.bootstrap} have different numbers of partitions ({shown}); "
+            "create the odd ones again with the number of the others"
+        )
+    return counts.pop()

@@ -1,0 +1,70 @@
+"""Logs of every process: structlog in JSON or for the console, on standard error, libraries' own logs in the same form.
+
+Tenant, stage and trace id come from the context (``structlog.contextvars.bound_contextvars``). No message text is logged at info level or
+above; at debug level the Kafka client logs whole records.
+"""
+
+import logging
+import sys
+from typing import Final
+
+import orjson
+import structlog
+from structlog.typing import Processor
+
+from runtime.settings import LogSettings
+
+Logger = structlog.stdlib.BoundLogger
+
+_NOISY_AT_INFO: Final = ("aiokafka", "faust", "mode", "httpx", "httpcore", "uvicorn.access", "aiohttp.access")
+"""Libraries that write a line per connection or request at info level."""
+
+
+def configure_logging(log: LogSettings, *, stage: str) -> None:
+    """Sets up this process's logs; call it once, before anything logs.
+
+    Args:
+        log: Level and format.
+        stage: Bound to every line: a stage's name, ``service``, ``cli``.
+    """
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.ExtraAdder(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]
+    structlog.configure(
+        processors=[structlog.stdlib.filter_by_level, *shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=_last_processors(log)))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    level = logging.getLevelName(log.level.upper())
+    root.setLevel(level)
+    for name in _NOISY_AT_INFO:
+        logging.getLogger(name).setLevel(level if log.level == "debug" else max(level, logging.WARNING))
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(stage=stage)
+
+
+def logger(name: str) -> Logger:
+    """A logger that adds what the context binds. Events are short and constant; what varies goes into fields."""
+    return structlog.stdlib.get_logger(name)
+
+
+def _last_processors(log: LogSettings) -> list[Processor]:
+    if log.format == "json":
+        render: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_dump)]
+    else:
+        render = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+    return [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
+
+
+def _dump(event: object, **_: object) -> str:
+    return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()

@@ -1,0 +1,49 @@
+"""What a process counts and measures, in Prometheus' form."""
+
+from functools import lru_cache
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
+"""The media type of :meth:`Metrics.render`."""
+
+_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+
+class Metrics:
+    """The metrics of one process, in a registry of their own. No label bears a tenant, user or session: their number has no bound."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self.records = self._counter("varve_records", "Records that a stage has done with, by outcome.", "stage", "outcome")
+        self.dead_letters = self._counter("varve_dead_letters", "Records sent to the dead letters.", "stage", "reason")
+        self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
+        self.in_flight = self._gauge("varve_in_flight", "Records in work.", "stage")
+        self.lag = self._gauge(
+            "varve_lag_records", "Records between the committed offset and the partition's end.", "stage", "topic", "partition"
+        )
+        self.handling_seconds = self._histogram("varve_handling_seconds", "Time from taking a record in to being done with it.", "stage")
+        self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
+        self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
+
+    def render(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(name, text, labels, registry=self.registry)
+
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(name, text, labels, registry=self.registry)
+
+    def _histogram(self, name: str, text: str, *labels: str) -> Histogram:
+        return Histogram(name, text, labels, registry=self.registry, buckets=_SECONDS)
+
+
+@lru_cache(maxsize=1)
+def metrics() -> Metrics:
+    """The metrics of this process."""
+    return Metrics()

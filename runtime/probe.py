@@ -1,0 +1,81 @@
+"""A stage's health page: nothing but ``/healthz``, ``/readyz`` and ``/metrics``."""
+
+from collections.abc import Callable, Mapping
+from typing import Self
+
+import orjson
+from aiohttp import web
+
+from runtime.metrics import CONTENT_TYPE, Metrics
+
+
+class ProbeServer:
+    """Serves health, readiness and metrics of the process it runs in.
+
+    Args:
+        host: Address to listen on.
+        port: Port to listen on; 0 takes a free one.
+        ready: Each condition of readiness by name (``assigned``, ``recovered``); all must hold.
+        metrics: What ``/metrics`` shows.
+    """
+
+    def __init__(self, *, host: str, port: int, ready: Callable[[], Mapping[str, bool]], metrics: Metrics) -> None:
+        self._host = host
+        self._port = port
+        self._ready = ready
+        self._metrics = metrics
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def port(self) -> int:
+        """The port it listens on; the one asked for while it is not started."""
+        if self._runner is None or not self._runner.addresses:
+            return self._port
+        return int(self._runner.addresses[0][1])
+
+    async def start(self) -> None:
+        """Starts to listen.
+
+        Raises:
+            OSError: If the port is in use.
+        """
+        app = web.Application()
+        app.add_routes(
+            [web.get("/healthz", self._healthz), web.get("/readyz", self._readyz), web.get("/metrics", self._show_metrics)],
+        )
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, self._host, self._port).start()
+        except OSError:
+            await runner.cleanup()
+            raise
+        self._runner = runner
+
+    async def stop(self) -> None:
+        """Stops to listen; harmless when repeated."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _healthz(self, _: web.Request) -> web.Response:
+        return _json({"status": "ok"})
+
+    async def _readyz(self, _: web.Request) -> web.Response:
+        checks = dict(self._ready())
+        ready = all(checks.values())
+        return _json({"ready": ready, "checks": checks}, status=200 if ready else 503)
+
+    async def _show_metrics(self, _: web.Request) -> web.Response:
+        return web.Response(body=self._metrics.render(), headers={"Content-Type": CONTENT_TYPE})
+
+
+def _json(body: object, *, status: int = 200) -> web.Response:
+    return web.Response(body=orjson.dumps(body), status=status, content_type="application/json")

@@ -1,0 +1,80 @@
+"""Every setting as a table: for ``docs/settings.md``, and with the values in force for ``varve config``."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from pydantic import BaseModel, SecretStr
+
+from runtime.settings import Group, Settings
+
+MASK: Final = "********"
+
+_UNSET: Final = "unset"
+_USER_INFO: Final = re.compile(r"//[^/@\s]+@")
+"""User and password in an address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingRow:
+    """One setting."""
+
+    name: str
+    """Its environment variable."""
+    value: str
+    """As it would be written there; secrets masked, ``unset`` for none."""
+    description: str
+
+
+def setting_rows(settings: BaseModel) -> list[SettingRow]:
+    """The settings in force, in the order of their definition, secrets masked.
+
+    Args:
+        settings: The whole, or one of its groups (whose names then lack the group's part).
+    """
+    return list(_rows(settings, str(Settings.model_config["env_prefix"])))
+
+
+def settings_markdown() -> str:
+    """The text of ``docs/settings.md``: every setting with its default."""
+    lines = [
+        "# Settings",
+        "",
+        "Each comes from the environment or a `.env` file in the working folder, or is the default. `varve config` prints those in force.",
+        "This table is made from `runtime/settings.py` by `python -m runtime.settings_table`; a test holds the two equal.",
+        "",
+        "| variable | default | meaning |",
+        "|---|---|---|",
+    ]
+    defaults = Settings.model_construct()
+    lines += [f"| `{row.name}` | {_code(row.value)} | {row.description} |" for row in setting_rows(defaults)]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(group: BaseModel, prefix: str) -> Iterator[SettingRow]:
+    for name, info in type(group).model_fields.items():
+        value = getattr(group, name)
+        if isinstance(value, Group):
+            yield from _rows(value, f"{prefix}{name.upper()}__")
+        else:
+            yield SettingRow(name=f"{prefix}{name.upper()}", value=_text(value), description=info.description or "")
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return _UNSET
+    if isinstance(value, SecretStr):
+        return MASK
+    if isinstance(value, tuple):
+        return orjson.dumps([each.model_dump(mode="json") if isinstance(each, BaseModel) else each for each in value]).decode()
+    return _USER_INFO.sub(f"//{MASK}@", str(value))
+
+
+def _code(value: str) -> str:
+    return f"`{value}`" if value and value != _UNSET else value
+
+
+if __name__ == "__main__":
+    print(settings_markdown(), end="")
