@@ -1,0 +1,75 @@
+"""What was read from an answer, checked against window and schema, before it gets its ids."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from pydantic import JsonValue
+
+from memory.records import Dropped
+
+Kind = Literal["event", "segment", "patch", "property", "message"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentDraft:
+    """A topic and its messages: inclusive ranges of places in the window, ascending, apart from each other."""
+
+    topic: str
+    ranges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDraft:
+    """An event that keeps its schema."""
+
+    type: str
+    content: str
+    properties: dict[str, JsonValue]
+    importance: float
+    keywords: tuple[str, ...]
+    segment: int | None
+    """Its place among the draft's segments."""
+    messages: tuple[int, ...]
+    """Places in the window, at least one, best first."""
+    event_time: datetime
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchDraft:
+    """A patch of a field that the schema lets patches set."""
+
+    entity_type: str
+    entity_key: str
+    field: str
+    search: str
+    replace: str
+    messages: tuple[int, ...]
+    event_time: datetime
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what is left out, and why."""
+
+    counts: Counter[tuple[Kind, str]] = field(default_factory=Counter)
+
+    def drop(self, what: Kind, reason: str, count: int = 1) -> None:
+        """Counts something left out."""
+        self.counts[what, reason] += count
+
+    def as_dropped(self) -> list[Dropped]:
+        """The counts as records carry them, in a fixed order."""
+        return [Dropped(what=what, reason=reason, count=count) for (what, reason), count in sorted(self.counts.items()) if count]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """All that is good in an answer."""
+
+    segments: tuple[SegmentDraft, ...] = ()
+    events: tuple[EventDraft, ...] = ()
+    patches: tuple[PatchDraft, ...] = ()
+    tally: Tally = field(default_factory=Tally)

@@ -1,0 +1,125 @@
+"""The form of an answer: what the one-pass prompt asks for, as a JSON schema, and its names in one place.
+
+``{"segments": [{"topic", "ranges"}], "events": [{"type", "segment", "msgs", "date", "content", "props", "keywords", "weight"}],
+"patches": [{"type", "key", "field", "msgs", "search", "replace"}]}``. Short whole words cost one token each, as single letters do,
+and any model understands them.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import orjson
+
+from memory.schema.model import EntityType, EventType, MemorySchema, Property, ValueType
+
+SEGMENTS: Final = "segments"
+EVENTS: Final = "events"
+PATCHES: Final = "patches"
+LISTS: Final = (SEGMENTS, EVENTS, PATCHES)
+
+TYPE: Final = "type"
+MESSAGES: Final = "msgs"
+
+TOPIC: Final = "topic"
+RANGES: Final = "ranges"
+
+SEGMENT: Final = "segment"
+DATE: Final = "date"
+CONTENT: Final = "content"
+PROPERTIES: Final = "props"
+KEYWORDS: Final = "keywords"
+WEIGHT: Final = "weight"
+HEAVIEST: Final = 10
+"""``weight`` is a whole number from 0 to this: one token, where a fraction costs three."""
+
+KEY: Final = "key"
+FIELD: Final = "field"
+SEARCH: Final = "search"
+REPLACE: Final = "replace"
+
+KNOWN_FROM_WINDOW: Final = ("user", "session", "day")
+"""Parts of an entity's key that no answer has to name."""
+
+_JSON_TYPES: Final[Mapping[ValueType, Mapping[str, Any]]] = {
+    "int64": {"type": ["integer", "null"]},
+    "float32": {"type": ["number", "null"]},
+    "string": {"type": ["string", "null"]},
+    "bool": {"type": ["boolean", "null"]},
+    "list<int64>": {"type": "array", "items": {"type": "integer"}},
+    "list<float32>": {"type": "array", "items": {"type": "number"}},
+    "list<string>": {"type": "array", "items": {"type": "string"}},
+    "list<bool>": {"type": "array", "items": {"type": "boolean"}},
+}
+
+
+def patched_types(schema: MemorySchema) -> tuple[EntityType, ...]:
+    """The entity types that have at least one property which patches set."""
+    return tuple(entity_type for entity_type in schema.entity_types if entity_type.patched_properties)
+
+
+def named_key_parts(entity_type: EntityType) -> tuple[str, ...]:
+    """The parts of an entity's key that a patch has to name; the others follow from the window."""
+    return tuple(part for part in entity_type.keys if part not in KNOWN_FROM_WINDOW)
+
+
+def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
+    """An answer as the shortest JSON of its form."""
+    return orjson.dumps({name: list(items) for name, items in lists.items()}).decode()
+
+
+def answer_schema(schema: MemorySchema) -> dict[str, Any]:
+    """The JSON schema of an answer under a memory schema: equal bytes for equal schemas, whatever the window.
+
+    It keeps to what strict endpoints accept: every property required, null for what is absent, no further ones.
+    """
+    lists: dict[str, Any] = {SEGMENTS: _list_of(_object({TOPIC: {"type": "string"}, RANGES: _list_of(_indices())}))}
+    if schema.event_types:
+        lists[EVENTS] = _list_of(_one_of(_event_schema(event_type) for event_type in schema.event_types))
+    if entity_types := patched_types(schema):
+        lists[PATCHES] = _list_of(_one_of(_patch_schema(entity_type) for entity_type in entity_types))
+    return _object(lists)
+
+
+def _event_schema(event_type: EventType) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        TYPE: {"type": "string", "enum": [event_type.name]},
+        SEGMENT: {"type": ["integer", "null"]},
+        MESSAGES: _indices(),
+        DATE: {"type": ["string", "null"]},
+        CONTENT: {"type": "string"},
+    }
+    if event_type.properties:
+        fields[PROPERTIES] = _object({each.name: _value_schema(each) for each in event_type.properties})
+    return _object(fields | {KEYWORDS: _list_of({"type": "string"}), WEIGHT: {"type": "integer"}})
+
+
+def _patch_schema(entity_type: EntityType) -> dict[str, Any]:
+    fields: dict[str, Any] = {TYPE: {"type": "string", "enum": [entity_type.name]}}
+    if named_key_parts(entity_type):
+        fields[KEY] = _list_of({"type": "string"})
+    names = [field.name for field in entity_type.patched_properties]
+    return _object(
+        fields
+        | {FIELD: {"type": "string", "enum": names}, MESSAGES: _indices(), SEARCH: {"type": "string"}, REPLACE: {"type": "string"}}
+    )
+
+
+def _value_schema(each: Property) -> dict[str, Any]:
+    return dict(_JSON_TYPES[each.value_type])
+
+
+def _indices() -> dict[str, Any]:
+    return _list_of({"type": "integer"})
+
+
+def _list_of(items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": dict(items)}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False}
+
+
+def _one_of(schemas: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    alternatives = list(schemas)
+    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
