@@ -44,6 +44,27 @@ def decode_key(key: bytes) -> tuple[str, ...]:
     raise KeyFormatError(f"the key {key[:80]!r} is not percent-encoded parts joined by '/'")
 
 
+def entity_key(*parts: str) -> str:
+    """The ``GROUP BY`` key of an entity, as records carry it: :func:`encode_key` of its parts, in the order of the entity type's keys.
+
+    Raises:
+        KeyFormatError: If there is no part, or an empty one, or one that UTF-8 cannot carry.
+    """
+    return encode_key(*parts).decode("ascii")
+
+
+def entity_key_parts(key: str) -> tuple[str, ...]:
+    """The parts of an entity's key.
+
+    Raises:
+        KeyFormatError: If the text is not such a key.
+    """
+    try:
+        return decode_key(key.encode("ascii"))
+    except UnicodeEncodeError as error:
+        raise KeyFormatError(f"the entity key {key[:80]!r} is not percent-encoded") from error
+
+
 def partition_of(key: bytes, partitions: int) -> int:
     """The partition of a key: murmur2, as Kafka's Java client and aiokafka place it.
 

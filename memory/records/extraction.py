@@ -47,6 +47,7 @@ class EntityPatch(Value):
     id: str
     entity_type: Name
     entity_key: str
+    """The ``GROUP BY`` key's parts, as :func:`memory.keys.entity_key` joins them."""
     field: Name
     search: str = ""
     replace: str
@@ -69,6 +70,8 @@ class Usage(Record):
     cost: float = 0.0
     """In the currency of the price table."""
     latency_ms: float = 0.0
+    estimated: bool = False
+    """The endpoint gave no count, or the call was broken off: the tokens are an estimate."""
     time: AwareDatetime
     subject: str | None = None
     """What it was for: a window's or an entity's id."""

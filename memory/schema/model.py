@@ -3,8 +3,10 @@
 ``entity := SELECT OP(event.content) FROM events WHERE filters GROUP BY keys``
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal
 
 from pydantic import JsonValue
 
@@ -12,8 +14,23 @@ ValueType = Literal["int64", "float32", "string", "bool", "list<int64>", "list<f
 
 Op = Literal["SUM", "COUNT", "AVG", "MAX", "MIN", "LLM_MERGE", "PATCH", "TIME_COMPRESS"]
 
-CONTENT = "content"
+FilterOp = Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains"]
+
+CONTENT: Final = "content"
 """As an ``EventPropertyName``: the event's text itself."""
+
+NUMERIC_TYPES: Final[frozenset[str]] = frozenset({"int64", "float32"})
+
+BUILT_IN_KEYS: Final = ("user", "session", "event_type", "day")
+"""What an entity can be grouped by besides a property of the events."""
+
+BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
+"""What a filter can look at besides a property of the events."""
+
+KEY_ALIASES: Final[Mapping[str, str]] = MappingProxyType({"id": "user", "user_id": "user", "session_id": "session"})
+"""Names that a primary key property may bear for a built-in key, where no event has a property of that name."""
+
+MAX_WINDOW_DAYS: Final = 366
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +50,7 @@ class AggregateExpression:
     event_type: str | None = None
     """None for PATCH: patches come from the extractor, not from events."""
     event_property: str | None = None
-    """A property of the event type, or :data:`CONTENT`; None for COUNT and PATCH."""
+    """A property of the event type, or :data:`CONTENT`; None for PATCH. COUNT counts the events that have it, or all where None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +66,8 @@ class Filter:
     """One condition of the WHERE clause; all of an entity type's must hold. A missing property fails every filter but ``!=``."""
 
     property: str
-    """A property of the event, or one of ``importance``, ``type``, ``session``, ``user``."""
-    op: Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains"]
+    """A property of the event, or one of :data:`BUILT_IN_FILTERS`."""
+    op: FilterOp
     value: JsonValue
 
 
@@ -80,12 +97,29 @@ class EntityType:
     """GROUP BY: ``user``, ``session``, ``event_type``, ``day`` (of the event time, UTC), or a property of the events. A primary key
     property that bears an event property's name stands for it."""
     filters: tuple[Filter, ...] = ()
-    window_days: float | None = None
-    """Only events whose time lies within so many days before the entity's newest event count; None: all."""
+    window_days: int | None = None
+    """Only events of the last so many UTC days count, the day of the entity's newest event being the last; None: all. Text that patches
+    set does not age."""
 
     def property(self, name: str) -> EntityProperty | None:
         """The property of that name, if there is one."""
         return next((each for each in self.properties if each.name == name), None)
+
+    def op_of(self, each: EntityProperty) -> Op | None:
+        """What drives a property of this type: its aggregate, nothing for a part of the key, else patches."""
+        if each.aggregate is not None:
+            return each.aggregate.op
+        return None if each.is_primary_key or each.name in self.keys else "PATCH"
+
+    def patched_properties(self) -> tuple[EntityProperty, ...]:
+        """The properties that an extractor's patches set."""
+        return tuple(each for each in self.properties if self.op_of(each) == "PATCH")
+
+    def key_names(self) -> tuple[str, ...]:
+        """For each key, the name under which the entity shows it: the primary key property that stands for it, or the key's own."""
+        return tuple(
+            next((each.name for each in self.properties if each.is_primary_key and _stands_for(each.name, key)), key) for key in self.keys
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,3 +139,7 @@ class MemorySchema:
     def entity_type(self, name: str) -> EntityType | None:
         """The entity type of that name, if there is one."""
         return next((each for each in self.entity_types if each.name == name), None)
+
+
+def _stands_for(name: str, key: str) -> bool:
+    return key in (name, KEY_ALIASES.get(name))

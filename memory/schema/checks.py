@@ -1,0 +1,223 @@
+"""What a schema's parts ask of each other: names that exist, types that fit, keys that every feeding event can give."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from memory.schema.model import (
+    BUILT_IN_FILTERS,
+    BUILT_IN_KEYS,
+    CONTENT,
+    NUMERIC_TYPES,
+    AggregateExpression,
+    EntityProperty,
+    EntityType,
+    EventType,
+    Filter,
+    MemorySchema,
+    Property,
+)
+from memory.schema.node import Node, shown, suggestion
+
+_STATISTICAL: Final = ("SUM", "AVG", "MAX", "MIN")
+
+
+def check_event_types(events: Sequence[EventType], nodes: Sequence[Node]) -> None:
+    """Refuses event types or properties that share a name.
+
+    Raises:
+        SchemaError: At the second of two equal names.
+    """
+    _check_distinct([each.name for each in events], nodes, "EventType")
+    for event, node in zip(events, nodes, strict=True):
+        _check_distinct([each.name for each in event.properties], _listed(node, "Properties"), "PropertyName")
+
+
+def check_entity_types(schema: MemorySchema, nodes: Sequence[Node]) -> None:
+    """Refuses entity types that do not fit each other or the schema's event types.
+
+    Args:
+        schema: The schema with all its types.
+        nodes: Where its entity types stand in the file, in the same order.
+
+    Raises:
+        SchemaError: With the path of the first fault.
+    """
+    _check_distinct([each.name for each in schema.entity_types], nodes, "EntityType")
+    for entity, node in zip(schema.entity_types, nodes, strict=True):
+        places = _listed(node, "Properties")
+        if not places:
+            raise node.at("Properties").fault("an entity type needs at least one property")
+        _check_distinct([each.name for each in entity.properties], places, "PropertyName")
+        for each, place in zip(entity.properties, places, strict=True):
+            _check_property(entity, each, place, schema)
+        feeding = _feeding_types(entity, schema)
+        _check_keys(entity, node, schema, feeding)
+        for condition, place in zip(entity.filters, _listed(node, "Filters"), strict=True):
+            _check_filter(condition, place, feeding)
+
+
+def _listed(node: Node, field: str) -> list[Node]:
+    return list(node.at(field).items()) if node.has(field) else []
+
+
+def _check_distinct(names: Sequence[str], nodes: Sequence[Node], field: str) -> None:
+    for place, (name, node) in enumerate(zip(names, nodes, strict=True)):
+        if name in names[:place]:
+            raise node.at(field).fault(f"{name!r} is there twice; names must differ")
+
+
+def _feeding_types(entity: EntityType, schema: MemorySchema) -> list[EventType]:
+    """The event types that drive a property of the entity type."""
+    named = {each.aggregate.event_type for each in entity.properties if each.aggregate}
+    return [event for event in schema.event_types if event.name in named]
+
+
+def _check_property(entity: EntityType, each: EntityProperty, node: Node, schema: MemorySchema) -> None:
+    is_key = each.is_primary_key or each.name in entity.keys
+    if each.is_primary_key and each.name not in entity.key_names():
+        raise node.at("IsPrimaryKey").fault(f"{each.name!r} is not among the Keys; {suggestion(each.name, entity.keys)}")
+    if is_key and each.value_type.startswith("list"):
+        raise node.at("PropertyValueType").fault(f"a key has one value, not {each.value_type}; use string, int64 or bool")
+    if each.aggregate is None:
+        return
+    if is_key:
+        raise node.at("AggregateExpression").fault("a key is what events are grouped by; it cannot be aggregated")
+    _check_aggregate(each, each.aggregate, node, schema)
+
+
+def _check_aggregate(each: EntityProperty, aggregate: AggregateExpression, node: Node, schema: MemorySchema) -> None:
+    place = node.at("AggregateExpression")
+    if aggregate.op == "PATCH":
+        if aggregate.event_type is not None:
+            raise place.at("EventType").fault("patches come from the extractor, not from events; leave EventType out")
+        return
+    if aggregate.event_type is None:
+        raise place.at("EventType").fault(f"missing; {aggregate.op} needs the event type that drives it")
+    event = schema.event_type(aggregate.event_type)
+    if event is None:
+        known = [known.name for known in schema.event_types]
+        raise place.at("EventType").fault(f"no event type {aggregate.event_type!r}; {suggestion(aggregate.event_type, known)}")
+    source = _source_property(aggregate, event, place.at("EventPropertyName"))
+    if aggregate.op in _STATISTICAL:
+        _check_numeric(aggregate, event, source, place.at("EventPropertyName"))
+    _check_result(each, aggregate, source, node.at("PropertyValueType"))
+
+
+def _source_property(aggregate: AggregateExpression, event: EventType, node: Node) -> Property | None:
+    """The event property that feeds the aggregate; None for the event's text, or for the event as such."""
+    name = aggregate.event_property
+    if name is None:
+        return None
+    source = event.property(name)
+    if name == CONTENT and source is not None:
+        raise node.fault(f"{CONTENT!r} means the event's text, but {event.name!r} has a property of that name; rename the property")
+    if name != CONTENT and source is None:
+        raise node.fault(f"the event type {event.name!r} has no property {name!r}; {_one_of(event)}")
+    return source
+
+
+def _check_numeric(aggregate: AggregateExpression, event: EventType, source: Property | None, node: Node) -> None:
+    if source is None:
+        found = "the event's text" if aggregate.event_property else "nothing"
+        raise node.fault(f"{aggregate.op} needs a numeric property of {event.name!r}, found {found}; {_one_of(event, numeric=True)}")
+    if source.value_type not in NUMERIC_TYPES:
+        raise node.fault(
+            f"{aggregate.op} needs int64 or float32, but {source.name!r} is {source.value_type}; {_one_of(event, numeric=True)}"
+        )
+
+
+def _one_of(event: EventType, *, numeric: bool = False) -> str:
+    names = [each.name for each in event.properties if not numeric or each.value_type in NUMERIC_TYPES]
+    return suggestion("", names) if names else f"it has no {'numeric ' if numeric else ''}property"
+
+
+def _check_result(each: EntityProperty, aggregate: AggregateExpression, source: Property | None, node: Node) -> None:
+    if aggregate.op in ("LLM_MERGE", "TIME_COMPRESS"):
+        right = ["string"]
+    elif aggregate.op == "AVG" or (aggregate.op in _STATISTICAL and source is not None and source.value_type == "float32"):
+        right = ["float32"]
+    else:
+        right = ["int64", "float32"]
+    if each.value_type not in right:
+        of = f" of a {source.value_type}" if source else ""
+        raise node.fault(f"{aggregate.op}{of} gives {' or '.join(right)}, not {each.value_type}")
+
+
+def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: Sequence[EventType]) -> None:
+    if not entity.keys:
+        raise node.at("Keys").fault(f"an entity type needs at least one key: {', '.join(BUILT_IN_KEYS)} or a property of its events")
+    if len(set(entity.keys)) < len(entity.keys):
+        raise node.at("Keys").fault(f"a key is there twice in {shown(list(entity.keys))}")
+    for place, key in enumerate(entity.keys):
+        here = _place_of_key(entity, place, node)
+        if key in BUILT_IN_KEYS:
+            if any(event.property(key) for event in feeding):
+                raise here.fault(
+                    f"{key!r} means Varve's own key, but an event of this entity has a property of that name; rename the property"
+                )
+            continue
+        for event in feeding:
+            source = event.property(key)
+            if source is None:
+                options = [*BUILT_IN_KEYS, *(each.name for each in event.properties)]
+                raise here.fault(f"the event type {event.name!r} has no property {key!r} to group by; {suggestion(key, options)}")
+            if source.value_type.startswith("list"):
+                raise here.fault(f"{key!r} is {source.value_type} in the event type {event.name!r}; a key needs one value")
+        if not feeding and entity.property(key) is None and not any(event.property(key) for event in schema.event_types):
+            raise here.fault(
+                f"nothing has a property {key!r} to group by; one of {', '.join(BUILT_IN_KEYS)} or a property of an event is right here"
+            )
+
+
+def _place_of_key(entity: EntityType, place: int, node: Node) -> Node:
+    """Where a key was written: in Keys, or as the primary key property that stands for it."""
+    if node.has("Keys"):
+        return list(node.at("Keys").items())[place]
+    shown_as = entity.key_names()[place]
+    places = zip(entity.properties, node.at("Properties").items(), strict=True)
+    return next((where.at("PropertyName") for each, where in places if each.name == shown_as), node)
+
+
+def _check_filter(condition: Filter, node: Node, feeding: Sequence[EventType]) -> None:
+    sources = [source for event in feeding if (source := event.property(condition.property))]
+    built_in = condition.property in BUILT_IN_FILTERS
+    if built_in and sources:
+        raise node.at("Property").fault(
+            f"{condition.property!r} means Varve's own field, but an event of this entity has a property of that name; rename the property"
+        )
+    if not built_in and not sources:
+        options = [*BUILT_IN_FILTERS, *(each.name for event in feeding for each in event.properties)]
+        raise node.at("Property").fault(
+            f"no event that feeds this entity has {condition.property!r}; {suggestion(condition.property, options)}"
+        )
+    types = {source.value_type for source in sources} or {"float32" if condition.property == "importance" else "string"}
+    for value_type in sorted(types):
+        problem = _misfit(condition, value_type)
+        if problem:
+            raise node.at("Value").fault(f"{problem}; found {shown(condition.value)}")
+
+
+def _misfit(condition: Filter, value_type: str) -> str | None:
+    """Why a filter's value cannot be compared with a property of a type; None if it can."""
+    of = f"{condition.property!r} ({value_type})"
+    is_list = value_type.startswith("list")
+    if condition.op == "contains":
+        if not is_list and value_type != "string":
+            return f"contains needs a list or a string, not {of}"
+        return (
+            None if _fits(condition.value, value_type.removeprefix("list<").removesuffix(">")) else f"contains on {of} needs one such value"
+        )
+    if is_list:
+        return f"{of} can only be asked with contains"
+    if condition.op == "in":
+        fits = isinstance(condition.value, list) and all(_fits(each, value_type) for each in condition.value)
+        return None if fits else f"in needs a list of values like {of}"
+    if condition.op not in ("=", "!=") and value_type == "bool":
+        return f"{of} has no order; use = or !="
+    return None if _fits(condition.value, value_type) else f"{condition.op} needs a value like {of}"
+
+
+def _fits(value: object, scalar_type: str) -> bool:
+    if isinstance(value, bool):
+        return scalar_type == "bool"
+    return isinstance(value, int | float) if scalar_type in NUMERIC_TYPES else scalar_type == "string" and isinstance(value, str)

@@ -1,0 +1,135 @@
+"""Brings values to the types that a schema names, where that is safe, and leaves out alone what cannot be brought."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from memory.records import Dropped
+from memory.schema.model import EventType, ValueType
+
+_INT64: Final = range(-(2**63), 2**63)
+_FLOAT32_LARGEST: Final = 3.4028234663852886e38
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,19}(?:\.0{1,9})?", re.ASCII)
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+_ITEM_TYPES: Final[Mapping[ValueType, ValueType]] = {
+    "list<int64>": "int64",
+    "list<float32>": "float32",
+    "list<string>": "string",
+    "list<bool>": "bool",
+}
+_TRUE: Final = frozenset({"true", "yes"})
+_FALSE: Final = frozenset({"false", "no"})
+
+
+@dataclass(frozen=True, slots=True)
+class Coerced:
+    """An event's properties as its type wants them."""
+
+    properties: dict[str, JsonValue]
+    """In the order of the event type."""
+    dropped: tuple[Dropped, ...]
+    """What was left out: ``unknown_property``, ``not_int64`` and its like for the other types, ``bad_list_item``."""
+
+
+def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -> Coerced:
+    """Checks an event's properties against its type, value by value.
+
+    A null or missing property is no fault. One of an unknown name, or whose value cannot be brought to its type without guessing, is
+    dropped alone.
+    """
+    reasons: Counter[str] = Counter()
+    clean: dict[str, JsonValue] = {}
+    for each in event_type.properties:
+        value = properties.get(each.name)
+        if value is None:
+            continue
+        coerced = (
+            _coerce_list(value, each.value_type, reasons) if each.value_type.startswith("list") else coerce_value(value, each.value_type)
+        )
+        if coerced is None:
+            reasons[f"not_{each.value_type}"] += 1
+        else:
+            clean[each.name] = coerced
+    reasons["unknown_property"] += sum(1 for name in properties if event_type.property(name) is None)
+    return Coerced(clean, tuple(Dropped(what="property", reason=reason, count=count) for reason, count in sorted(reasons.items()) if count))
+
+
+def coerce_value(value: object, value_type: ValueType) -> JsonValue | None:
+    """One value brought to a type; None where that would be a guess.
+
+    Safe are: a number's text to the number, a whole float to an integer, a number or truth value to text, ``yes``/``no``/``true``/``false``
+    and 1/0 to a truth value, a single value to a list of one. Text is never cut.
+
+    Args:
+        value: Any JSON value.
+        value_type: The type it shall have. For a list type every item must fit.
+    """
+    if value_type == "int64":
+        return _to_int(value)
+    if value_type == "float32":
+        return _to_float(value)
+    if value_type == "bool":
+        return _to_bool(value)
+    if value_type == "string":
+        return _to_text(value)
+    reasons: Counter[str] = Counter()
+    items = _coerce_list(value, value_type, reasons)
+    return None if reasons["bad_list_item"] else items
+
+
+def _coerce_list(value: object, value_type: ValueType, reasons: Counter[str]) -> list[JsonValue] | None:
+    given = value if isinstance(value, list | tuple) else [value]
+    kept: list[JsonValue] = [item for each in given if (item := coerce_value(each, _ITEM_TYPES[value_type])) is not None]
+    if given and not kept:
+        return None
+    reasons["bad_list_item"] += len(given) - len(kept)
+    return kept
+
+
+def _to_int(value: object) -> int | None:
+    if isinstance(value, str):
+        text = value.strip()
+        value = int(text.partition(".")[0]) if _INTEGER.fullmatch(text) else None
+    if isinstance(value, float):
+        value = int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value in _INT64 else None
+
+
+def _to_float(value: object) -> float | None:
+    if isinstance(value, str):
+        text = value.strip()
+        value = float(text) if _NUMBER.fullmatch(text) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) <= _FLOAT32_LARGEST and math.isfinite(value) else None
+
+
+def _to_bool(value: object) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return bool(value) if value in (0, 1) else None
+    if isinstance(value, str):
+        word = value.strip().lower()
+        return True if word in _TRUE else False if word in _FALSE else None
+    return None
+
+
+def _to_text(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value) if math.isfinite(value) else None
+    if not isinstance(value, str):
+        return None
+    return value if _is_unicode(value) else None
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether UTF-8 can carry it: a lone surrogate cannot travel through any topic."""
+    return text.isascii() or not any("\ud800" <= each <= "\udfff" for each in text)

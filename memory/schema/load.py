@@ -1,0 +1,180 @@
+"""Reads memory schemas from JSON in the paper's form (VikingMem 2.2.1, figure 1).
+
+A whole schema is ``{Name, Version, Description, EventTypes, EntityTypes}``; the paper's bare list of event and entity types is accepted
+too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``) and ``WindowDays``, and for an
+event type ``Weight``. ``ProfileType`` is another word for ``EntityType``, ``PropertyType`` for ``PropertyValueType``.
+"""
+
+from pathlib import Path
+from typing import Final, cast, get_args
+
+import orjson
+from pydantic import JsonValue
+
+from memory.errors import SchemaError
+from memory.schema.checks import check_entity_types, check_event_types
+from memory.schema.model import (
+    BUILT_IN_KEYS,
+    KEY_ALIASES,
+    MAX_WINDOW_DAYS,
+    AggregateExpression,
+    EntityProperty,
+    EntityType,
+    EventType,
+    Filter,
+    FilterOp,
+    MemorySchema,
+    Op,
+    Property,
+    ValueType,
+)
+from memory.schema.node import Node, shown
+
+_OPS: Final[tuple[str, ...]] = get_args(Op)
+_VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
+_FILTER_OPS: Final[tuple[str, ...]] = get_args(FilterOp)
+
+
+def load_schema(path: Path) -> MemorySchema:
+    """Reads a schema from a JSON file; the file's stem names it where the file does not.
+
+    Raises:
+        SchemaError: If the file cannot be read, is not JSON, or is not a schema; names the file and the path in it.
+    """
+    try:
+        data = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise SchemaError("", f"cannot read the schema file {path}: {error.strerror}") from error
+    except orjson.JSONDecodeError as error:
+        raise SchemaError("", f"the schema file {path} is not JSON: {error}") from error
+    try:
+        return parse_schema(data, name=path.stem)
+    except SchemaError as error:
+        raise SchemaError(error.path, f"{error.problem} (in {path})") from error
+
+
+def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
+    """Reads a schema from parsed JSON.
+
+    Args:
+        data: A whole schema (an object), or a bare list of event and entity types.
+        name: The schema's name where the data gives none.
+
+    Raises:
+        SchemaError: With the path of the first fault, the value found there, and what would be right.
+    """
+    root = Node(data)
+    if isinstance(data, list):
+        event_nodes = [each for each in root.items() if not _is_entity(each)]
+        entity_nodes = [each for each in root.items() if _is_entity(each)]
+        root = Node({})
+    else:
+        root.check_fields("Name", "Version", "Description", "EventTypes", "EntityTypes")
+        event_nodes = list(root.at("EventTypes").items()) if root.has("EventTypes") else []
+        entity_nodes = list(root.at("EntityTypes").items()) if root.has("EntityTypes") else []
+    events = tuple(_event_type(each) for each in event_nodes)
+    schema = MemorySchema(
+        name=root.at("Name").name() if root.has("Name") else name,
+        version=root.at("Version").name() if root.has("Version") else "1",
+        description=root.at("Description").text(),
+        event_types=events,
+        entity_types=tuple(_entity_type(each, events) for each in entity_nodes),
+    )
+    check_event_types(events, event_nodes)
+    check_entity_types(schema, entity_nodes)
+    return schema
+
+
+def _is_entity(node: Node) -> bool:
+    return node.has("EntityType") or node.has("ProfileType")
+
+
+def _event_type(node: Node) -> EventType:
+    node.check_fields("EventType", "Description", "Properties", "Weight")
+    properties = node.at("Properties")
+    return EventType(
+        name=node.at("EventType").name(),
+        description=node.at("Description").text(),
+        properties=tuple(_property(each) for each in properties.items()) if node.has("Properties") else (),
+        weight=_weight(node.at("Weight")),
+    )
+
+
+def _weight(node: Node) -> float:
+    value = 1.0 if node.value is None else node.value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise node.fault(f"expected a number from 0 to 1, found {shown(value)}")
+    return float(value)
+
+
+def _property(node: Node) -> Property:
+    node.check_fields("PropertyName", "PropertyValueType", "PropertyType", "Description")
+    return Property(name=node.at("PropertyName").name(), value_type=_value_type(node), description=node.at("Description").text())
+
+
+def _value_type(node: Node) -> ValueType:
+    field = "PropertyType" if node.has("PropertyType") and not node.has("PropertyValueType") else "PropertyValueType"
+    return cast(ValueType, node.at(field).choice(_VALUE_TYPES))
+
+
+def _entity_type(node: Node, events: tuple[EventType, ...]) -> EntityType:
+    node.check_fields("EntityType", "ProfileType", "Description", "Properties", "Keys", "Filters", "WindowDays")
+    if node.has("EntityType") and node.has("ProfileType"):
+        raise node.at("ProfileType").fault("is another word for EntityType; give one of the two")
+    properties = tuple(_entity_property(each) for each in node.at("Properties").items())
+    return EntityType(
+        name=node.at("ProfileType" if node.has("ProfileType") else "EntityType").name(),
+        description=node.at("Description").text(),
+        properties=properties,
+        keys=tuple(each.name() for each in node.at("Keys").items()) if node.has("Keys") else _keys_of(properties, events),
+        filters=tuple(_filter(each) for each in node.at("Filters").items()) if node.has("Filters") else (),
+        window_days=_window_days(node.at("WindowDays")),
+    )
+
+
+def _keys_of(properties: tuple[EntityProperty, ...], events: tuple[EventType, ...]) -> tuple[str, ...]:
+    """The keys that the primary key properties stand for; the user where there is none."""
+    primary = [each.name for each in properties if each.is_primary_key]
+    of_events = {each.name for event in events for each in event.properties}
+    return tuple(name if name in of_events or name in BUILT_IN_KEYS else KEY_ALIASES.get(name, name) for name in primary) or ("user",)
+
+
+def _entity_property(node: Node) -> EntityProperty:
+    node.check_fields("PropertyName", "PropertyValueType", "PropertyType", "Description", "IsPrimaryKey", "AggregateExpression")
+    return EntityProperty(
+        name=node.at("PropertyName").name(),
+        value_type=_value_type(node),
+        description=node.at("Description").text(),
+        is_primary_key=node.at("IsPrimaryKey").flag(),
+        aggregate=_aggregate(node.at("AggregateExpression")) if node.has("AggregateExpression") else None,
+    )
+
+
+def _aggregate(node: Node) -> AggregateExpression:
+    node.check_fields("Op", "EventType", "EventPropertyName")
+    return AggregateExpression(
+        op=cast(Op, node.at("Op").choice(_OPS)),
+        event_type=node.at("EventType").name() if node.has("EventType") else None,
+        event_property=node.at("EventPropertyName").name() if node.has("EventPropertyName") else None,
+    )
+
+
+def _filter(node: Node) -> Filter:
+    node.check_fields("Property", "Op", "Value")
+    value = node.at("Value").value
+    if value is None:
+        raise node.at("Value").fault("missing; a value to compare with is needed here")
+    return Filter(
+        property=node.at("Property").name(),
+        op=cast(FilterOp, node.at("Op").choice(_FILTER_OPS)),
+        value=cast(JsonValue, value),
+    )
+
+
+def _window_days(node: Node) -> int | None:
+    value = node.value
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW_DAYS:
+        raise node.fault(f"expected a whole number of days from 1 to {MAX_WINDOW_DAYS}, found {shown(value)}")
+    return value

@@ -1,0 +1,118 @@
+"""A place in a schema file's JSON: reads values and, where one is wrong, says at which path, what is there and what would be right."""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Final, Self
+
+from memory.errors import SchemaError
+
+_LONGEST_SHOWN: Final = 80
+_LONGEST_NAME: Final = 256
+
+
+class Node:
+    """One JSON value and the path that leads to it (``EventTypes[0].Properties[2]``)."""
+
+    __slots__ = ("path", "value")
+
+    def __init__(self, value: object, path: str = "") -> None:
+        self.value = value
+        self.path = path
+
+    def fault(self, problem: str) -> SchemaError:
+        """The error that something is wrong here."""
+        return SchemaError(self.path, problem)
+
+    def has(self, name: str) -> bool:
+        """Whether this is an object with that field, and not null."""
+        return isinstance(self.value, dict) and self.value.get(name) is not None
+
+    def at(self, name: str) -> Self:
+        """The place of a field; its value is None where it is missing."""
+        value = self.value.get(name) if isinstance(self.value, dict) else None
+        return type(self)(value, f"{self.path}.{name}" if self.path else name)
+
+    def items(self) -> Iterator[Self]:
+        """The places of a list's items.
+
+        Raises:
+            SchemaError: If this is not a list.
+        """
+        if not isinstance(self.value, list):
+            raise self.fault(f"expected a list, found {shown(self.value)}")
+        for place, value in enumerate(self.value):
+            yield type(self)(value, f"{self.path}[{place}]")
+
+    def check_fields(self, *known: str) -> None:
+        """Refuses anything but an object, and an object with a field of an unknown name.
+
+        Raises:
+            SchemaError: Naming the field, and the known one that it resembles.
+        """
+        if not isinstance(self.value, dict):
+            raise self.fault(f"expected an object with {', '.join(known)}, found {shown(self.value)}")
+        for name in self.value:
+            if name not in known:
+                raise self.at(str(name)).fault(f"unknown field; {suggestion(str(name), known)}")
+
+    def name(self) -> str:
+        """A name: text of 1 to 256 characters without white space around it.
+
+        Raises:
+            SchemaError: If it is missing or something else.
+        """
+        if self.value is None:
+            raise self.fault("missing; a name (text) is needed here")
+        if not isinstance(self.value, str) or not self.value.strip():
+            raise self.fault(f"expected a name (text), found {shown(self.value)}")
+        if len(self.value) > _LONGEST_NAME:
+            raise self.fault(f"a name has at most {_LONGEST_NAME} characters, this one has {len(self.value)}")
+        return self.value.strip()
+
+    def text(self) -> str:
+        """Any text; empty where the field is missing.
+
+        Raises:
+            SchemaError: If it is something else.
+        """
+        if self.value is None:
+            return ""
+        if not isinstance(self.value, str):
+            raise self.fault(f"expected text, found {shown(self.value)}")
+        return self.value
+
+    def flag(self) -> bool:
+        """True or false; false where the field is missing.
+
+        Raises:
+            SchemaError: If it is something else.
+        """
+        if self.value is None:
+            return False
+        if not isinstance(self.value, bool):
+            raise self.fault(f"expected true or false, found {shown(self.value)}")
+        return self.value
+
+    def choice(self, options: Sequence[str]) -> str:
+        """One of some words.
+
+        Raises:
+            SchemaError: If it is missing or something else.
+        """
+        if not isinstance(self.value, str) or self.value not in options:
+            found = "missing" if self.value is None else f"found {shown(self.value)}"
+            raise self.fault(f"{found}; {suggestion(str(self.value), options)}")
+        return self.value
+
+
+def shown(value: object) -> str:
+    """A value as a fault quotes it."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def suggestion(wrong: str, options: Sequence[str]) -> str:
+    """What would have been right: the option that resembles the wrong word, and all of them."""
+    near = get_close_matches(wrong, options, n=1) or [each for each in options if each.lower() == wrong.lower()]
+    known = f"one of {', '.join(options)} is right here" if options else "nothing is allowed here"
+    return f"did you mean {near[0]!r}? ({known})" if near else known
