@@ -1,0 +1,69 @@
+import logging
+from collections.abc import Iterator
+
+import orjson
+import pytest
+import structlog
+
+from runtime.logs import configure_logging, logger
+from runtime.settings import LogSettings
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
+
+
+def _lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return [orjson.loads(line) for line in captured.err.splitlines()]
+
+
+def test_json_lines_bear_stage_tenant_and_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogSettings(format="json"), stage="sessions")
+    with structlog.contextvars.bound_contextvars(tenant="acme", trace_id="abc"):
+        logger("streams.sessions").info("window closed", messages=20)
+    (line,) = _lines(capsys)
+    assert line.pop("timestamp")
+    assert line == {
+        "event": "window closed",
+        "level": "info",
+        "logger": "streams.sessions",
+        "stage": "sessions",
+        "tenant": "acme",
+        "trace_id": "abc",
+        "messages": 20,
+    }
+
+
+def test_a_library_logs_in_the_same_form_and_its_chatter_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogSettings(format="json"), stage="service")
+    logging.getLogger("aiokafka.consumer").info("chatter")
+    logging.getLogger("some.library").warning("disk %s", "full", extra={"path": "/data"})
+    (line,) = _lines(capsys)
+    assert (line["event"], line["level"], line["stage"], line["path"]) == ("disk full", "warning", "service", "/data")
+
+
+def test_an_exception_is_told_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogSettings(format="json"), stage="service")
+    try:
+        raise ValueError("odd")
+    except ValueError:
+        logger("here").exception("failed")
+    (line,) = _lines(capsys)
+    assert "ValueError: odd" in str(line["exception"])
+
+
+def test_below_the_level_nothing_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging(LogSettings(format="console", level="warning"), stage="service")
+    logger("here").info("quiet")
+    assert capsys.readouterr().err == ""
+    logger("here").warning("loud", tenant="acme")
+    assert "loud" in capsys.readouterr().err

@@ -1,0 +1,35 @@
+import httpx
+import pytest
+
+from runtime.metrics import Metrics
+from runtime.probe import ProbeServer
+
+
+async def test_it_serves_health_readiness_and_metrics_and_nothing_else() -> None:
+    checks = {"assigned": True, "recovered": False}
+    metrics = Metrics()
+    metrics.dead_letters.labels(stage="sessions", reason="malformed").inc()
+    async with (
+        ProbeServer(host="127.0.0.1", port=0, ready=lambda: checks, metrics=metrics) as probe,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{probe.port}") as http,
+    ):
+        assert probe.port != 0
+        assert (await http.get("/healthz")).status_code == 200
+        waiting = await http.get("/readyz")
+        assert (waiting.status_code, waiting.json()) == (503, {"ready": False, "checks": {"assigned": True, "recovered": False}})
+        checks["recovered"] = True
+        assert (await http.get("/readyz")).status_code == 200
+        shown = await http.get("/metrics")
+        assert shown.headers["content-type"].startswith("text/plain")
+        assert 'varve_dead_letters_total{reason="malformed",stage="sessions"} 1.0' in shown.text
+        assert "process_resident_memory_bytes" in shown.text
+        assert (await http.get("/")).status_code == 404
+
+
+async def test_a_port_in_use_is_refused_and_stopping_twice_is_harmless() -> None:
+    async with ProbeServer(host="127.0.0.1", port=0, ready=dict, metrics=Metrics()) as first:
+        second = ProbeServer(host="127.0.0.1", port=first.port, ready=dict, metrics=Metrics())
+        with pytest.raises(OSError, match="address already in use"):
+            await second.start()
+        await second.stop()
+    await first.stop()

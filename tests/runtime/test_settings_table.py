@@ -1,0 +1,47 @@
+import os
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from runtime.settings import EndpointSettings, LLMSettings, RedisSettings, Settings
+from runtime.settings_table import MASK, setting_rows, settings_markdown
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
+
+
+def test_the_document_is_what_the_settings_are() -> None:
+    assert DOCUMENT.read_text() == settings_markdown(), "write it again: python -m runtime.settings_table > docs/settings.md"
+
+
+def test_every_setting_is_described() -> None:
+    assert [row.name for row in setting_rows(Settings()) if not row.description] == []
+
+
+def test_every_name_sets_what_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VARVE_KAFKA__PARTITIONS", "3")
+    monkeypatch.setenv("VARVE_DATA", "/elsewhere")
+    rows = {row.name: row.value for row in setting_rows(Settings())}
+    assert rows["VARVE_KAFKA__PARTITIONS"] == "3"
+    assert rows["VARVE_DATA"] == "/elsewhere"
+
+
+def test_the_document_shows_defaults_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "VARVE_KAFKA__BOOTSTRAP", "elsewhere:1")
+    assert "elsewhere" not in settings_markdown()
+
+
+def test_no_secret_is_shown() -> None:
+    settings = Settings(
+        redis=RedisSettings(url="redis://user:hush-redis@host:6379/0"),
+        llm=LLMSettings(
+            base_url="http://host/v1",
+            api_key=SecretStr("hush-first"),
+            fallbacks=(EndpointSettings(base_url="http://other/v1", model="m", api_key=SecretStr("hush-second")),),
+        ),
+    )
+    rows = {row.name: row.value for row in setting_rows(settings)}
+    assert not [name for name, value in rows.items() if "hush" in value]
+    assert rows["VARVE_REDIS__URL"] == f"redis://{MASK}@host:6379/0"
+    assert rows["VARVE_LLM__API_KEY"] == MASK
+    assert "http://other/v1" in rows["VARVE_LLM__FALLBACKS"]

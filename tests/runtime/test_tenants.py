@@ -1,0 +1,134 @@
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import orjson
+import pytest
+
+from memory.errors import SchemaError
+from runtime.errors import TenantsFileError, UnknownTenantError
+from runtime.tenants import TenantDirectory, add_tenant, hash_key
+
+SCHEMA = {
+    "Name": "notes",
+    "EventTypes": [{"EventType": "note", "Description": "A note.", "Properties": []}],
+    "EntityTypes": [],
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "conf" / "tenants.json"
+
+
+def _touch_later(path: Path, text: str) -> None:
+    before = path.stat().st_mtime_ns
+    path.write_text(text)
+    os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
+
+
+def test_a_tenant_is_known_by_id_and_key_and_only_the_hash_is_kept(path: Path) -> None:
+    key = add_tenant(path, "acme", schema="companion")
+    directory = TenantDirectory(path=path)
+    assert directory.get("acme").schema_name == "companion"
+    assert directory.by_api_key(key) == directory.get("acme")
+    assert directory.by_api_key(key + "x") is None
+    assert directory.by_api_key("\ud800") is None
+    assert directory.schema_of("acme").name
+    assert key not in path.read_text()
+    assert hash_key(key) in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_key_opens_its_own_tenant_only(path: Path) -> None:
+    keys = {name: add_tenant(path, name, schema="companion") for name in ("a", "b")}
+    directory = TenantDirectory(path=path)
+    for name, key in keys.items():
+        tenant = directory.by_api_key(key)
+        assert tenant is not None
+        assert tenant.id == name
+
+
+def test_a_second_key_opens_the_same_tenant(path: Path) -> None:
+    keys = [add_tenant(path, "acme", schema="companion") for _ in range(2)]
+    directory = TenantDirectory(path=path)
+    assert [tenant.id for tenant in directory.all()] == ["acme"]
+    assert {directory.by_api_key(key) for key in keys} == {directory.get("acme")}
+
+
+def test_a_tenant_added_while_running_is_seen(path: Path) -> None:
+    add_tenant(path, "first", schema="companion")
+    directory = TenantDirectory(path=path)
+    with pytest.raises(UnknownTenantError, match="second"):
+        directory.get("second")
+    add_tenant(path, "second", schema="meetings")
+    assert directory.get("second").id == "second"
+
+
+def test_a_broken_edit_leaves_what_was_known_in_force_until_it_is_mended(path: Path) -> None:
+    add_tenant(path, "acme", schema="companion")
+    good = path.read_text()
+    directory = TenantDirectory(path=path)
+    _touch_later(path, good[:-5])
+    assert directory.get("acme").id == "acme"
+    _touch_later(path, good.replace('"acme"', '"umbrella"'))
+    assert [tenant.id for tenant in directory.all()] == ["umbrella"]
+    path.unlink()
+    assert directory.get("umbrella").id == "umbrella"
+
+
+def test_a_schema_file_beside_it_is_read_again_when_it_changes(path: Path) -> None:
+    path.parent.mkdir()
+    schema = path.parent / "notes.json"
+    schema.write_bytes(orjson.dumps(SCHEMA))
+    add_tenant(path, "acme", schema="notes.json")
+    directory = TenantDirectory(path=path)
+    assert [each.name for each in directory.schema_of("acme").event_types] == ["note"]
+    _touch_later(schema, schema.read_text().replace('"note"', '"remark"'))
+    assert [each.name for each in directory.schema_of("acme").event_types] == ["remark"]
+
+
+def test_a_schema_that_is_nowhere_is_refused_before_the_file_is_written(path: Path) -> None:
+    with pytest.raises(SchemaError, match="neither a shipped scenario"):
+        add_tenant(path, "acme", schema="nowhere.json")
+    assert not path.exists()
+
+
+def test_the_schema_of_a_tenant_is_not_changed_by_adding_a_key(path: Path) -> None:
+    add_tenant(path, "acme", schema="companion")
+    with pytest.raises(TenantsFileError, match="'companion', not 'meetings'"):
+        add_tenant(path, "acme", schema="meetings")
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        ("{", "line 1: not JSON"),
+        ('{"tenants": [{"schema": "companion"}]}', "tenants.0.id: Field required"),
+        ('{"tenants": [{"id": "a", "schema": "companion", "key_hashes": ["secret"]}]}', "tenants.0.key_hashes.0"),
+        ('{"tenants": [{"id": "a", "schema": "companion", "weight": 0}]}', "tenants.0.weight"),
+        ('{"tenants": [{"id": "a", "schema": "companion", "colour": 0}]}', "tenants.0.colour"),
+        ('{"tenants": [{"id": "a", "schema": "companion"}, {"id": "a", "schema": "companion"}]}', "tenant 'a' stands there twice"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_the_place(tmp_path: Path, content: str, word: str) -> None:
+    path = tmp_path / "tenants.json"
+    path.write_text(content)
+    with pytest.raises(TenantsFileError, match=word):
+        TenantDirectory(path=path)
+
+
+def test_a_missing_file_says_how_to_make_it(tmp_path: Path) -> None:
+    with pytest.raises(TenantsFileError, match="varve tenants add"):
+        TenantDirectory(path=tmp_path / "tenants.json")
+
+
+def test_writers_at_once_lose_nobody(path: Path) -> None:
+    path.parent.mkdir()
+    names = [f"tenant-{number}" for number in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        keys = list(pool.map(lambda name: add_tenant(path, name, schema="companion"), names))
+    directory = TenantDirectory(path=path)
+    found = [directory.by_api_key(key) for key in keys]
+    assert [tenant.id for tenant in found if tenant] == names
