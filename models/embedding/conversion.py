@@ -1,0 +1,119 @@
+"""The way of BERT weights into CTranslate2, and the cache folder that keeps the outcome."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from ctranslate2.converters import utils
+from ctranslate2.specs import common_spec, transformer_spec
+from safetensors import safe_open
+from tokenizers import Tokenizer
+
+from models.embedding.weights import WEIGHTS_SHA256, file_sha256, model_folder, verified_weights
+from models.errors import ModelConfigurationError
+
+ComputeType = Literal["int8", "float32"]
+
+_LAYERS: Final = 6
+_HEADS: Final = 12
+_LAYER_NORM_EPSILON: Final = 1e-12
+_MODEL_FILE: Final = "model.bin"
+_HASH_FILE: Final = "model.sha256"
+
+_Read = Callable[[str], np.ndarray[Any, Any]]
+
+
+def converted_model(*, cache: Path, compute_type: ComputeType) -> Path:
+    """The folder of the converted model, built first where the cache lacks it.
+
+    The folder is named after the hash of the weights and the arithmetic, holds the hash of what was built, and appears whole or not at
+    all: processes that start together may both build it, one of them wins.
+
+    Args:
+        cache: The folder that models are kept in.
+        compute_type: The arithmetic of the linear layers.
+
+    Raises:
+        ModelConfigurationError: If the weights are missing or not the published ones.
+    """
+    folder = cache / f"minilm-{WEIGHTS_SHA256[:16]}-{compute_type}"
+    if _is_intact(folder):
+        return folder
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=cache) as building:
+            _build(Path(building) / folder.name, compute_type)
+            if folder.exists() and not _is_intact(folder):
+                shutil.rmtree(folder)
+            (Path(building) / folder.name).rename(folder)
+    except OSError as error:
+        if not _is_intact(folder):
+            raise ModelConfigurationError(f"the converted model cannot be kept in {cache}: {error}") from error
+    return folder
+
+
+def _is_intact(folder: Path) -> bool:
+    try:
+        return (folder / _HASH_FILE).read_text(encoding="ascii") == file_sha256(folder / _MODEL_FILE)
+    except OSError:
+        return False
+
+
+def _build(folder: Path, compute_type: ComputeType) -> None:
+    with safe_open(str(verified_weights()), framework="numpy") as weights:
+        spec = _specification(weights.get_tensor)
+    spec.register_vocabulary(_vocabulary())
+    spec.config.unk_token = "[UNK]"
+    spec.config.layer_norm_epsilon = _LAYER_NORM_EPSILON
+    spec.validate()
+    spec.optimize(quantization=compute_type)
+    folder.mkdir()
+    spec.save(str(folder))
+    (folder / _HASH_FILE).write_text(file_sha256(folder / _MODEL_FILE), encoding="ascii")
+
+
+def _specification(read: _Read) -> Any:
+    encoder = transformer_spec.TransformerEncoderSpec(
+        _LAYERS,
+        _HEADS,
+        pre_norm=False,
+        activation=common_spec.Activation.GELU,
+        layernorm_embedding=True,
+        num_source_embeddings=2,
+        embeddings_merge=common_spec.EmbeddingsMerge.ADD,
+    )
+    encoder.scale_embeddings = False
+    encoder.embeddings[0].weight = read("embeddings.word_embeddings.weight")
+    encoder.embeddings[1].weight = read("embeddings.token_type_embeddings.weight")
+    encoder.position_encodings.encodings = read("embeddings.position_embeddings.weight")
+    _fill_norm(encoder.layernorm_embedding, read, "embeddings.LayerNorm")
+    for number, layer in enumerate(encoder.layer):
+        prefix = f"encoder.layer.{number}"
+        projections = [common_spec.LinearSpec() for _ in range(3)]
+        for projection, role in zip(projections, ("query", "key", "value"), strict=True):
+            _fill_linear(projection, read, f"{prefix}.attention.self.{role}")
+        utils.fuse_linear(layer.self_attention.linear[0], projections)
+        _fill_linear(layer.self_attention.linear[1], read, f"{prefix}.attention.output.dense")
+        _fill_norm(layer.self_attention.layer_norm, read, f"{prefix}.attention.output.LayerNorm")
+        _fill_linear(layer.ffn.linear_0, read, f"{prefix}.intermediate.dense")
+        _fill_linear(layer.ffn.linear_1, read, f"{prefix}.output.dense")
+        _fill_norm(layer.ffn.layer_norm, read, f"{prefix}.output.LayerNorm")
+    return transformer_spec.TransformerEncoderModelSpec(encoder, pooling_layer=False)
+
+
+def _fill_linear(spec: Any, read: _Read, name: str) -> None:
+    spec.weight = read(f"{name}.weight")
+    spec.bias = read(f"{name}.bias")
+
+
+def _fill_norm(spec: Any, read: _Read, name: str) -> None:
+    spec.gamma = read(f"{name}.weight")
+    spec.beta = read(f"{name}.bias")
+
+
+def _vocabulary() -> list[str]:
+    tokens = Tokenizer.from_file(str(model_folder() / "tokenizer.json")).get_vocab()
+    return sorted(tokens, key=lambda token: tokens[token])

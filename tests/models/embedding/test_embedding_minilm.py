@@ -1,0 +1,125 @@
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.embedding.build import build_embedder
+from models.embedding.conversion import converted_model
+from models.embedding.encoder import MAX_TOKENS, MiniLMEncoder
+from models.embedding.port import Embedder
+from models.embedding.tokens import count_tokens
+from models.errors import ModelConfigurationError
+from runtime.settings import EmbeddingSettings
+
+SENTENCES = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
+PUBLISHED_SIMILARITIES = [[1.0, 0.6660, 0.1046], [0.6660, 1.0, 0.1411], [0.1046, 0.1411, 1.0]]
+"""Of these sentences under all-MiniLM-L6-v2, from the front page of the sentence-transformers documentation."""
+
+MIXED_LENGTHS = [" ".join(["the river lays down a layer each year"] * count) for count in (1, 2, 3, 5, 8, 1)] + SENTENCES
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module")
+def encoder(cache: Path) -> MiniLMEncoder:
+    return MiniLMEncoder(cache=cache, compute_type="int8", threads=1)
+
+
+@pytest.fixture
+async def embedder(cache: Path) -> AsyncIterator[Embedder]:
+    embedder = build_embedder(EmbeddingSettings(late_tokens=4), cache=cache)
+    yield embedder
+    await embedder.close()
+
+
+def test_float32_gives_the_published_similarities(cache: Path) -> None:
+    dense = np.array([vector for vector, _ in MiniLMEncoder(cache=cache, compute_type="float32", threads=1).encode(SENTENCES)])
+
+    np.testing.assert_allclose(dense @ dense.T, PUBLISHED_SIMILARITIES, atol=1e-4)
+
+
+def test_int8_stays_close_to_the_published_similarities(encoder: MiniLMEncoder) -> None:
+    dense = np.array([vector for vector, _ in encoder.encode(SENTENCES)])
+
+    np.testing.assert_allclose(dense @ dense.T, PUBLISHED_SIMILARITIES, atol=0.02)
+
+
+def test_a_text_gets_the_same_bits_whatever_is_embedded_beside_it(encoder: MiniLMEncoder) -> None:
+    together = encoder.encode(MIXED_LENGTHS)
+
+    for text, (dense, late) in zip(MIXED_LENGTHS, together, strict=True):
+        alone_dense, alone_late = encoder.encode([text])[0]
+        np.testing.assert_array_equal(dense, alone_dense)
+        np.testing.assert_array_equal(late, alone_late)
+
+
+def test_there_is_one_late_vector_per_token_of_unit_length(encoder: MiniLMEncoder) -> None:
+    for text, (dense, late) in zip(MIXED_LENGTHS, encoder.encode(MIXED_LENGTHS), strict=True):
+        assert late.shape == (count_tokens(text), 384)
+        np.testing.assert_allclose(np.linalg.norm(late, axis=1), 1, atol=1e-5)
+        np.testing.assert_allclose(np.linalg.norm(dense), 1, atol=1e-5)
+
+
+def test_an_empty_and_an_overlong_text_have_vectors(encoder: MiniLMEncoder) -> None:
+    (_, empty), (_, overlong) = encoder.encode(["", "word " * 2000])
+
+    assert empty.shape[0] >= 1
+    assert overlong.shape == (MAX_TOKENS - 2, 384)
+
+
+def test_a_damaged_conversion_is_built_again(tmp_path: Path) -> None:
+    folder = converted_model(cache=tmp_path, compute_type="int8")
+    whole = (folder / "model.bin").read_bytes()
+    (folder / "model.bin").write_bytes(whole[:1000])
+
+    assert converted_model(cache=tmp_path, compute_type="int8") == folder
+    assert (folder / "model.bin").read_bytes() == whole
+    assert [path.name for path in tmp_path.iterdir()] == [folder.name]
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+
+    with pytest.raises(ModelConfigurationError, match="file"):
+        converted_model(cache=blocked, compute_type="int8")
+
+
+async def test_the_port_gives_documents_pooled_and_queries_whole(embedder: Embedder) -> None:
+    document = (await embedder.embed_documents([SENTENCES[0]]))[0]
+    query = await embedder.embed_query(SENTENCES[0])
+
+    assert (embedder.name, embedder.dimension) == ("all-MiniLM-L6-v2", 384)
+    assert document.late is not None
+    assert document.late.shape == (4, 384)
+    assert query.late is not None
+    assert query.late.shape == (count_tokens(SENTENCES[0]), 384)
+    np.testing.assert_array_equal(document.dense, query.dense)
+
+
+async def test_many_tasks_at_once_each_get_their_own_texts_back_in_order(embedder: Embedder, encoder: MiniLMEncoder) -> None:
+    asked = [MIXED_LENGTHS[place:] + MIXED_LENGTHS[:place] for place in range(len(MIXED_LENGTHS))]
+
+    answers = await asyncio.gather(*(embedder.embed_documents(texts) for texts in asked))
+
+    expected = {text: encoder.encode([text])[0][0] for text in MIXED_LENGTHS}
+    for texts, embeddings in zip(asked, answers, strict=True):
+        for text, embedding in zip(texts, embeddings, strict=True):
+            np.testing.assert_array_equal(embedding.dense, expected[text])
+
+
+async def test_a_repeated_text_comes_from_the_cache(embedder: Embedder) -> None:
+    first = (await embedder.embed_documents(["once"]))[0]
+
+    assert (await embedder.embed_documents(["other", "once"]))[1] is first
+
+
+@pytest.mark.parametrize("settings", [EmbeddingSettings(model="other"), EmbeddingSettings(dimension=768)])
+def test_settings_that_are_not_the_carried_model_are_refused(settings: EmbeddingSettings, cache: Path) -> None:
+    with pytest.raises(ModelConfigurationError, match="all-MiniLM-L6-v2 of dimension 384"):
+        build_embedder(settings, cache=cache)
