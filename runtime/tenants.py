@@ -103,8 +103,6 @@ class TenantDirectory:
             SchemaError: If the schema's file is wrong; says where.
         """
         name = self.get(tenant_id).schema_name
-        if name in scenario_names():
-            return scenario(name)
         path = self._path.parent / name
         version = _version_of(path)
         known = self._reading.schemas.get(name)
@@ -144,8 +142,7 @@ def add_tenant(path: Path, tenant_id: str, *, schema: str) -> str:
         TenantsFileError: If the file is wrong, or the tenant is there with another schema.
         SchemaError: If the schema is neither a scenario nor a good schema file.
     """
-    if schema not in scenario_names():
-        _load_schema(schema, path.parent / schema)
+    _load_schema(schema, path.parent / schema)
     key = _KEY_PREFIX + secrets.token_urlsafe(32)
     path.parent.mkdir(parents=True, exist_ok=True)
     with _exclusive(path):
@@ -198,6 +195,8 @@ def _tenant(path: Path, fields: dict[str, object]) -> Tenant:
 
 
 def _load_schema(name: str, path: Path) -> MemorySchema:
+    if name in scenario_names():
+        return scenario(name)
     if not path.is_file():
         raise SchemaError("", f"{name!r} is neither a shipped scenario ({', '.join(scenario_names())}) nor a file at {path}")
     return load_schema(path)
