@@ -15,6 +15,14 @@ class TransientModelError(ModelError):
         self.retry_after = retry_after
 
 
+class OverloadedError(TransientModelError):
+    """The endpoint is well, but wants fewer calls: 429."""
+
+
+class ModelTimeoutError(TransientModelError):
+    """The endpoint was too slow, and we hung up; it may charge for the call all the same."""
+
+
 class ModelConfigurationError(ModelError):
     """It will not pass by itself: a wrong key, an unknown model, a dimension that does not fit."""
 
@@ -28,8 +36,13 @@ class ModelAnswerError(ModelError):
 
 
 class BudgetExceededError(ModelError):
-    """A tenant's hard budget is used up until ``retry_after`` seconds from now."""
+    """A tenant's hard budget is used up until ``retry_after`` seconds from now; with ``soft``, a call that can wait should wait so long."""
 
-    def __init__(self, message: str, *, retry_after: float) -> None:
+    def __init__(self, message: str, *, retry_after: float, soft: bool = False) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.soft = soft
+
+
+class SharedStateAwayError(ModelError):
+    """Redis cannot be reached; each use of it says what happens then."""

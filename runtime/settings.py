@@ -149,6 +149,21 @@ class EndpointSettings(Group):
     model: str = Field(description="Its model's name.")
 
 
+class ExtractionSettings(Group):
+    """The one-pass prompt's bounds, and when two events are one."""
+
+    summary_tokens: int = Field(default=400, ge=0, description="Longest session summary in a prompt, in estimated tokens.")
+    entity_tokens: int = Field(default=250, ge=16, description="Longest entity shown in a prompt.")
+    entities_tokens: int = Field(default=2000, ge=0, description="All entities shown in a prompt.")
+    window_tokens: int = Field(default=8000, ge=256, description="All messages shown in a prompt; the longest are cut first.")
+    duplicate_similarity: float = Field(
+        default=0.95, gt=0, le=1, description="Cosine from which two events of a session that differ in no fact are one."
+    )
+    doubtful_similarity: float = Field(
+        default=0.85, gt=0, le=1, description="Cosine from which an LLM is asked whether two events are one; below, both stay."
+    )
+
+
 class EmbeddingSettings(Group):
     """The embedding model."""
 
@@ -218,6 +233,7 @@ class Settings(BaseSettings):
     delivery: DeliverySettings = DeliverySettings()
     llm: LLMSettings = LLMSettings()
     budget: BudgetSettings = BudgetSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     recall: RecallSettings = RecallSettings()
     service: ServiceSettings = ServiceSettings()

@@ -26,6 +26,10 @@ class LLMRequest:
     json_schema: Mapping[str, Any] | None = None
     """The form of the answer; how it is asked for depends on what the endpoint can do."""
     max_tokens: int | None = None
+    attempt: int = 0
+    """Counts up when the answer before was of no use: asks anew, past the answer cache, and not at temperature 0."""
+    deferrable: bool = False
+    """May wait for off-peak hours once the tenant's soft budget is used up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,79 @@
+"""Builds the LLM that the settings name."""
+
+from redis.asyncio import Redis
+
+from models.errors import ModelConfigurationError
+from models.llm.budget import BudgetLedger
+from models.llm.cache import AnswerCache
+from models.llm.call import Lane
+from models.llm.chain import EndpointChain
+from models.llm.endpoint import Endpoint
+from models.llm.limiter import Limiter
+from models.llm.limits import Limits
+from models.llm.metrics import LLMMetrics, llm_metrics
+from models.llm.port import LLM
+from models.llm.prices import PriceTable
+from models.llm.shared import SharedState
+from models.llm.usage import UsageSink
+from runtime.breaker import CircuitBreaker
+from runtime.clocks import Clock, SystemClock
+from runtime.settings import EndpointSettings, Settings
+
+
+def build_llm(
+    settings: Settings, *, redis: Redis | None, usage: UsageSink, clock: Clock | None = None, metrics: LLMMetrics | None = None
+) -> LLM | None:
+    """The LLM of the settings, or None where they name no endpoint. Nothing is sent yet.
+
+    Args:
+        settings: Endpoints, limits, budget, price table.
+        redis: For what all workers share; without it each process limits, caches and budgets by itself. Stays open when the LLM is closed.
+        usage: Is told of every call.
+        clock: The machine's, unless told.
+        metrics: The process's, unless told.
+
+    Raises:
+        ModelConfigurationError: If an endpoint or the price table is wrong, or a budget is a cost without a price table.
+    """
+    llm, budget = settings.llm, settings.budget
+    if llm.base_url is None:
+        return None
+    clock = clock or SystemClock()
+    prices = PriceTable.load(llm.price_table) if llm.price_table else PriceTable()
+    if not prices and (budget.soft_cost is not None or budget.hard_cost is not None):
+        raise ModelConfigurationError(
+            "a budget as a cost (VARVE_BUDGET__SOFT_COST, __HARD_COST) needs a price table (VARVE_LLM__PRICE_TABLE)"
+        )
+    shared = SharedState(redis=redis, prefix=settings.redis.prefix)
+    primary = EndpointSettings(base_url=llm.base_url, api_key=llm.api_key, model=llm.model)
+    return EndpointChain(
+        lanes=[_lane(each, settings, shared, clock) for each in (primary, *llm.fallbacks)],
+        cache=AnswerCache(shared=shared, ttl_s=llm.cache_ttl_s),
+        budget=BudgetLedger(budget=budget, shared=shared),
+        prices=prices,
+        sink=usage,
+        metrics=metrics or llm_metrics(),
+        clock=clock,
+        hedge_after_s=llm.hedge_after_s,
+    )
+
+
+def _lane(address: EndpointSettings, settings: Settings, shared: SharedState, clock: Clock) -> Lane:
+    llm, delivery = settings.llm, settings.delivery
+    endpoint = Endpoint(
+        base_url=address.base_url,
+        model=address.model,
+        api_key=address.api_key.get_secret_value() if address.api_key else None,
+        response_format=llm.response_format,
+        temperature=llm.temperature,
+        max_completion_tokens=llm.max_completion_tokens,
+        first_token_timeout_s=llm.first_token_timeout_s,
+        timeout_s=llm.timeout_s,
+        clock=clock,
+    )
+    limits = Limits(concurrency=llm.concurrency, requests_per_minute=llm.requests_per_minute, tokens_per_minute=llm.tokens_per_minute)
+    return Lane(
+        endpoint=endpoint,
+        limiter=Limiter(endpoint=endpoint.name, limits=limits, shared=shared, queue_timeout_s=llm.queue_timeout_s, lease_s=llm.lease_s),
+        breaker=CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
+    )

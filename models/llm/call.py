@@ -1,0 +1,157 @@
+"""One call to one endpoint: its turn, its tokens, what it used up, and what its end says about the endpoint."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass
+from typing import Final
+
+from memory.tokens import estimate_tokens
+from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
+from models.llm.endpoint import Endpoint, Finished, FinishReason, Token
+from models.llm.limiter import Limiter, Turn
+from models.llm.metrics import LLMMetrics
+from models.llm.port import LLMRequest, LLMUsage
+from runtime.breaker import CircuitBreaker
+
+_PAUSE_WITHOUT_RETRY_AFTER_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """An endpoint with what guards it."""
+
+    endpoint: Endpoint
+    limiter: Limiter
+    breaker: CircuitBreaker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What one call used up."""
+
+    model: str
+    usage: LLMUsage
+    estimated: bool
+    latency_ms: float
+
+
+class LiveCall:
+    """A call under way. Begin it, read its tokens, close it; it frees its turn and accounts for itself whatever happens between."""
+
+    def __init__(self, *, lane: Lane, request: LLMRequest, prompt_tokens: int, account: list[Spent], metrics: LLMMetrics) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            lane: Whom to ask.
+            request: What to ask.
+            prompt_tokens: An estimate of the prompt's tokens.
+            account: Where to note what was used up.
+            metrics: Where to count.
+        """
+        self.lane = lane
+        self.sent = asyncio.Event()
+        """Set when the call has got its turn."""
+        self.text = ""
+        self.finish_reason: FinishReason | None = None
+        self.spent: Spent | None = None
+        """Known once closed, unless the endpoint refused the call."""
+        self._request = request
+        self._prompt_tokens = prompt_tokens
+        self._account = account
+        self._metrics = metrics
+        self._usage: LLMUsage | None = None
+        self._fault: BaseException | None = None
+        self._begun_at = 0.0
+        self._stack = AsyncExitStack()
+        self._stream: AsyncGenerator[Token | Finished]
+        self._first: Token | Finished | None = None
+
+    async def begin(self) -> None:
+        """Waits for a turn, sends, and waits for the first token.
+
+        Raises:
+            TransientModelError: As the endpoint does, and if there was no turn in time.
+            ModelConfigurationError: As the endpoint does.
+        """
+        loop = asyncio.get_running_loop()
+        endpoint = self.lane.endpoint
+        most = self._prompt_tokens + min(self._request.max_tokens or endpoint.max_completion_tokens, endpoint.max_completion_tokens)
+        async with AsyncExitStack() as stack:
+            queued_at = loop.time()
+            turn = await stack.enter_async_context(self.lane.limiter.turn(most))
+            self._begun_at = loop.time()
+            self._metrics.queue_seconds.labels(endpoint.name).observe(self._begun_at - queued_at)
+            stack.callback(self._settle, turn)
+            self.sent.set()
+            self._stream = await stack.enter_async_context(aclosing(endpoint.answer(self._request)))
+            self._first = await self._next()
+            self.lane.breaker.succeeded()
+            self._metrics.breaker_open.labels(endpoint.name).set(0)
+            self._metrics.first_token_seconds.labels(endpoint.name).observe(loop.time() - self._begun_at)
+            self._stack = stack.pop_all()
+
+    async def tokens(self) -> AsyncGenerator[str]:
+        """The answer's text as it comes; raises as :meth:`begin`."""
+        item = self._first
+        while isinstance(item, Token):
+            self.text += item.text
+            if item.text:
+                yield item.text
+            item = await self._next()
+        if item is not None:
+            self.finish_reason, self._usage = item.reason, item.usage
+
+    async def close(self) -> None:
+        """Hangs up if need be, and gives the turn back. May be called twice."""
+        await self._stack.aclose()
+
+    async def _next(self) -> Token | Finished:
+        try:
+            return await anext(self._stream)
+        except ModelError as fault:
+            await self._judge(fault)
+            raise
+        except asyncio.CancelledError as cancelled:
+            self._fault = cancelled
+            raise
+
+    async def _judge(self, fault: ModelError) -> None:
+        self._fault = fault
+        if isinstance(fault, OverloadedError):
+            await self.lane.limiter.pause(fault.retry_after or _PAUSE_WITHOUT_RETRY_AFTER_S)
+        elif isinstance(fault, TransientModelError):
+            self.lane.breaker.failed(asyncio.get_running_loop().time())
+            self._metrics.breaker_open.labels(self.lane.endpoint.name).set(self.lane.breaker.is_open)
+
+    def _settle(self, turn: Turn) -> None:
+        seconds = asyncio.get_running_loop().time() - self._begun_at
+        endpoint = self.lane.endpoint
+        self._metrics.calls.labels(endpoint.name, self._outcome()).inc()
+        self._metrics.call_seconds.labels(endpoint.name).observe(seconds)
+        if self._was_refused():
+            turn.used = 0
+            return
+        usage = self._usage or LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=estimate_tokens(self.text))
+        turn.used = usage.prompt_tokens + usage.completion_tokens
+        self.spent = Spent(model=endpoint.model, usage=usage, estimated=self._usage is None, latency_ms=seconds * 1000)
+        self._account.append(self.spent)
+
+    def _was_refused(self) -> bool:
+        """An endpoint charges for what it began to answer, and perhaps for what we hung up on; not for what it refused."""
+        return self._first is None and isinstance(self._fault, ModelError) and not isinstance(self._fault, ModelTimeoutError)
+
+    def _outcome(self) -> str:
+        if self.finish_reason is not None:
+            return "answered"
+        match self._fault:
+            case ModelTimeoutError():
+                return "timed_out"
+            case OverloadedError():
+                return "overloaded"
+            case TransientModelError():
+                return "failed"
+            case ModelConfigurationError():
+                return "refused"
+            case _:
+                return "hung_up"

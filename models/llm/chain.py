@@ -1,0 +1,232 @@
+"""The LLM that the stages see: answer cache, budget and accounts before a chain of endpoints."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+
+from memory.records import Usage
+from memory.tokens import estimate_tokens
+from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
+from models.llm.budget import Amount, BudgetLedger, Reservation
+from models.llm.cache import AnswerCache, prompt_hash
+from models.llm.call import Lane, LiveCall, Spent
+from models.llm.flights import SingleFlight
+from models.llm.metrics import LLMMetrics
+from models.llm.port import LLMAnswer, LLMRequest, LLMUsage
+from models.llm.prices import PriceTable
+from models.llm.routing import first_to_speak
+from models.llm.usage import UsageSink
+from runtime.clocks import Clock
+from runtime.logs import logger
+
+_LOG = logger(__name__)
+
+
+class EndpointChain:
+    """Endpoints by priority, as one LLM."""
+
+    def __init__(
+        self,
+        *,
+        lanes: Sequence[Lane],
+        cache: AnswerCache,
+        budget: BudgetLedger,
+        prices: PriceTable,
+        sink: UsageSink,
+        metrics: LLMMetrics,
+        clock: Clock,
+        hedge_after_s: float | None = None,
+    ) -> None:
+        """Puts the parts together.
+
+        Args:
+            lanes: The endpoints, at least one, the preferred one first.
+            cache: Answers paid for before.
+            budget: What tenants may use up.
+            prices: What tokens cost.
+            sink: Where usage goes.
+            metrics: Where to count.
+            clock: The time of usage records and budgets.
+            hedge_after_s: Silence, in seconds, after which the next endpoint is asked too.
+
+        Raises:
+            ModelConfigurationError: If there is no endpoint, or one whose model has no price while others have.
+        """
+        if not lanes:
+            raise ModelConfigurationError("an LLM needs at least one endpoint (VARVE_LLM__BASE_URL)")
+        for lane in lanes:
+            prices.require(lane.endpoint.model)
+        self._lanes = tuple(lanes)
+        self._cache = cache
+        self._budget = budget
+        self._prices = prices
+        self._sink = sink
+        self._metrics = metrics
+        self._clock = clock
+        self._hedge_after_s = hedge_after_s
+        self._flights: SingleFlight[LLMAnswer] = SingleFlight()
+        self._bookings: set[asyncio.Task[None]] = set()
+
+    @property
+    def model(self) -> str:
+        """The model that is asked first."""
+        return self._lanes[0].endpoint.model
+
+    async def complete(self, request: LLMRequest) -> LLMAnswer:
+        """See :meth:`models.llm.port.LLM.complete`. The same question asked twice at once is asked once."""
+        asked = self._hash(request)
+        return await self._flights.join(f"{request.tenant}/{asked}", lambda: self._complete(request, asked))
+
+    async def stream(self, request: LLMRequest) -> AsyncIterator[str]:
+        """See :meth:`models.llm.port.LLM.stream`. Close the iterator to hang up. Once text has come, no other endpoint can take over."""
+        asked = self._hash(request)
+        known = await self._known(request, asked)
+        if known is not None:
+            yield known.text
+            return
+        prompt_tokens = _prompt_tokens(request)
+        async with self._accounted(request, prompt_tokens) as account:
+            call = await self._open(request, prompt_tokens, account, deque(self._lanes))
+            try:
+                async with aclosing(call.tokens()) as tokens:
+                    async for text in tokens:
+                        yield text
+            finally:
+                await call.close()
+        await self._keep(request, asked, self._answer(call))
+
+    async def close(self) -> None:
+        """Ends the calls under way, settles accounts, and closes the connections."""
+        await self._flights.close()
+        await asyncio.gather(*self._bookings)
+        for lane in self._lanes:
+            await lane.limiter.close()
+            await lane.endpoint.close()
+
+    async def _complete(self, request: LLMRequest, asked: str) -> LLMAnswer:
+        known = await self._known(request, asked)
+        if known is not None:
+            return known
+        prompt_tokens = _prompt_tokens(request)
+        async with self._accounted(request, prompt_tokens) as account:
+            call = await self._whole_call(request, prompt_tokens, account)
+        answer = self._answer(call)
+        await self._keep(request, asked, answer)
+        return answer
+
+    async def _whole_call(self, request: LLMRequest, prompt_tokens: int, account: list[Spent]) -> LiveCall:
+        untried = deque(self._lanes)
+        while True:
+            call = await self._open(request, prompt_tokens, account, untried)
+            try:
+                async for _ in call.tokens():
+                    pass
+                return call
+            except TransientModelError as fault:
+                if not untried:
+                    raise
+                _LOG.warning("llm_answer_broken_off", error=str(fault), endpoints_left=len(untried))
+            finally:
+                await call.close()
+
+    async def _open(self, request: LLMRequest, prompt_tokens: int, account: list[Spent], untried: deque[Lane]) -> LiveCall:
+        return await first_to_speak(
+            lambda lane: LiveCall(lane=lane, request=request, prompt_tokens=prompt_tokens, account=account, metrics=self._metrics),
+            untried,
+            hedge_after_s=self._hedge_after_s,
+        )
+
+    async def _known(self, request: LLMRequest, asked: str) -> LLMAnswer | None:
+        known = await self._cache.get(request.tenant, asked)
+        if known is not None:
+            self._metrics.answers.labels("cache").inc()
+        return known
+
+    async def _keep(self, request: LLMRequest, asked: str, answer: LLMAnswer) -> None:
+        self._metrics.answers.labels("endpoint").inc()
+        await self._cache.put(request.tenant, asked, answer)
+
+    @asynccontextmanager
+    async def _accounted(self, request: LLMRequest, prompt_tokens: int) -> AsyncIterator[list[Spent]]:
+        """Sets the most that a call may use up aside, and books what its calls did use up, however they end."""
+        most = LLMUsage(prompt_tokens=prompt_tokens, completion_tokens=self._max_tokens(request))
+        try:
+            reservation = await self._budget.reserve(
+                request.tenant, self._amount(self.model, most), deferrable=request.deferrable, now=self._clock.now()
+            )
+        except BudgetExceededError as refusal:
+            self._metrics.refused.labels("soft" if refusal.soft else "hard").inc()
+            raise
+        account: list[Spent] = []
+        try:
+            yield account
+        finally:
+            booking = asyncio.create_task(self._book(request, reservation, account))
+            self._bookings.add(booking)
+            booking.add_done_callback(self._bookings.discard)
+            await asyncio.shield(booking)
+
+    async def _book(self, request: LLMRequest, reservation: Reservation, account: list[Spent]) -> None:
+        used = Amount()
+        for spent in account:
+            used += self._amount(spent.model, spent.usage)
+            await self._report(self._usage_record(request, spent))
+        await self._budget.settle(reservation, used)
+
+    async def _report(self, usage: Usage) -> None:
+        for kind, tokens in (
+            ("prompt", usage.prompt_tokens - usage.cached_tokens),
+            ("cached", usage.cached_tokens),
+            ("completion", usage.completion_tokens),
+        ):
+            self._metrics.tokens.labels(usage.stage, usage.model, kind).inc(tokens)
+        self._metrics.cost.labels(usage.stage, usage.model).inc(usage.cost)
+        try:
+            await self._sink.record(usage)
+        except Exception:
+            # The answer is paid for: to give it up because the books are away would cost it twice.
+            self._metrics.unrecorded.inc()
+            _LOG.exception("usage_not_recorded", usage=usage.model_dump(mode="json"))
+
+    def _usage_record(self, request: LLMRequest, spent: Spent) -> Usage:
+        return Usage(
+            tenant=request.tenant,
+            stage=request.stage,
+            model=spent.model,
+            purpose=request.purpose,
+            prompt_tokens=spent.usage.prompt_tokens,
+            cached_tokens=spent.usage.cached_tokens,
+            completion_tokens=spent.usage.completion_tokens,
+            cost=self._prices.cost(spent.model, spent.usage),
+            latency_ms=spent.latency_ms,
+            estimated=spent.estimated,
+            time=self._clock.now(),
+            subject=request.subject,
+        )
+
+    def _answer(self, call: LiveCall) -> LLMAnswer:
+        if call.spent is None or call.finish_reason is None:
+            raise TransientModelError(f"{call.lane.endpoint.name} was hung up on before its answer was whole")
+        return LLMAnswer(
+            text=call.text,
+            model=call.spent.model,
+            finish_reason=call.finish_reason,
+            usage=call.spent.usage,
+            cost=self._prices.cost(call.spent.model, call.spent.usage),
+            latency_ms=call.spent.latency_ms,
+        )
+
+    def _amount(self, model: str, usage: LLMUsage) -> Amount:
+        return Amount(usage.prompt_tokens + usage.completion_tokens, self._prices.cost(model, usage))
+
+    def _hash(self, request: LLMRequest) -> str:
+        return prompt_hash(request, model=self.model, max_tokens=self._max_tokens(request))
+
+    def _max_tokens(self, request: LLMRequest) -> int:
+        longest = self._lanes[0].endpoint.max_completion_tokens
+        return min(request.max_tokens or longest, longest)
+
+
+def _prompt_tokens(request: LLMRequest) -> int:
+    return sum(estimate_tokens(each.content) for each in request.messages)

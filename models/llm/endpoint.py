@@ -1,0 +1,191 @@
+"""One OpenAI-compatible endpoint: chat completions, always streamed, so that silence is noticed early."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar, cast
+from urllib.parse import urlsplit
+
+from openai import APIError, AsyncOpenAI, AsyncStream, BadRequestError, UnprocessableEntityError
+from openai.types import CompletionUsage
+from openai.types.chat import ChatCompletionChunk
+
+from models.errors import ModelConfigurationError, ModelTimeoutError, TransientModelError
+from models.faults import model_error
+from models.llm.capabilities import Capabilities, ResponseFormat
+from models.llm.port import LLMRequest, LLMUsage
+from runtime.clocks import Clock
+
+T = TypeVar("T")
+
+FinishReason = Literal["stop", "length", "other"]
+
+_FINISH_REASONS: Final[dict[str, FinishReason]] = {"stop": "stop", "length": "length"}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the answer. An empty text is a sign of life: a reasoning model thinks before it speaks."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end of an answer; ``usage`` is None where the endpoint does not count."""
+
+    reason: FinishReason
+    usage: LLMUsage | None
+
+
+class Endpoint:
+    """One model behind one address. Learns from refusals what it can do, and remembers it."""
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        model: str,
+        api_key: str | None,
+        response_format: ResponseFormat | Literal["auto"],
+        temperature: float,
+        max_completion_tokens: int,
+        first_token_timeout_s: float,
+        timeout_s: float,
+        clock: Clock,
+    ) -> None:
+        """Prepares the client; nothing is sent yet.
+
+        Args:
+            base_url: The address, ending before ``/chat/completions``.
+            model: The model's name.
+            api_key: Its key, where it wants one.
+            response_format: How to ask for JSON; ``auto`` finds out.
+            temperature: Sampling temperature.
+            max_completion_tokens: Longest answer, unless a request says less.
+            first_token_timeout_s: From the sending to the first token, in seconds.
+            timeout_s: From the sending to the last token, in seconds.
+            clock: Tells the time to a ``Retry-After`` that is a date.
+
+        Raises:
+            ModelConfigurationError: If the address is not one, or the model has no name.
+        """
+        address = urlsplit(base_url)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ModelConfigurationError(f"an LLM endpoint's address must begin with http:// or https://, got {base_url!r}")
+        if not model:
+            raise ModelConfigurationError(f"the LLM endpoint {base_url} needs a model's name (VARVE_LLM__MODEL, or model of its fallback)")
+        port = f":{address.port}" if address.port else ""
+        self.name = f"{address.hostname}{port}{address.path.rstrip('/')}#{model}"
+        """Names the endpoint in errors, metrics and shared limits; bears no key and no password."""
+        self.model = model
+        self.max_completion_tokens = max_completion_tokens
+        self._temperature = temperature
+        self._first_token_timeout_s = first_token_timeout_s
+        self._timeout_s = timeout_s
+        self._clock = clock
+        self._client = AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
+        self._capabilities = (
+            Capabilities() if response_format == "auto" else Capabilities(response_format=response_format, format_is_fixed=True)
+        )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What is known of the endpoint so far."""
+        return self._capabilities
+
+    async def answer(self, request: LLMRequest) -> AsyncGenerator[Token | Finished]:
+        """Asks once: tokens as they come, then :class:`Finished`. Close the iterator to hang up.
+
+        Raises:
+            OverloadedError: On 429.
+            ModelTimeoutError: If the first token or the whole answer is late.
+            TransientModelError: On lost connections, 5xx, and a stream that ends before the answer does.
+            ModelConfigurationError: On any other refusal.
+        """
+        begun = asyncio.get_running_loop().time()
+        first_by, all_by = begun + min(self._first_token_timeout_s, self._timeout_s), begun + self._timeout_s
+        stream = await self._in_time(self._open(request), first_by, "first token")
+        try:
+            reason: FinishReason | None = None
+            usage: LLMUsage | None = None
+            silent = True
+            while True:
+                try:
+                    chunk = await self._in_time(anext(stream), first_by if silent else all_by, "first token" if silent else "whole answer")
+                except StopAsyncIteration:
+                    break
+                except TransientModelError:
+                    if reason is None:
+                        raise
+                    break
+                usage = _usage_of(chunk.usage) or usage
+                if not chunk.choices:
+                    continue
+                choice = chunk.choices[0]
+                if choice.finish_reason:
+                    reason = _FINISH_REASONS.get(choice.finish_reason, "other")
+                text = choice.delta.content or ""
+                if text or _is_thought(choice.delta):
+                    silent = False
+                    yield Token(text)
+            if reason is None:
+                raise TransientModelError(f"{self.name} ended its stream before its answer was whole")
+            yield Finished(reason, usage)
+        finally:
+            with suppress(APIError):
+                await stream.close()
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _open(self, request: LLMRequest) -> AsyncStream[ChatCompletionChunk]:
+        while True:
+            asked = self._capabilities
+            try:
+                return await self._send(request, asked)
+            except (BadRequestError, UnprocessableEntityError) as error:
+                lesser = asked.without(error.message)
+                if lesser is None:
+                    raise
+                # Another call may have learnt meanwhile: only the first one's lesson is taken, or one refusal would count twice.
+                if self._capabilities == asked:
+                    self._capabilities = lesser
+
+    async def _send(self, request: LLMRequest, capabilities: Capabilities) -> AsyncStream[ChatCompletionChunk]:
+        limit = min(request.max_tokens or self.max_completion_tokens, self.max_completion_tokens)
+        messages = cast(Any, [{"role": each.role, "content": each.content} for each in request.messages])
+        arguments = capabilities.arguments(request, max_tokens=limit, temperature=self._temperature)
+        return cast(
+            AsyncStream[ChatCompletionChunk],
+            await self._client.chat.completions.create(model=self.model, messages=messages, stream=True, **arguments),
+        )
+
+    async def _in_time(self, work: Awaitable[T], deadline: float, what: str) -> T:
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await work
+        except TimeoutError as error:
+            raise ModelTimeoutError(f"{self.name} did not give its {what} in time") from error
+        except APIError as error:
+            raise model_error(error, endpoint=self.name, now=self._clock.now()) from error
+        except json.JSONDecodeError as error:
+            raise TransientModelError(f"{self.name} sent a stream that is not JSON: {error}") from error
+
+
+def _usage_of(usage: CompletionUsage | None) -> LLMUsage | None:
+    if usage is None:
+        return None
+    details = usage.prompt_tokens_details
+    return LLMUsage(
+        prompt_tokens=usage.prompt_tokens,
+        cached_tokens=(details.cached_tokens or 0) if details else 0,
+        completion_tokens=usage.completion_tokens,
+    )
+
+
+def _is_thought(delta: object) -> bool:
+    return bool(getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None))

@@ -1,0 +1,231 @@
+"""The turns at one endpoint, shared by all workers through Redis; kept by each process alone while Redis is away."""
+
+import asyncio
+import random
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from models.errors import SharedStateAwayError, TransientModelError
+from models.llm.limits import FULL_HOUSE_WAIT_S, WINDOW_S, Limits, LocalLimits
+from models.llm.shared import SharedState
+
+_SHORTEST_POLL_S: Final = 0.02
+_LONGEST_POLL_S: Final = 0.25
+
+# Redis's own clock counts, so that workers' clocks need not agree. The rules are those of LocalLimits.
+_ACQUIRE: Final = """
+local time = redis.call('TIME')
+local second = tonumber(time[1])
+local now = second * 1000 + math.floor(tonumber(time[2]) / 1000)
+local leases, counts, pause = KEYS[1], KEYS[2], KEYS[3]
+local member, lease_ms, concurrency = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local requests_limit, tokens_limit, tokens, window = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+
+local paused = redis.call('PTTL', pause)
+if paused > 0 then return {paused, second} end
+redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
+if redis.call('ZCARD', leases) >= concurrency then return {tonumber(ARGV[8]), second} end
+
+local flat = redis.call('HGETALL', counts)
+local seconds, per_second, requests_over, tokens_over = {}, {}, 1 - requests_limit, tokens - tokens_limit
+for place = 1, #flat, 2 do
+  local kind, at = string.match(flat[place], '^(%a):(%d+)$')
+  at = tonumber(at)
+  if at < second - window then
+    redis.call('HDEL', counts, flat[place])
+  else
+    if not per_second[at] then
+      per_second[at] = {r = 0, t = 0}
+      table.insert(seconds, at)
+    end
+    per_second[at][kind] = tonumber(flat[place + 1])
+    if kind == 'r' then requests_over = requests_over + tonumber(flat[place + 1])
+    else tokens_over = tokens_over + tonumber(flat[place + 1]) end
+  end
+end
+if requests_limit < 0 then requests_over = 0 end
+if tokens_limit < 0 then tokens_over = 0 end
+if requests_over > 0 or tokens_over > 0 then
+  table.sort(seconds)
+  for _, at in ipairs(seconds) do
+    requests_over = requests_over - per_second[at].r
+    tokens_over = tokens_over - per_second[at].t
+    if requests_over <= 0 and tokens_over <= 0 then return {(at + window + 1) * 1000 - now, second} end
+  end
+  return {window * 1000, second}
+end
+
+redis.call('ZADD', leases, now + lease_ms, member)
+redis.call('PEXPIRE', leases, lease_ms * 2)
+redis.call('HINCRBY', counts, 'r:' .. second, 1)
+redis.call('HINCRBY', counts, 't:' .. second, tokens)
+redis.call('EXPIRE', counts, window * 2)
+return {0, second}
+"""
+
+_RENEW: Final = """
+local time = redis.call('TIME')
+redis.call('ZADD', KEYS[1], tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + tonumber(ARGV[2]), ARGV[1])
+redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[2]) * 2)
+return 1
+"""
+
+_RELEASE: Final = """
+redis.call('ZREM', KEYS[1], ARGV[1])
+if tonumber(ARGV[3]) ~= 0 and redis.call('HEXISTS', KEYS[2], 't:' .. ARGV[2]) == 1 then
+  redis.call('HINCRBY', KEYS[2], 't:' .. ARGV[2], ARGV[3])
+end
+return 1
+"""
+
+
+@dataclass(slots=True)
+class Turn:
+    """A place at the endpoint, held for one call."""
+
+    member: str
+    reserved: int
+    second: int
+    shared: bool
+    used: int | None = None
+    """Tokens that the call used up, once known: corrects what was reserved."""
+
+
+class Limiter:
+    """Gives turns at one endpoint, first come first served within a process.
+
+    A turn in Redis is a lease that is renewed while the call runs, so a worker that is killed gives it back by silence. While Redis is
+    away, each process keeps the limits by itself: together they may then ask up to as many times more as there are workers.
+    """
+
+    def __init__(self, *, endpoint: str, limits: Limits, shared: SharedState, queue_timeout_s: float, lease_s: float) -> None:
+        """Nobody holds a turn yet.
+
+        Args:
+            endpoint: The endpoint's name, the same in every worker.
+            limits: What it allows.
+            shared: Redis.
+            queue_timeout_s: How long a call waits for its turn, in seconds.
+            lease_s: How long a turn outlives its worker, in seconds.
+        """
+        self._endpoint = endpoint
+        self._limits = limits
+        self._shared = shared
+        self._queue_timeout_s = queue_timeout_s
+        self._lease_ms = int(lease_s * 1000)
+        self._local = LocalLimits(limits)
+        self._paused_until = 0.0
+        self._queue = asyncio.Lock()
+        self._released = asyncio.Event()
+        self._keys = [shared.key("llm", "limits", f"{{{endpoint}}}", each) for each in ("leases", "counts", "pause")]
+        self._late_releases: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def turn(self, tokens: int) -> AsyncIterator[Turn]:
+        """Waits for a turn and holds it.
+
+        Args:
+            tokens: The most that the call may use up; put what it did use up into ``used`` before leaving.
+
+        Raises:
+            TransientModelError: If none came free in time.
+        """
+        turn = await self._wait_for_turn(tokens)
+        renewal = asyncio.create_task(self._keep_renewed(turn)) if turn.shared else None
+        try:
+            yield turn
+        finally:
+            if renewal is not None:
+                renewal.cancel()
+            await asyncio.shield(self._release_later(turn))
+
+    async def pause(self, seconds: float) -> None:
+        """Gives no turn for so long, in any worker: what the endpoint asked for with ``Retry-After``."""
+        self._paused_until = max(self._paused_until, asyncio.get_running_loop().time() + seconds)
+        with suppress(SharedStateAwayError):
+            await self._shared.run(lambda redis: redis.set(self._keys[2], "1", px=max(1, int(seconds * 1000))))
+
+    async def close(self) -> None:
+        """Waits until turns just given back are so in Redis, too."""
+        await asyncio.gather(*self._late_releases)
+
+    async def _wait_for_turn(self, tokens: int) -> Turn:
+        deadline = asyncio.get_running_loop().time() + self._queue_timeout_s
+        wait = 0.0
+        try:
+            async with asyncio.timeout_at(deadline), self._queue:
+                poll = _SHORTEST_POLL_S
+                while True:
+                    self._released.clear()
+                    turn, wait = await self._try_to_take(tokens)
+                    if turn is not None:
+                        return turn
+                    if asyncio.get_running_loop().time() + wait > deadline and wait > FULL_HOUSE_WAIT_S:
+                        raise TimeoutError
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(min(wait, poll) * random.uniform(0.7, 1.0)):
+                            await self._released.wait()
+                    poll = min(2 * poll, _LONGEST_POLL_S)
+        except TimeoutError as error:
+            raise TransientModelError(
+                f"{self._endpoint} has no turn to give within {self._queue_timeout_s:g} s (concurrency and rate limits)",
+                retry_after=wait or None,
+            ) from error
+
+    async def _try_to_take(self, tokens: int) -> tuple[Turn | None, float]:
+        member = uuid.uuid4().hex
+        reserved = tokens if self._limits.tokens_per_minute is None else min(tokens, self._limits.tokens_per_minute)
+        try:
+            wait_ms, second = await self._take_shared(member, reserved)
+            taken, wait, shared = wait_ms == 0, wait_ms / 1000, True
+        except SharedStateAwayError:
+            now = asyncio.get_running_loop().time()
+            wait = self._paused_until - now
+            if wait <= 0:
+                wait = self._local.acquire(member, tokens, now)
+            taken, second, shared = wait == 0, int(now), False
+        return (Turn(member, reserved, second, shared), 0.0) if taken else (None, wait)
+
+    async def _take_shared(self, member: str, reserved: int) -> tuple[int, int]:
+        limits = [self._limits.requests_per_minute or -1, self._limits.tokens_per_minute or -1]
+        arguments: list[str | float] = [
+            member,
+            self._lease_ms,
+            self._limits.concurrency,
+            *limits,
+            reserved,
+            WINDOW_S,
+            FULL_HOUSE_WAIT_S * 1000,
+        ]
+        try:
+            wait_ms, second = await self._shared.script(_ACQUIRE, self._keys, *arguments)
+        except asyncio.CancelledError:
+            # The turn may have been given while the answer was on its way: hand it back rather than let it lapse.
+            self._release_later(Turn(member, reserved, 0, shared=True))
+            raise
+        return int(wait_ms), int(second)
+
+    async def _keep_renewed(self, turn: Turn) -> None:
+        while True:
+            await asyncio.sleep(self._lease_ms / 3000)
+            with suppress(SharedStateAwayError):
+                await self._shared.script(_RENEW, self._keys[:1], turn.member, self._lease_ms)
+
+    def _release_later(self, turn: Turn) -> "asyncio.Task[None]":
+        task = asyncio.create_task(self._release(turn))
+        self._late_releases.add(task)
+        task.add_done_callback(self._late_releases.discard)
+        return task
+
+    async def _release(self, turn: Turn) -> None:
+        used = turn.reserved if turn.used is None else turn.used
+        if turn.shared:
+            with suppress(SharedStateAwayError):
+                await self._shared.script(_RELEASE, self._keys[:2], turn.member, turn.second, used - turn.reserved)
+        else:
+            self._local.settle(turn.second, turn.reserved, used)
+            self._local.release(turn.member)
+        self._released.set()

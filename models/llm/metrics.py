@@ -1,0 +1,46 @@
+"""What the LLM calls of a process count and measure."""
+
+from functools import lru_cache
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from runtime.metrics import metrics
+
+_SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300)
+
+
+class LLMMetrics:
+    """Bears no tenant: their number has no bound; tokens by tenant are in the ``usage`` topic."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        """Registers them."""
+        self.calls = Counter("varve_llm_calls", "Calls to endpoints, by how they ended.", ("endpoint", "outcome"), registry=registry)
+        self.tokens = Counter(
+            "varve_llm_tokens",
+            "Tokens: prompt (fresh), cached (prompt tokens out of a prefix cache), completion.",
+            ("stage", "model", "kind"),
+            registry=registry,
+        )
+        self.cost = Counter("varve_llm_cost", "Cost, in the price table's currency.", ("stage", "model"), registry=registry)
+        self.first_token_seconds = Histogram(
+            "varve_llm_first_token_seconds", "From the sending to the first token.", ("endpoint",), registry=registry, buckets=_SECONDS
+        )
+        self.call_seconds = Histogram(
+            "varve_llm_call_seconds", "From the sending to the end of the answer.", ("endpoint",), registry=registry, buckets=_SECONDS
+        )
+        self.queue_seconds = Histogram(
+            "varve_llm_queue_seconds", "Waiting for a turn under the limits.", ("endpoint",), registry=registry, buckets=_SECONDS
+        )
+        self.breaker_open = Gauge(
+            "varve_llm_breaker_open", "1 while an endpoint's circuit breaker is open.", ("endpoint",), registry=registry
+        )
+        self.answers = Counter("varve_llm_answers", "Answers given, by where they came from.", ("source",), registry=registry)
+        self.refused = Counter("varve_llm_budget_refusals", "Calls not made for a tenant's budget.", ("budget",), registry=registry)
+        self.unrecorded = Counter("varve_llm_usage_unrecorded", "Usage records that the usage topic did not take.", registry=registry)
+
+
+@lru_cache(maxsize=1)
+def llm_metrics() -> LLMMetrics:
+    """Those of this process."""
+    return LLMMetrics(metrics().registry)
