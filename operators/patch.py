@@ -1,0 +1,161 @@
+"""PATCH: text that SEARCH/REPLACE patches edit (EUA, VikingMem 3.1, Algorithm 1), without an LLM.
+
+The text is a base with the newest patches laid over it in the order of their event times, so that a late patch finds its place, and one
+that is taken back leaves the text as if it had never been. Behind the newest ones patches settle into the base for good. A patch whose
+SEARCH is no longer found, because what it edited was taken back, rests, and works again when that returns.
+
+Two departures from the paper's algorithm: an empty SEARCH appends a line, or creates the text (the paper skips it); and where the best
+span is less similar than :data:`MIN_SIMILARITY` the patch is refused, for the paper's unconditional replacement would overwrite text
+that has nothing to do with it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from memory.schema.coerce import coerce_value
+from memory.schema.model import ValueType
+from operators.errors import RefusedChangeError
+from operators.span import best_approximate_span
+
+MIN_SIMILARITY: Final = 0.75
+"""Least ``1 - distance / len(search)`` at which a patch is applied."""
+MAX_TEXT: Final = 4000
+"""Longest text, SEARCH and REPLACE, in characters."""
+MAX_RECENT: Final = 16
+"""Patches that can still be taken back."""
+MAX_RECENT_TEXT: Final = 16_000
+"""Characters of all of them together."""
+
+State = dict[str, Any]
+"""``base``, ``recent`` patches as ``[time, id, search, replace]``, the resulting ``text``, and the ``settled`` ``[time, id]``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One patch with its place in the order: its event time in microseconds, then its id."""
+
+    time: int
+    id: str
+    search: str
+    replace: str
+
+
+def patch_of(value: object, *, time: int, source_id: str) -> Patch:
+    """The patch that a change carries as ``{"search": ..., "replace": ...}``.
+
+    Raises:
+        RefusedChangeError: ``not_a_patch``, ``empty_patch`` or ``patch_too_long``.
+    """
+    search, replace = (value.get("search", ""), value.get("replace")) if isinstance(value, Mapping) else (None, None)
+    if not isinstance(search, str) or not isinstance(replace, str):
+        raise RefusedChangeError("not_a_patch")
+    if not search and not replace.strip():
+        raise RefusedChangeError("empty_patch")
+    if max(len(search), len(replace)) > MAX_TEXT:
+        raise RefusedChangeError("patch_too_long")
+    return Patch(time, source_id, search, replace)
+
+
+def apply(state: State | None, patch: Patch, value_type: ValueType) -> State:
+    """The state with a patch laid into its place.
+
+    Raises:
+        RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like where the text would not be of the type, or
+            ``patch_known`` if the patch is there already.
+    """
+    base, recent, settled = _parts(state)
+    if any(each.id == patch.id for each in recent):
+        raise RefusedChangeError("patch_known")
+    before = [each for each in recent if _order(each) < _order(patch)]
+    text = edited(_replayed(base, before, value_type), patch, value_type)
+    after = recent[len(before) :]
+    return _settled(base, [*before, patch, *after], settled, _replayed(text, after, value_type), value_type)
+
+
+def retract(state: State | None, patch: Patch, value_type: ValueType) -> State | None:
+    """The state as if the patch had never been; None once nothing is left.
+
+    Raises:
+        RefusedChangeError: ``patch_settled`` if it can no longer be taken back, ``patch_unknown`` if it was never applied.
+    """
+    base, recent, settled = _parts(state)
+    kept = [each for each in recent if each.id != patch.id]
+    if len(kept) == len(recent):
+        raise RefusedChangeError("patch_settled" if settled and [patch.time, patch.id] <= settled else "patch_unknown")
+    if not kept and not base and settled is None:
+        return None
+    return _state(base, kept, settled, _replayed(base, kept, value_type))
+
+
+def text_of(state: State) -> str:
+    """The text as all patches leave it."""
+    return str(state["text"])
+
+
+def value_of(text: str, value_type: ValueType) -> JsonValue | None:
+    """A text as a value: a list has an item a line; None if the text is not of the type, or empty."""
+    if not text.strip():
+        return None
+    if value_type.startswith("list"):
+        return coerce_value([line.strip() for line in text.splitlines() if line.strip()], value_type)
+    return coerce_value(text, value_type)
+
+
+def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
+    """A text with one patch applied (Algorithm 1, lines 3 to 7).
+
+    Raises:
+        RefusedChangeError: As :func:`apply` says.
+    """
+    if patch.search:
+        span = best_approximate_span(text, patch.search)
+        if 1 - span.distance / len(patch.search) < MIN_SIMILARITY:
+            raise RefusedChangeError("no_similar_span")
+        new = f"{text[: span.start]}{patch.replace}{text[span.end :]}"
+    elif not text or not (value_type == "string" or value_type.startswith("list")):
+        new = patch.replace
+    else:
+        new = text if patch.replace in text.split("\n") else f"{text}\n{patch.replace}"
+    if len(new) > MAX_TEXT:
+        raise RefusedChangeError("text_too_long")
+    if new.strip() and value_of(new, value_type) is None:
+        raise RefusedChangeError(f"not_{value_type}")
+    return new
+
+
+def _replayed(text: str, patches: Sequence[Patch], value_type: ValueType) -> str:
+    for each in patches:
+        try:
+            text = edited(text, each, value_type)
+        except RefusedChangeError:
+            continue
+    return text
+
+
+def _settled(base: str, recent: list[Patch], settled: list[Any] | None, text: str, value_type: ValueType) -> State:
+    """The state with its oldest patches settled, as far as there are too many."""
+    size = sum(len(each.search) + len(each.replace) for each in recent)
+    while len(recent) > MAX_RECENT or size > MAX_RECENT_TEXT:
+        oldest, *recent = recent
+        size -= len(oldest.search) + len(oldest.replace)
+        base = _replayed(base, [oldest], value_type)
+        settled = max(settled or [], [oldest.time, oldest.id])
+    return _state(base, recent, settled, text)
+
+
+def _order(patch: Patch) -> tuple[int, str]:
+    return patch.time, patch.id
+
+
+def _parts(state: State | None) -> tuple[str, list[Patch], list[Any] | None]:
+    if state is None:
+        return "", [], None
+    return state["base"], [Patch(*each) for each in state["recent"]], state.get("settled")
+
+
+def _state(base: str, recent: Sequence[Patch], settled: list[Any] | None, text: str) -> State:
+    state: State = {"base": base, "recent": [[each.time, each.id, each.search, each.replace] for each in recent], "text": text}
+    return state if settled is None else {**state, "settled": settled}

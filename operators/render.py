@@ -1,0 +1,117 @@
+"""An entity as the memory that is stored, searched and returned."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from pydantic import JsonValue
+
+from memory.ids import entity_id
+from memory.keys import entity_key_parts
+from memory.records import Memory
+from memory.schema.coerce import coerce_value
+from memory.schema.model import EntityProperty, EntityType, ValueType
+from operators import patch, window
+from operators.entity import EntityState, day_of, tag_of
+from operators.errors import EntityStateError
+from operators.statistics import STATISTICS, Unknown
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_KEY_TYPES: Final[frozenset[ValueType]] = frozenset({"int64", "float32", "bool"})
+
+
+def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -> Memory:
+    """The entity as a memory. The same contributions in any order across sources give an equal one, as far as statistics go.
+
+    Args:
+        state: The entity's state, not empty.
+        entity_type: Its type.
+        tenant: Whose entity it is.
+        key: Its ``GROUP BY`` key, as :func:`memory.keys.entity_key` joins it.
+
+    Returns:
+        A memory of kind ``entity``. ``properties`` has the key's parts and every known value; ``content`` is a sentence that names
+        them, and says ``unknown`` for a value that has to be rebuilt. ``user`` is set where the entity is grouped by user.
+
+    Raises:
+        EntityStateError: If the state is empty: such an entity is removed, not rendered.
+        memory.errors.KeyFormatError: If the key is not one.
+    """
+    if state.empty or state.last_time is None:
+        raise EntityStateError(f"the entity {entity_type.name}/{key} is empty; it has no memory to render")
+    parts = dict(zip(entity_type.keys, entity_key_parts(key), strict=False))
+    shown = dict(zip(entity_type.key_names(), parts.values(), strict=False))
+    values = {each.name: value_of(state, entity_type, each) for each in entity_type.properties if each.name not in shown}
+    known: dict[str, JsonValue] = {name: value for name, value in values.items() if value is not None and not isinstance(value, Unknown)}
+    return Memory(
+        id=entity_id(tenant, entity_type.name, key, state.generation),
+        tenant=tenant,
+        user=parts.get("user"),
+        kind="entity",
+        type=entity_type.name,
+        content=_sentence(entity_type.name, tuple(shown.values()), values),
+        properties={**{name: _key_value(entity_type, name, part) for name, part in shown.items()}, **known},
+        keywords=list(dict.fromkeys(parts.values())),
+        event_time=_EPOCH + timedelta(microseconds=state.last_time),
+        session=parts.get("session"),
+        entity_key=key,
+        message_ids=[message_id for _, message_id in state.message_ids],
+        generation=state.generation,
+        version=state.version,
+    )
+
+
+def value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> JsonValue | Unknown:
+    """The value of one property; None if it has none, ``UNKNOWN`` if the state cannot tell and must be rebuilt from the log."""
+    op = entity_type.op_of(each)
+    if op is None or each.name not in state.properties:
+        return None
+    tag, inner = state.properties[each.name]
+    if tag != tag_of(op, entity_type):
+        return Unknown.UNKNOWN
+    if op == "PATCH":
+        text = patch.text_of(inner)
+        return _or_unknown(patch.value_of(text, each.value_type)) if text.strip() else None
+    if entity_type.window_days is not None:
+        inner_parts = window.parts(inner, newest=day_of(state.last_time or 0), length=entity_type.window_days)
+    else:
+        inner_parts = [inner]
+    value = STATISTICS[op].value(inner_parts)
+    return value if value is None or isinstance(value, Unknown) else _or_unknown(coerce_value(value, each.value_type))
+
+
+def unknown_properties(state: EntityState, entity_type: EntityType) -> tuple[str, ...]:
+    """The properties whose values the state cannot tell: they come back when the entity is rebuilt from the log."""
+    return tuple(each.name for each in entity_type.properties if isinstance(value_of(state, entity_type, each), Unknown))
+
+
+def _or_unknown(value: JsonValue | None) -> JsonValue | Unknown:
+    return Unknown.UNKNOWN if value is None else value
+
+
+def _key_value(entity_type: EntityType, name: str, part: str) -> JsonValue:
+    """A key's part as the value type of the property that shows it."""
+    each = entity_type.property(name)
+    value = coerce_value(part, each.value_type) if each and each.value_type in _KEY_TYPES else None
+    return part if value is None else value
+
+
+def _sentence(name: str, parts: tuple[str, ...], values: dict[str, JsonValue | Unknown]) -> str:
+    head = f"{_words(name)} of {', '.join(parts)}"
+    told = [f"{_words(each)}: {_text(value)}" for each, value in values.items() if value is not None]
+    return f"{head}: {'; '.join(told)}" if told else head
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _text(value: JsonValue | Unknown) -> str:
+    if isinstance(value, Unknown):
+        return value.value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return ", ".join(line.strip() for line in str(value).splitlines() if line.strip())

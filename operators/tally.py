@@ -1,0 +1,76 @@
+"""How many numbers there are and what they sum to, without any rounding.
+
+A double is a whole number divided by a power of two, and so is every sum of doubles: ``[count, numerator, shift]`` stands for
+``numerator / 2**shift``, in lowest terms. Addition is therefore exact, commutative and invertible: neither order nor retraction changes
+the result. The numerator has at most some 2,100 bits and the logarithm of the count, however many numbers there were.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from operators.errors import RefusedChangeError
+
+Tally = list[Any]
+"""``[count, numerator, shift]``, as JSON carries it: a numerator beyond 64 bits is hexadecimal text."""
+
+_INT64_MIN = -(2**63)
+_INT64_MAX = 2**63 - 1
+
+
+def number_of(value: object) -> int | float:
+    """A number in its one form: whole floats as integers, where JSON carries them, so that equal numbers are equal bytes.
+
+    Raises:
+        RefusedChangeError: ``not_a_number``, if the value is none, or not finite, or an integer beyond 64 bits.
+    """
+    if isinstance(value, float) and math.isfinite(value):
+        return int(value) if value.is_integer() and _INT64_MIN <= value < _INT64_MAX else value
+    if isinstance(value, int) and not isinstance(value, bool) and _INT64_MIN <= value <= _INT64_MAX:
+        return value
+    raise RefusedChangeError("not_a_number")
+
+
+def add(tally: Tally | None, number: int | float, times: int) -> Tally | None:
+    """The tally with a number added so many times, or taken back if negative; None once nothing is left."""
+    count, numerator, shift = (tally[0], _unpack(tally[1]), tally[2]) if tally else (0, 0, 0)
+    top, bottom = number.as_integer_ratio()
+    other_shift = bottom.bit_length() - 1
+    if other_shift > shift:
+        numerator <<= other_shift - shift
+        shift = other_shift
+    numerator += times * (top << (shift - other_shift))
+    count += times
+    if shift:
+        spare = min(shift, (numerator & -numerator).bit_length() - 1) if numerator else shift
+        numerator >>= spare
+        shift -= spare
+    return [count, _pack(numerator), shift] if count or numerator else None
+
+
+def count_of(tally: Tally) -> int:
+    """How many numbers there are."""
+    return int(tally[0])
+
+
+def sum_of(tally: Tally) -> Fraction:
+    """What they sum to."""
+    return Fraction(_unpack(tally[1]), 1 << tally[2])
+
+
+def rounded(number: Fraction) -> int | float | None:
+    """The nearest number that JSON can carry: an integer for a whole number, else a double; None beyond the range of doubles."""
+    if number.denominator == 1:
+        return number.numerator
+    try:
+        return float(number)
+    except OverflowError:
+        return None
+
+
+def _pack(number: int) -> int | str:
+    return number if _INT64_MIN <= number <= _INT64_MAX else f"{number:x}"
+
+
+def _unpack(number: int | str) -> int:
+    return int(number, 16) if isinstance(number, str) else number
