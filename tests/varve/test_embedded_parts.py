@@ -1,0 +1,115 @@
+"""The real broker and the real Redis, started, stopped, killed and started again."""
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from redis.asyncio import Redis
+
+from runtime.settings import Settings
+from varve.embedded import jars
+from varve.embedded.kafka import EmbeddedKafka
+from varve.embedded.redis import EmbeddedRedis
+from varve.errors import MissingPartError, PortInUseError
+from varve.supervisor.process import ManagedProcess
+
+pytestmark = pytest.mark.integration
+
+
+async def test_the_broker_of_the_session_takes_and_gives_a_record(kafka: str, topic_prefix: str) -> None:
+    topic = f"{topic_prefix}letters"
+    await _create(kafka, topic)
+    await _produce(kafka, topic, b"first")
+    assert await _consume(kafka, topic, 1) == [b"first"]
+
+
+async def test_the_broker_finds_its_records_again_after_a_stop_and_after_a_kill(tmp_path: Path) -> None:
+    cache = Settings().cache_path
+    jars.fetch(cache)
+    broker = EmbeddedKafka(data=tmp_path / "kafka", cache=cache, heap_mb=256)
+    process = ManagedProcess(broker.prepare())
+    await process.start()
+    try:
+        await _create(broker.bootstrap, "letters")
+        await _produce(broker.bootstrap, "letters", b"before the stop")
+        assert await process.stop(), "the broker did not end by itself"
+        process = ManagedProcess(broker.prepare())
+        await process.start()
+        await _produce(broker.bootstrap, "letters", b"before the kill")
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        await process.stop()
+        moved = EmbeddedKafka(data=tmp_path / "kafka", cache=cache, heap_mb=256)
+        process = ManagedProcess(moved.prepare())
+        await process.start()
+        assert await _consume(moved.bootstrap, "letters", 2) == [b"before the stop", b"before the kill"]
+    finally:
+        await process.stop()
+
+
+async def test_redis_finds_its_keys_again_after_a_stop_and_after_a_kill(tmp_path: Path) -> None:
+    server = EmbeddedRedis(data=tmp_path / "redis")
+    process = ManagedProcess(server.prepare())
+    await process.start()
+    try:
+        await _set(server.url, "stopped", "kept")
+        assert await process.stop(), "Redis did not end by itself"
+        process = ManagedProcess(server.prepare())
+        await process.start()
+        await _set(server.url, "killed", "kept")
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        await process.stop()
+        process = ManagedProcess(server.prepare())
+        await process.start()
+        async with Redis.from_url(server.url, decode_responses=True) as client:
+            assert await client.mget("stopped", "killed") == ["kept", "kept"]
+    finally:
+        await process.stop()
+
+
+@pytest.mark.parametrize("part", ["kafka", "redis"])
+def test_a_port_in_use_is_said_in_one_sentence(part: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(PortInUseError, match=rf"^port {port} for {part.title()} is in use: .*--{part}-port$"):
+            if part == "kafka":
+                EmbeddedKafka(data=tmp_path, cache=tmp_path, port=port).prepare()
+            else:
+                EmbeddedRedis(data=tmp_path, port=port).prepare()
+
+
+def test_a_missing_jar_is_named_with_the_command_that_brings_it(tmp_path: Path) -> None:
+    with pytest.raises(MissingPartError, match=r"HdrHistogram-2\.2\.2\.jar is missing: run `make setup`"):
+        EmbeddedKafka(data=tmp_path, cache=tmp_path / "empty").prepare()
+
+
+async def _create(bootstrap: str, topic: str) -> None:
+    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    await admin.start()
+    try:
+        await admin.create_topics([NewTopic(topic, 1, 1)])
+    finally:
+        await admin.close()
+
+
+async def _produce(bootstrap: str, topic: str, value: bytes) -> None:
+    async with AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all") as producer:
+        await producer.send_and_wait(topic, value)
+
+
+async def _consume(bootstrap: str, topic: str, count: int) -> list[bytes]:
+    partition = TopicPartition(topic, 0)
+    async with AIOKafkaConsumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest") as consumer:
+        consumer.assign([partition])
+        await consumer.seek_to_beginning(partition)
+        return [(await consumer.getone(partition)).value for _ in range(count)]
+
+
+async def _set(url: str, key: str, value: str) -> None:
+    async with Redis.from_url(url) as client:
+        await client.set(key, value)

