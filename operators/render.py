@@ -16,6 +16,7 @@ from operators.errors import EntityStateError
 from operators.statistics import STATISTICS, Unknown
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LONG_FLOAT: Final = 1e15
 _KEY_TYPES: Final[frozenset[ValueType]] = frozenset({"int64", "float32", "bool"})
 
 
@@ -111,7 +112,7 @@ def _text(value: JsonValue | Unknown) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < _LONG_FLOAT else f"{value:g}"
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     return ", ".join(line.strip() for line in str(value).splitlines() if line.strip())
