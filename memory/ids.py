@@ -48,9 +48,9 @@ def summary_id(entity: str, topic: str, period: str) -> str:
     return _derive("summary", entity, topic, period)
 
 
-def message_id(tenant: str, session: str, topic_partition: str, offset: int) -> str:
-    """The id of a message whose producer gave it none: from where it lies in the log."""
-    return _derive("message", tenant, session, topic_partition, str(offset))
+def message_id(tenant: str, session: str, origin: str) -> str:
+    """The id of a message whose producer gave it none: from where it first lay in the log, ``topic/partition/offset``."""
+    return _derive("message", tenant, session, origin)
 
 
 def _derive(kind: str, *parts: str) -> str:

@@ -93,6 +93,8 @@ class DeliverySettings(Group):
 
     max_in_flight: int = Field(default=1000, ge=1, description="Records in work at once, per worker.")
     max_unacked_span: int = Field(default=5000, ge=1, description="Done-but-unacknowledged records per partition.")
+    slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls works on at once, per worker.")
+    tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
     max_tries: int = Field(default=6, ge=1, description="Tries of a record before it is dead-lettered.")
     backoff_s: float = Field(default=0.2, gt=0, description="First wait between tries; doubles, with jitter.")
     max_backoff_s: float = Field(default=30.0, gt=0, description="Longest wait between tries.")

@@ -1,0 +1,88 @@
+"""The Faust app of one stage: the settings that FAUST.md found to hold."""
+
+import logging
+from pathlib import Path
+from typing import Final, cast
+
+import faust
+from aiokafka.helpers import create_ssl_context
+
+from runtime.settings import KafkaSettings, Settings
+from streams.delivery.table import PartitionTable
+
+_COMPACTION_LAG_MS: Final = 24 * 3600 * 1000
+"""A zombie's late row must not push a newer one out of the changelog before a recovery has seen both."""
+
+
+def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
+    """A Faust app that only reads, assigns and recovers; everything else the delivery layer does itself.
+
+    Args:
+        group: The consumer group, which is also the app's id.
+        settings: Where Kafka is, and its time-outs.
+        data: The folder of this worker's tables, its own.
+    """
+    kafka = settings.kafka
+    data.mkdir(parents=True, exist_ok=True)
+    logging.getLogger("faust").setLevel(logging.WARNING)
+    return faust.App(
+        group,
+        broker=[f"kafka://{server.strip()}" for server in kafka.bootstrap.split(",")],
+        broker_credentials=_credentials(kafka),
+        broker_session_timeout=kafka.session_timeout_s,
+        broker_heartbeat_interval=kafka.heartbeat_s,
+        broker_request_timeout=kafka.request_timeout_s,
+        broker_commit_interval=0.5,
+        broker_max_poll_interval=600.0,
+        consumer_auto_offset_reset="earliest",
+        datadir=str(data),
+        key_serializer="raw",
+        value_serializer="raw",
+        producer_acks=-1,
+        store="rocksdb://",
+        stream_buffer_maxsize=4096,
+        stream_wait_empty=False,
+        stream_recovery_delay=0.0,
+        table_standby_replicas=0,
+        topic_allow_declare=True,
+        topic_disable_leader=True,
+        topic_partitions=kafka.partitions,
+        topic_replication_factor=kafka.replication_factor,
+        web_enabled=False,
+        Table=PartitionTable,
+    )
+
+
+def source_topic(app: faust.App, name: str) -> faust.TopicT:
+    """A source topic, read as bytes: decoding is the stage's, where an error loses nothing (FAUST.md, D)."""
+    return app.topic(name, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw", allow_empty=True)
+
+
+def state_table(app: faust.App, name: str, settings: Settings) -> PartitionTable:
+    """The stage's table, with a compacted changelog of as many partitions as its source topic."""
+    table = app.Table(
+        name,
+        key_type=bytes,
+        value_type=bytes,
+        partitions=settings.kafka.partitions,
+        extra_topic_configs={
+            "min.insync.replicas": str(settings.kafka.min_insync_replicas),
+            "min.compaction.lag.ms": str(_COMPACTION_LAG_MS),
+            "max.message.bytes": str(settings.kafka.max_message_bytes),
+        },
+    )
+    return cast(PartitionTable, table)
+
+
+def _credentials(kafka: KafkaSettings) -> faust.types.auth.CredentialsT | None:
+    if kafka.security_protocol == "PLAINTEXT":
+        return None
+    context = create_ssl_context(cafile=kafka.ssl_cafile) if "SSL" in kafka.security_protocol.split("_") else None
+    if kafka.security_protocol == "SSL":
+        return faust.SSLCredentials(context)
+    return faust.SASLCredentials(
+        username=kafka.sasl_username,
+        password=None if kafka.sasl_password is None else kafka.sasl_password.get_secret_value(),
+        mechanism=kafka.sasl_mechanism,
+        ssl_context=context,
+    )

@@ -1,0 +1,72 @@
+"""One step of a stage that handles its partition in order: some records in; outputs, state changes and refusals out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from memory.errors import RecordError
+from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.state import PartitionState
+from streams.errors import PoisonRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A record that goes to the dead letters."""
+
+    record: Delivered
+    reason: str
+    detail: str
+    raw_answer: str | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """The records of one step, and what comes of them. Nothing of it takes effect before the step is committed."""
+
+    partition: int
+    records: Sequence[Delivered]
+    state: PartitionState[Any]
+    outputs: list[Outgoing] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+    def each(self, handle: Callable[[Delivered], None]) -> None:
+        """Calls ``handle`` for every record in order; one that it refuses goes to the dead letters and holds up no other.
+
+        ``handle`` must not change state or emit before it has found the record good.
+        """
+        for record in self.records:
+            try:
+                handle(record)
+            except (RecordError, PoisonRecord) as error:
+                self.refuse(record, error)
+
+    def emit(self, output: Outgoing) -> None:
+        """Adds a record to be produced."""
+        self.outputs.append(output)
+
+    def refuse(self, record: Delivered, error: Exception) -> None:
+        """Sends a record to the dead letters."""
+        reason = getattr(error, "reason", "unexpected")
+        self.refusals.append(Refusal(record, str(reason), str(error) or type(error).__name__, getattr(error, "raw_answer", None)))
+
+
+class BatchHandler(Protocol):
+    """What one stage does for one partition; a new one for each assignment."""
+
+    def recover(self, state: PartitionState[Any], now: datetime) -> None:
+        """Rebuilds what is kept in memory from the partition's state, before the first batch."""
+        ...
+
+    async def handle(self, batch: Batch) -> None:
+        """Handles the records in order.
+
+        Raises:
+            streams.errors.TransientFailure: Nothing of the batch counts; it is tried again later.
+        """
+        ...
+
+    def due(self, now: datetime) -> list[Outgoing]:
+        """Commands that time has made due: produced, durable, without touching state. Called about once a second."""
+        ...

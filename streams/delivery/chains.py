@@ -1,0 +1,186 @@
+"""Records handled key by key: for a stage that waits for slow calls. The order of work and of acknowledgements is the scheduler's."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from memory.errors import RecordError
+from runtime.logs import logger
+from streams.delivery.batch import Refusal
+from streams.delivery.context import StageContext
+from streams.delivery.driver import FaustRecord
+from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.scheduler import Entry, Scheduler
+from streams.errors import PoisonRecord, TransientFailure
+
+_log = logger(__name__)
+
+
+class KeyedHandler(Protocol):
+    """What one stage does with one record."""
+
+    def tenant_of(self, record: Delivered) -> str:
+        """Whose record it is, for the fair sharing; never raises."""
+        ...
+
+    async def handle(self, record: Delivered) -> list[Outgoing]:
+        """Handles a record; what it gives is produced before the record is acknowledged.
+
+        Raises:
+            streams.errors.TransientFailure: It is tried again later.
+            streams.errors.PoisonRecord: It goes to the dead letters.
+            memory.errors.RecordError: Likewise.
+        """
+        ...
+
+
+class Chains:
+    """Handles records by key, with bounded, fair concurrency.
+
+    Args:
+        context: What stages share.
+        handler: What to do with a record.
+        topic: The source topic.
+        scheduler: Who works next.
+        max_tries: Tries before a record goes to the dead letters; waiting for an open breaker is no try.
+    """
+
+    def __init__(
+        self, *, context: StageContext, handler: KeyedHandler, topic: str, scheduler: Scheduler[FaustRecord], max_tries: int
+    ) -> None:
+        self._context = context
+        self._handler = handler
+        self._topic = topic
+        self._scheduler = scheduler
+        self._max_tries = max_tries
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._results: dict[Entry[FaustRecord], list[Outgoing]] = {}
+        self._changed = asyncio.Event()
+        self._failure: BaseException | None = None
+
+    @property
+    def backlog(self) -> int:
+        """Records taken in and not yet done."""
+        return self._scheduler.in_flight
+
+    @property
+    def failed(self) -> BaseException | None:
+        """What broke a task that must not break."""
+        return self._failure
+
+    async def assign(self, partitions: set[int], generation: int) -> None:
+        """Takes the partitions over; results of partitions that are gone are dropped."""
+        places = {(self._topic, partition) for partition in partitions}
+        self._scheduler.assign(places, generation)
+        self._results = {entry: result for entry, result in self._results.items() if entry.place in places}
+
+    async def revoke(self) -> None:
+        """Fences what is under way: it goes on, but writes nothing until its record is delivered again."""
+        self._scheduler.revoke()
+        self._notify()
+
+    async def put(self, record: FaustRecord) -> None:
+        """Takes a record in."""
+        source = record.record
+        place = (source.topic, source.partition)
+        while not self._scheduler.has_room(place):
+            self._changed.clear()
+            await self._changed.wait()
+        tenant = self._handler.tenant_of(source)
+        key = (source.partition, source.key if source.key is not None else source.offset)
+        finished = self._scheduler.deliver(place, source.offset, key, tenant, record)
+        if finished is not None:
+            self._spawn(self._write(finished))
+        self._start_ready()
+
+    async def drained(self) -> None:
+        """Waits until nothing is held."""
+        while self._scheduler.in_flight:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def stop(self) -> None:
+        """Stops at once."""
+        self._scheduler.revoke()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _start_ready(self) -> None:
+        while (entry := self._scheduler.start(time.monotonic())) is not None:
+            self._spawn(self._work(entry))
+        self._context.metrics.in_flight.labels(self._context.stage).set(self._scheduler.in_flight)
+
+    async def _work(self, entry: Entry[FaustRecord]) -> None:
+        outputs = await self._outputs_of(entry.record.record)
+        may_write = self._scheduler.computed(entry, time.monotonic())
+        self._results[entry] = outputs
+        self._start_ready()
+        if may_write:
+            await self._write(entry)
+        self._notify()
+
+    async def _outputs_of(self, record: Delivered) -> list[Outgoing]:
+        first_time = datetime.now(UTC)
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                outputs = await self._handler.handle(record)
+            except TransientFailure as failure:
+                if tries >= self._max_tries and not self._context.breaker(failure.dependency).is_open:
+                    return [self._context.letter(Refusal(record, "gave_up", str(failure)), tries, first_time)]
+                await self._context.wait_out(failure, tries)
+            except (PoisonRecord, RecordError) as error:
+                return [
+                    self._context.letter(Refusal(record, error.reason, str(error), getattr(error, "raw_answer", None)), tries, first_time)
+                ]
+            except Exception as error:
+                _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage)
+                refusal = Refusal(record, "unexpected", f"{type(error).__name__}: {error}")
+                return [self._context.letter(refusal, tries, first_time)]
+            else:
+                self._context.succeeded()
+                return outputs
+
+    async def _write(self, entry: Entry[FaustRecord]) -> None:
+        tries = 0
+        while self._scheduler.may_write(entry):
+            tries += 1
+            try:
+                await self._context.outbox.send(self._results[entry], may_write=lambda: self._may_write(entry))
+            except TransientFailure as failure:
+                if self._may_write(entry):
+                    await self._context.wait_out(failure, tries)
+            except RecordError as error:
+                refusal = Refusal(entry.record.record, error.reason, f"what it gave cannot be produced: {error}")
+                self._results[entry] = [self._context.letter(refusal, tries, datetime.now(UTC))]
+            else:
+                break
+        else:
+            return
+        self._results.pop(entry, None)
+        for released in self._scheduler.done(entry):
+            released.ack()
+        self._context.metrics.records.labels(self._context.stage, "done").inc()
+        self._start_ready()
+        self._notify()
+
+    def _may_write(self, entry: Entry[FaustRecord]) -> bool:
+        return self._scheduler.may_write(entry) and entry.generation is not None and self._context.may_write(entry.generation)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._failure = task.exception()
+
+    def _notify(self) -> None:
+        self._changed.set()

@@ -1,0 +1,71 @@
+"""What all the work of one stage shares: where refused records go, how failures are waited out."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from runtime.logs import logger
+from runtime.metrics import Metrics
+from streams.delivery.batch import Refusal
+from streams.delivery.dead_letters import dead_letter
+from streams.delivery.outbox import Outbox
+from streams.delivery.records import Outgoing
+from streams.delivery.retry import Backoff, CircuitBreaker
+from streams.errors import TransientFailure
+
+_log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageContext:
+    """What the lanes or chains of a worker share."""
+
+    stage: str
+    outbox: Outbox
+    metrics: Metrics
+    backoff: Backoff
+    new_breaker: Callable[[], CircuitBreaker]
+    dead_letters_topic: str
+    changelog_topic: str | None
+    """None: the stage keeps no state."""
+    max_batch: int
+    may_write: Callable[[int], bool]
+    """Whether the worker still holds its partitions under the given generation."""
+    breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
+
+    def breaker(self, dependency: str) -> CircuitBreaker:
+        """The breaker of a dependency."""
+        if dependency not in self.breakers:
+            self.breakers[dependency] = self.new_breaker()
+        return self.breakers[dependency]
+
+    def succeeded(self) -> None:
+        """The handler got through: what it depends on is there."""
+        for breaker in self.breakers.values():
+            breaker.succeeded()
+
+    async def wait_out(self, failure: TransientFailure, tries: int) -> None:
+        """Waits before the next try: the back-off, or until the dependency's breaker lets one call through."""
+        self.metrics.retries.labels(self.stage).inc()
+        breaker = self.breaker(failure.dependency)
+        breaker.failed(time.monotonic())
+        wait = max(self.backoff.wait(tries, retry_after=failure.retry_after), breaker.wait_s(time.monotonic()))
+        _log.warning("trying again", stage=self.stage, tries=tries, wait_s=round(wait, 2), why=str(failure))
+        await asyncio.sleep(wait)
+
+    def letter(self, refusal: Refusal, tries: int, first_time: datetime) -> Outgoing:
+        """The dead letter of a refused record, counted."""
+        self.metrics.dead_letters.labels(self.stage, refusal.reason).inc()
+        return dead_letter(
+            self.dead_letters_topic,
+            refusal.record,
+            stage=self.stage,
+            reason=refusal.reason,
+            detail=refusal.detail,
+            tries=tries,
+            first_time=first_time,
+            last_time=datetime.now(UTC),
+            raw_answer=refusal.raw_answer,
+        )

@@ -1,0 +1,63 @@
+"""What the worker asks of the two ways to handle a partition: in order, or by key."""
+
+from typing import Any, Protocol
+
+from streams.delivery.records import Delivered
+
+
+class FaustRecord:
+    """A record that Faust delivered, with its acknowledgement."""
+
+    __slots__ = ("_event", "record")
+
+    def __init__(self, event: Any) -> None:
+        message = event.message
+        headers = message.headers or ()
+        self.record = Delivered(
+            message.topic,
+            message.partition,
+            message.offset,
+            message.key,
+            message.value,
+            tuple(headers.items() if isinstance(headers, dict) else headers),
+            message.timestamp,
+        )
+        self._event = event
+
+    def ack(self) -> None:
+        """Allows its offset to be committed."""
+        self._event.ack()
+
+
+class Driver(Protocol):
+    """Works on what the worker takes in."""
+
+    @property
+    def backlog(self) -> int:
+        """Records taken in and not yet done."""
+        ...
+
+    @property
+    def failed(self) -> BaseException | None:
+        """What broke the driver, if anything did: the worker then leaves, and is started anew."""
+        ...
+
+    async def assign(self, partitions: set[int], generation: int) -> None:
+        """The partitions that are ours from now on; their state is recovered."""
+        ...
+
+    async def revoke(self) -> None:
+        """No partition is ours until the next :meth:`assign`; on return nothing is written any more."""
+        ...
+
+    async def put(self, record: FaustRecord) -> None:
+        """Takes a record in; waits while too much is in work, which in turn stops the fetcher."""
+        ...
+
+    async def drained(self) -> None:
+        """Waits until all that was taken in is done."""
+        ...
+
+    async def stop(self) -> None:
+        """Stops at once."""
+        ...

@@ -1,0 +1,202 @@
+"""One partition handled in order: read a batch, handle it, and make it durable in the order that loses nothing.
+
+Outputs first, then state, then the offset; each awaited before the next (DESIGN, invariant 1). While one batch is made durable the
+next gathers, so the batches grow with the load by themselves.
+"""
+
+import asyncio
+import time
+from collections import deque
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol
+
+from memory.errors import RecordError
+from runtime.logs import logger
+from streams.delivery.batch import Batch, BatchHandler, Refusal
+from streams.delivery.context import StageContext
+from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.state import PartitionState, Row
+from streams.errors import FencedError, TransientFailure
+
+_log = logger(__name__)
+_TICK_S: Final = 1.0
+
+
+class Ackable(Protocol):
+    """A record that can be acknowledged to Kafka."""
+
+    @property
+    def record(self) -> Delivered:
+        """The record."""
+        ...
+
+    def ack(self) -> None:
+        """Allows its offset to be committed."""
+        ...
+
+
+class Lane:
+    """The work on one partition for one assignment."""
+
+    def __init__(
+        self,
+        *,
+        partition: int,
+        generation: int,
+        handler: BatchHandler,
+        state: PartitionState[Any],
+        context: StageContext,
+    ) -> None:
+        self._partition = partition
+        self._generation = generation
+        self._handler = handler
+        self._state = state
+        self._context = context
+        self._queue: deque[Ackable] = deque()
+        self._arrived = asyncio.Event()
+        self._taken = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._closed = False
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def backlog(self) -> int:
+        """Records taken in and not yet done."""
+        return len(self._queue)
+
+    @property
+    def failed(self) -> BaseException | None:
+        """What broke the lane, if anything did."""
+        if self._task is not None and self._task.done() and not self._task.cancelled():
+            return self._task.exception()
+        return None
+
+    def start(self) -> None:
+        """Begins to work."""
+        self._task = asyncio.create_task(self._run(), name=f"{self._context.stage}-{self._partition}")
+
+    async def put(self, record: Ackable, *, limit: int) -> None:
+        """Takes a record in; waits while ``limit`` are held."""
+        while len(self._queue) >= limit and not self._closed:
+            self._taken.clear()
+            await self._taken.wait()
+        if not self._closed:
+            self._queue.append(record)
+            self._idle.clear()
+            self._arrived.set()
+
+    async def drained(self) -> None:
+        """Waits until nothing is held."""
+        await self._idle.wait()
+
+    async def stop(self) -> None:
+        """Stops at once: what is not done yet will be delivered again."""
+        self._closed = True
+        self._taken.set()
+        self._idle.set()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _may_write(self) -> bool:
+        return not self._closed and self._context.may_write(self._generation)
+
+    async def _run(self) -> None:
+        self._handler.recover(self._state, datetime.now(UTC))
+        next_tick = time.monotonic() + _TICK_S
+        while not self._closed:
+            if not self._queue:
+                self._idle.set()
+                self._arrived.clear()
+                try:
+                    async with asyncio.timeout(max(0.0, next_tick - time.monotonic())):
+                        await self._arrived.wait()
+                except TimeoutError:
+                    pass
+            taken = [self._queue.popleft() for _ in range(min(len(self._queue), self._context.max_batch))]
+            if taken:
+                await self._work(taken)
+                self._taken.set()
+            if time.monotonic() >= next_tick:
+                next_tick = time.monotonic() + _TICK_S
+                await self._send_due()
+
+    async def _work(self, taken: list[Ackable]) -> None:
+        started = time.monotonic()
+        first_time = datetime.now(UTC)
+        records = [each.record for each in taken]
+        try:
+            await self._until_done(records, first_time)
+        except Exception as error:
+            if len(taken) == 1:
+                await self._until_refused(_refusal_of(records[0], error), first_time)
+                _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage, partition=self._partition)
+            else:
+                for each in taken:
+                    await self._work([each])
+                return
+        for each in taken:
+            each.ack()
+        metrics = self._context.metrics
+        metrics.records.labels(self._context.stage, "done").inc(len(taken))
+        metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started)
+
+    async def _until_done(self, records: list[Delivered], first_time: datetime) -> None:
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                batch = Batch(self._partition, records, self._state)
+                await self._handler.handle(batch)
+                letters = [self._context.letter(refusal, tries, first_time) for refusal in batch.refusals]
+                await self._commit([*batch.outputs, *letters])
+            except TransientFailure as failure:
+                self._state.discard()
+                await self._context.wait_out(failure, tries)
+            except BaseException:
+                self._state.discard()
+                raise
+            else:
+                self._context.succeeded()
+                return
+
+    async def _until_refused(self, refusal: Refusal, first_time: datetime) -> None:
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                await self._commit([self._context.letter(refusal, tries, first_time)])
+            except TransientFailure as failure:
+                await self._context.wait_out(failure, tries)
+            else:
+                return
+
+    async def _commit(self, outputs: list[Outgoing]) -> None:
+        rows = self._state.changes()
+        if outputs:
+            await self._context.outbox.send(outputs, may_write=self._may_write)
+        changelog_offset = await self._to_changelog(rows) if rows else -1
+        if not self._may_write():
+            raise TransientFailure("the partition is being taken away", dependency="assignment")
+        self._state.commit(rows, changelog_offset)
+
+    async def _to_changelog(self, rows: list[Row]) -> int:
+        topic = self._context.changelog_topic
+        if topic is None:
+            raise FencedError(f"the {self._context.stage} stage has no table, but its handler changed state")
+        records = [Outgoing(topic, row.key, row.value, (), self._partition) for row in rows]
+        return max(await self._context.outbox.send(records, may_write=self._may_write))
+
+    async def _send_due(self) -> None:
+        commands = self._handler.due(datetime.now(UTC))
+        if commands:
+            try:
+                await self._context.outbox.send(commands, may_write=self._may_write)
+            except TransientFailure as failure:
+                _log.warning("timers wait for the next second", stage=self._context.stage, why=str(failure))
+
+
+def _refusal_of(record: Delivered, error: Exception) -> Refusal:
+    reason = error.reason if isinstance(error, RecordError) else "unexpected"
+    return Refusal(record, reason, f"{type(error).__name__}: {error}")

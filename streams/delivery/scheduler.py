@@ -1,0 +1,235 @@
+"""Who works on what next, and what may be acknowledged: the delivery rules as a state machine without I/O.
+
+Records of one key are worked on one after the other, in the order of their log; keys are independent. Tenants share the slots of a
+worker by weight (start-time fair queueing over the time that their work took), and no tenant holds more than its share of the slots,
+so that another's record finds one free. Acknowledgements are released strictly in the order of offsets (FAUST.md, A). After a
+rebalance, a record that comes again joins the work that is already under way for it.
+"""
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Generic, TypeVar
+
+R = TypeVar("R")
+
+Place = tuple[str, int]
+"""Topic and partition."""
+
+
+class Status(Enum):
+    """How far the work on a record has come."""
+
+    WAITING = auto()
+    RUNNING = auto()
+    COMPUTED = auto()
+    """Its outputs are known, but its partition was taken away before they could be written."""
+    DONE = auto()
+
+
+@dataclass(slots=True, eq=False)
+class Entry(Generic[R]):
+    """One record in work."""
+
+    place: Place
+    offset: int
+    key: Hashable
+    tenant: str
+    record: R
+    generation: int | None
+    """The assignment under which it was last delivered; None: its partition is not ours now."""
+    status: Status = Status.WAITING
+    started: float = 0.0
+
+
+@dataclass(slots=True)
+class _Tenant(Generic[R]):
+    ready: deque[Entry[R]] = field(default_factory=deque)
+    running: int = 0
+    virtual_time: float = 0.0
+    weight: float = 1.0
+
+
+@dataclass(slots=True)
+class _Partition(Generic[R]):
+    generation: int
+    order: deque[Entry[R]] = field(default_factory=deque)
+
+
+class Scheduler(Generic[R]):
+    """The records in work of one worker.
+
+    Args:
+        slots: How many records may be worked on at once.
+        tenant_share: The part of the slots that one tenant may hold, in (0, 1]; at least one slot.
+        max_in_flight: How many records may be held in all.
+        max_span: How many records of one partition may be held.
+        weight_of: A tenant's weight in the fair sharing.
+    """
+
+    def __init__(
+        self,
+        *,
+        slots: int,
+        tenant_share: float,
+        max_in_flight: int,
+        max_span: int,
+        weight_of: Callable[[str], float] = lambda tenant: 1.0,
+    ) -> None:
+        if slots < 1 or max_in_flight < 1 or max_span < 1:
+            raise ValueError("slots, max_in_flight and max_span must be at least 1")
+        if not 0 < tenant_share <= 1:
+            raise ValueError(f"tenant_share must lie in (0, 1], got {tenant_share}")
+        self._slots = slots
+        self._tenant_slots = max(1, int(slots * tenant_share))
+        self._max_in_flight = max_in_flight
+        self._max_span = max_span
+        self._weight_of = weight_of
+        self._partitions: dict[Place, _Partition[R]] = {}
+        self._entries: dict[tuple[Place, int], Entry[R]] = {}
+        self._chains: dict[Hashable, deque[Entry[R]]] = {}
+        self._tenants: dict[str, _Tenant[R]] = {}
+        self._running = 0
+        self._clock = 0.0
+
+    @property
+    def in_flight(self) -> int:
+        """How many records are held."""
+        return len(self._entries)
+
+    @property
+    def running(self) -> int:
+        """How many records are worked on."""
+        return self._running
+
+    def has_room(self, place: Place) -> bool:
+        """Whether a further record of that partition may be delivered."""
+        partition = self._partitions.get(place)
+        return len(self._entries) < self._max_in_flight and (partition is None or len(partition.order) < self._max_span)
+
+    def assign(self, places: set[Place], generation: int) -> None:
+        """The partitions that are ours from now on. What was held of others, and is not worked on, is dropped."""
+        self._partitions = {place: _Partition(generation) for place in places}
+        for entry in list(self._entries.values()):
+            if entry.place not in places and entry.status is not Status.RUNNING:
+                self._forget(entry)
+
+    def revoke(self) -> None:
+        """No partition is ours until the next :meth:`assign`. Work under way goes on; what it gives may not be written meanwhile."""
+        for entry in list(self._entries.values()):
+            entry.generation = None
+            if entry.status in (Status.WAITING, Status.DONE):
+                self._forget(entry)
+        self._partitions.clear()
+
+    def deliver(self, place: Place, offset: int, key: Hashable, tenant: str, record: R) -> Entry[R] | None:
+        """Takes a record in, or joins it to the work under way for it.
+
+        Returns:
+            An entry whose result is already computed and may now be written; None in every other case.
+        """
+        partition = self._partitions.get(place)
+        if partition is None:
+            return None
+        entry = self._entries.get((place, offset))
+        if entry is not None and entry.generation == partition.generation:
+            return None
+        if entry is not None:
+            entry.generation = partition.generation
+            entry.record = record
+            partition.order.append(entry)
+            return entry if entry.status is Status.COMPUTED else None
+        entry = Entry(place, offset, key, tenant, record, partition.generation)
+        self._entries[place, offset] = entry
+        partition.order.append(entry)
+        chain = self._chains.setdefault(key, deque())
+        chain.append(entry)
+        if chain[0] is entry:
+            self._make_ready(entry)
+        return None
+
+    def start(self, now: float) -> Entry[R] | None:
+        """The record to be worked on next, if a slot is free and one is ready."""
+        if self._running >= self._slots:
+            return None
+        best: _Tenant[R] | None = None
+        for each in self._tenants.values():
+            if each.ready and each.running < self._tenant_slots and (best is None or each.virtual_time < best.virtual_time):
+                best = each
+        if best is None:
+            return None
+        entry = best.ready.popleft()
+        entry.status = Status.RUNNING
+        entry.started = now
+        best.running += 1
+        self._running += 1
+        self._clock = max(self._clock, best.virtual_time)
+        return entry
+
+    def computed(self, entry: Entry[R], now: float) -> bool:
+        """Frees the slot of a record whose outputs are known.
+
+        Returns:
+            Whether they may be written now. If not, the entry waits for its redelivery, or is dropped with its partition.
+        """
+        tenant = self._tenants[entry.tenant]
+        tenant.running -= 1
+        tenant.virtual_time += max(now - entry.started, 1e-6) / tenant.weight
+        self._running -= 1
+        entry.status = Status.COMPUTED
+        if self.may_write(entry):
+            return True
+        if self._partitions and entry.place not in self._partitions:
+            self._forget(entry)
+        return False
+
+    def may_write(self, entry: Entry[R]) -> bool:
+        """Whether the entry's partition is ours, under the assignment that delivered it."""
+        partition = self._partitions.get(entry.place)
+        return partition is not None and entry.generation == partition.generation
+
+    def done(self, entry: Entry[R]) -> list[R]:
+        """The entry's outputs are durable.
+
+        Returns:
+            The records that may now be acknowledged, in the order of their offsets.
+        """
+        entry.status = Status.DONE
+        self._leave_chain(entry)
+        partition = self._partitions.get(entry.place)
+        if partition is None or entry.generation != partition.generation:
+            self._forget(entry)
+            return []
+        released: list[R] = []
+        while partition.order and partition.order[0].status is Status.DONE:
+            first = partition.order.popleft()
+            self._entries.pop((first.place, first.offset), None)
+            released.append(first.record)
+        return released
+
+    def _make_ready(self, entry: Entry[R]) -> None:
+        tenant = self._tenants.get(entry.tenant)
+        if tenant is None:
+            tenant = self._tenants[entry.tenant] = _Tenant(weight=self._weight_of(entry.tenant))
+        if not tenant.ready and not tenant.running:
+            tenant.virtual_time = max(tenant.virtual_time, self._clock)
+        tenant.ready.append(entry)
+
+    def _leave_chain(self, entry: Entry[R]) -> None:
+        chain = self._chains.get(entry.key)
+        if chain is None or entry not in chain:
+            return
+        was_first = chain[0] is entry
+        chain.remove(entry)
+        if not chain:
+            del self._chains[entry.key]
+        elif was_first:
+            self._make_ready(chain[0])
+
+    def _forget(self, entry: Entry[R]) -> None:
+        self._entries.pop((entry.place, entry.offset), None)
+        tenant = self._tenants.get(entry.tenant)
+        if tenant is not None and entry.status is Status.WAITING and entry in tenant.ready:
+            tenant.ready.remove(entry)
+        self._leave_chain(entry)

@@ -1,0 +1,150 @@
+"""The keyed state of one partition: objects in memory, bytes in RocksDB, every change first durable in the changelog.
+
+A row on disk and in the changelog is eight bytes with the position of the source record that last changed it, then the stage's own
+bytes. The position lets a recovery refuse a row that a zombie wrote late: positions of one partition only grow.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+_POSITION_BYTES: Final = 8
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A changed row: ``value`` None deletes it."""
+
+    key: bytes
+    value: bytes | None
+
+
+class RowStore(Protocol):
+    """The local table of one partition."""
+
+    def read(self, key: bytes) -> bytes | None:
+        """The row's bytes, position included."""
+        ...
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]:
+        """All rows."""
+        ...
+
+    def write(self, rows: list[Row], changelog_offset: int) -> None:
+        """Writes rows and the changelog's offset behind them, in one atomic batch."""
+        ...
+
+
+class Codec(Protocol[T]):
+    """How a stage's state becomes bytes."""
+
+    def encode(self, state: T) -> bytes:
+        """Equal states give equal bytes."""
+        ...
+
+    def decode(self, raw: bytes) -> T:
+        """The state that :meth:`encode` wrote."""
+        ...
+
+
+def pack(position: int, payload: bytes) -> bytes:
+    """A row's bytes."""
+    return position.to_bytes(_POSITION_BYTES, "big") + payload
+
+
+def unpack(row: bytes) -> tuple[int, bytes]:
+    """Position and payload of a row's bytes."""
+    return int.from_bytes(row[:_POSITION_BYTES], "big"), row[_POSITION_BYTES:]
+
+
+def is_stale(row: bytes, stored: bytes | None) -> bool:
+    """Whether a changelog row is older than the stored one: the late write of a zombie."""
+    return stored is not None and row[:_POSITION_BYTES] < stored[:_POSITION_BYTES]
+
+
+class PartitionState(Generic[T]):
+    """State by key, with a bounded cache, changed in steps that are taken whole or not at all.
+
+    Objects may be changed in place between :meth:`get` and :meth:`put`; :meth:`discard` forgets every object that was handed out.
+
+    Args:
+        rows: The partition's local table.
+        codec: How state becomes bytes.
+        cache_size: How many objects are kept in memory.
+    """
+
+    def __init__(self, rows: RowStore, codec: Codec[T], *, cache_size: int) -> None:
+        self._rows = rows
+        self._codec = codec
+        self._cache: OrderedDict[bytes, T] = OrderedDict()
+        self._cache_size = cache_size
+        self._touched: set[bytes] = set()
+        self._dirty: dict[bytes, tuple[int, T | None]] = {}
+
+    def get(self, key: bytes) -> T | None:
+        """The state of a key, with the changes of the step under way."""
+        if key in self._dirty:
+            return self._dirty[key][1]
+        state = self._cache.get(key)
+        if state is not None:
+            self._cache.move_to_end(key)
+        else:
+            row = self._rows.read(key)
+            if row is None:
+                return None
+            state = self._codec.decode(unpack(row)[1])
+            self._cache[key] = state
+        self._touched.add(key)
+        return state
+
+    def put(self, key: bytes, state: T, *, position: int) -> None:
+        """Changes the state of a key, in the step under way.
+
+        Args:
+            key: The key.
+            state: Its new state.
+            position: The offset of the source record that changes it.
+        """
+        self._dirty[key] = (position, state)
+
+    def delete(self, key: bytes, *, position: int) -> None:
+        """Removes a key, in the step under way."""
+        self._dirty[key] = (position, None)
+
+    def changes(self) -> list[Row]:
+        """The rows that the step under way changes, as they go to the changelog."""
+        return [
+            Row(key, None if state is None else pack(position, self._codec.encode(state))) for key, (position, state) in self._dirty.items()
+        ]
+
+    def commit(self, rows: list[Row], changelog_offset: int) -> None:
+        """Ends the step: its rows are durable in the changelog, up to that offset."""
+        if rows:
+            self._rows.write(rows, changelog_offset)
+        for key, (_, state) in self._dirty.items():
+            if state is None:
+                self._cache.pop(key, None)
+            else:
+                self._cache[key] = state
+                self._cache.move_to_end(key)
+        self._end_step()
+        while len(self._cache) > self._cache_size:
+            self._cache.popitem(last=False)
+
+    def discard(self) -> None:
+        """Gives the step up: nothing of it was."""
+        for key in self._touched | self._dirty.keys():
+            self._cache.pop(key, None)
+        self._end_step()
+
+    def scan(self) -> Iterator[tuple[bytes, T]]:
+        """All keys and their states, as last committed."""
+        for key, row in self._rows.scan():
+            yield key, self._codec.decode(unpack(row)[1])
+
+    def _end_step(self) -> None:
+        self._touched.clear()
+        self._dirty.clear()

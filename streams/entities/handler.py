@@ -1,0 +1,99 @@
+"""The entities stage: applies contributions to entity state, exactly once by source position, and publishes what the entity has become."""
+
+from datetime import datetime
+
+from memory.ids import entity_id
+from memory.keys import encode_key
+from memory.records import Contribution, MemoryChange
+from memory.schema.model import EntityType
+from operators.entity import EntityState, apply_contribution, from_bytes, skip, to_bytes
+from operators.render import render
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.batch import Batch
+from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.state import PartitionState
+from streams.errors import PoisonRecord
+from streams.tenancy import schema_of
+
+
+class EntityCodec:
+    """Writes and reads :class:`operators.entity.EntityState`."""
+
+    def encode(self, state: EntityState) -> bytes:
+        """The state's bytes."""
+        return to_bytes(state)
+
+    def decode(self, raw: bytes) -> EntityState:
+        """The state that :meth:`encode` wrote."""
+        return from_bytes(raw)
+
+
+class EntitiesHandler:
+    """Handles one partition of ``contributions``.
+
+    Args:
+        settings: The settings in force.
+        tenants: Who is known, with which schema.
+        metrics: Where refused changes are counted.
+    """
+
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self._memories_topic = settings.topic("memories")
+        self._tenants = tenants
+        self._metrics = metrics
+
+    def recover(self, state: PartitionState[EntityState], now: datetime) -> None:
+        """Nothing is kept in memory."""
+
+    def due(self, now: datetime) -> list[Outgoing]:
+        """Nothing is due by time."""
+        return []
+
+    async def handle(self, batch: Batch) -> None:
+        """Applies contributions in order; an entity that many of them change is published once."""
+        changed: dict[bytes, tuple[Contribution, EntityType]] = {}
+        batch.each(lambda record: self._contribution(batch, record, changed))
+        for key, (contribution, entity_type) in changed.items():
+            self._publish(batch, key, contribution, entity_type)
+
+    def _contribution(self, batch: Batch, record: Delivered, changed: dict[bytes, tuple[Contribution, EntityType]]) -> None:
+        contribution = Contribution.from_json(record.value or b"")
+        key = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-")
+        try:
+            entity_type = self._entity_type(contribution)
+        except PoisonRecord:
+            # Its position stays open, so that a redrive behind later contributions is still applied.
+            skipped = skip(batch.state.get(key), contribution)
+            if skipped.changed:
+                batch.state.put(key, skipped.state, position=record.offset)
+            raise
+        applied = apply_contribution(batch.state.get(key), contribution, entity_type)
+        for refused in applied.refused:
+            self._metrics.records.labels("entities", f"refused_{refused.reason}").inc(refused.count)
+        if applied.changed:
+            batch.state.put(key, applied.state, position=record.offset)
+            changed[key] = (contribution, entity_type)
+
+    def _entity_type(self, contribution: Contribution) -> EntityType:
+        entity_type = schema_of(self._tenants, contribution.tenant).entity_type(contribution.entity_type)
+        if entity_type is None:
+            raise PoisonRecord(
+                "unknown_entity_type",
+                f"the schema of tenant {contribution.tenant!r} has no entity type {contribution.entity_type!r}; "
+                "add it, then redrive the dead letter",
+            )
+        return entity_type
+
+    def _publish(self, batch: Batch, key: bytes, contribution: Contribution, entity_type: EntityType) -> None:
+        tenant = contribution.tenant
+        state: EntityState = batch.state.get(key) or EntityState()
+        memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
+        target = encode_key(tenant, memory_id)
+        if state.empty:
+            batch.emit(Outgoing(self._memories_topic, target, None))
+            return
+        memory = render(state, entity_type, tenant, contribution.entity_key)
+        change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
+        batch.emit(Outgoing(self._memories_topic, target, change.to_json()))

@@ -1,0 +1,29 @@
+"""What goes wrong in the flow, sorted by what the delivery layer does about it."""
+
+from memory.errors import VarveError
+
+
+class StreamError(VarveError):
+    """Base of this package's errors."""
+
+
+class TransientFailure(StreamError):
+    """It may pass by itself (time-outs, 429, 5xx, a dependency that is away): the record is tried again."""
+
+    def __init__(self, message: str, *, dependency: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.dependency = dependency
+        self.retry_after = retry_after
+
+
+class PoisonRecord(StreamError):
+    """No retry will help: the record goes to the dead letters, untouched. ``reason`` is a stable word for counters."""
+
+    def __init__(self, reason: str, message: str, *, raw_answer: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.raw_answer = raw_answer
+
+
+class FencedError(StreamError):
+    """The partition is not ours any more: whatever was computed for it must not be written."""

@@ -1,0 +1,101 @@
+"""The events stage: lays down what a window gave, takes back what an earlier extraction of it gave, fans out by entity key."""
+
+from datetime import datetime
+
+from memory.keys import encode_key
+from memory.records import Event, Extraction, Memory, MemoryChange
+from memory.schema.model import MemorySchema
+from operators.routing import contributions_of, left_out
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.batch import Batch
+from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.state import PartitionState
+from streams.events.ledger import LaidDown
+from streams.tenancy import schema_of
+
+
+class EventsHandler:
+    """Handles one partition of ``extractions``, strictly in order, so that contributions from it reach an entity in its order.
+
+    Args:
+        partition: Its number.
+        settings: The settings in force.
+        tenants: Who is known, with which schema.
+        metrics: Where what found no way is counted.
+    """
+
+    def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self._source = f"extractions/{partition}"
+        self._memories_topic = settings.topic("memories")
+        self._contributions_topic = settings.topic("contributions")
+        self._tenants = tenants
+        self._metrics = metrics
+
+    def recover(self, state: PartitionState[LaidDown], now: datetime) -> None:
+        """Nothing is kept in memory."""
+
+    def due(self, now: datetime) -> list[Outgoing]:
+        """Nothing is due by time."""
+        return []
+
+    async def handle(self, batch: Batch) -> None:
+        """Handles extractions in the order of their log."""
+        batch.each(lambda record: self._extraction(batch, record))
+
+    def _extraction(self, batch: Batch, record: Delivered) -> None:
+        extraction = Extraction.from_json(record.value or b"")
+        schema = schema_of(self._tenants, extraction.tenant)
+        key = encode_key(extraction.window_id, extraction.generation or "-")
+        before: LaidDown | None = batch.state.get(key)
+        if before is not None and record.offset <= before.position:
+            return
+        contributions = contributions_of(
+            extraction,
+            schema,
+            source=self._source,
+            position=record.offset,
+            previous=before.contributions if before is not None else (),
+        )
+        for event in extraction.events:
+            self._emit(batch, extraction.tenant, memory_of(event, extraction, version=record.offset))
+        gone = set(before.memory_ids if before is not None else ()) - {event.id for event in extraction.events}
+        for memory_id in sorted(gone):
+            batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory_id), None))
+        for contribution in contributions:
+            target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
+            batch.emit(Outgoing(self._contributions_topic, target, contribution.to_json()))
+        self._count_left_out(extraction, schema)
+        ids = tuple(event.id for event in extraction.events)
+        batch.state.put(key, LaidDown(record.offset, ids, tuple(contributions)), position=record.offset)
+
+    def _emit(self, batch: Batch, tenant: str, memory: Memory) -> None:
+        change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
+        batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory.id), change.to_json()))
+
+    def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
+        for dropped in left_out(extraction, schema):
+            self._metrics.records.labels("events", f"left_out_{dropped.reason}").inc(dropped.count)
+
+
+def memory_of(event: Event, extraction: Extraction, *, version: int) -> Memory:
+    """The memory that an event becomes."""
+    return Memory(
+        id=event.id,
+        tenant=event.tenant,
+        user=event.user,
+        kind="event",
+        type=event.type,
+        content=event.content,
+        properties=event.properties,
+        keywords=event.keywords,
+        importance=event.importance,
+        event_time=event.event_time,
+        session=event.session,
+        window_id=event.window_id,
+        message_ids=event.message_ids,
+        extractor=event.extractor,
+        generation=extraction.generation,
+        version=version,
+    )

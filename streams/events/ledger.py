@@ -1,0 +1,40 @@
+"""What the events stage remembers of each window: what it laid down, and the extraction that did."""
+
+from dataclasses import dataclass
+
+import orjson
+
+from memory.records import Contribution
+
+
+@dataclass(frozen=True, slots=True)
+class LaidDown:
+    """What stands of one window in one generation."""
+
+    position: int
+    """The offset of the extraction that laid it down."""
+    memory_ids: tuple[str, ...]
+    contributions: tuple[Contribution, ...]
+
+
+class LedgerCodec:
+    """Writes and reads :class:`LaidDown`."""
+
+    def encode(self, state: LaidDown) -> bytes:
+        """The entry's bytes."""
+        return orjson.dumps(
+            {
+                "position": state.position,
+                "memories": state.memory_ids,
+                "contributions": [each.model_dump(mode="json", exclude_none=True) for each in state.contributions],
+            }
+        )
+
+    def decode(self, raw: bytes) -> LaidDown:
+        """The entry that :meth:`encode` wrote."""
+        fields = orjson.loads(raw)
+        return LaidDown(
+            fields["position"],
+            tuple(fields["memories"]),
+            tuple(Contribution.from_fields(each) for each in fields["contributions"]),
+        )

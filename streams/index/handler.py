@@ -1,0 +1,68 @@
+"""The index stage: writes the change feed into the vector store."""
+
+from datetime import datetime
+
+from retrieval.index.writer import IndexWriter
+
+from memory.errors import RecordError
+from memory.keys import decode_key
+from memory.records import MemoryChange
+from models.errors import TransientModelError
+from retrieval.errors import StoreRejectedError, StoreUnavailableError
+from streams.delivery.batch import Batch
+from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.state import PartitionState
+from streams.errors import PoisonRecord, TransientFailure
+
+
+class IndexHandler:
+    """Handles one partition of ``memories``: what it has handled is durable in the store.
+
+    Args:
+        writer: Embeds and writes.
+    """
+
+    def __init__(self, *, writer: IndexWriter) -> None:
+        self._writer = writer
+
+    def recover(self, state: PartitionState[None], now: datetime) -> None:
+        """Nothing is kept in memory."""
+
+    def due(self, now: datetime) -> list[Outgoing]:
+        """Nothing is due by time."""
+        return []
+
+    async def handle(self, batch: Batch) -> None:
+        """Writes a batch at once; if the store refuses it, record by record, to find the one it refuses."""
+        changes: list[tuple[Delivered, MemoryChange]] = []
+        batch.each(lambda record: changes.append((record, change_of(record))))
+        try:
+            await self._write([change for _, change in changes])
+        except StoreRejectedError:
+            for record, change in changes:
+                try:
+                    await self._write([change])
+                except StoreRejectedError as error:
+                    batch.refuse(record, PoisonRecord("store_rejected", str(error)))
+
+    async def _write(self, changes: list[MemoryChange]) -> None:
+        try:
+            await self._writer.write(changes)
+        except StoreUnavailableError as error:
+            raise TransientFailure(str(error), dependency="store") from error
+        except TransientModelError as error:
+            raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error
+
+
+def change_of(record: Delivered) -> MemoryChange:
+    """The change that a record of the feed tells; one without a value is a tombstone.
+
+    Raises:
+        RecordError: If it is none.
+    """
+    if record.value is not None:
+        return MemoryChange.from_json(record.value)
+    parts = decode_key(record.key or b"")
+    if len(parts) != 2:
+        raise RecordError(f"the key of a tombstone names a tenant and a memory, got {parts!r}")
+    return MemoryChange(op="tombstone", tenant=parts[0], memory_id=parts[1])

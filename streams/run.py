@@ -1,0 +1,51 @@
+"""Runs one stage in this process until it is told to stop."""
+
+import asyncio
+import signal
+from contextlib import AsyncExitStack
+
+import uvloop
+
+from runtime.logs import configure_logging
+from runtime.metrics import metrics
+from runtime.settings import Settings
+from streams.delivery.worker import Worker
+from streams.drivers import BUILDERS
+from streams.errors import StreamError
+from streams.stages import STAGES
+
+
+def run_stage(name: str, settings: Settings) -> None:
+    """Runs a stage; SIGTERM and SIGINT make it finish what it has begun, commit, and leave.
+
+    Args:
+        name: One of :data:`streams.stages.STAGES`.
+        settings: The settings in force.
+
+    Raises:
+        StreamError: If there is no such stage, or it broke.
+    """
+    if name not in STAGES:
+        raise StreamError(f"there is no stage {name!r}; the stages are {', '.join(STAGES)}")
+    configure_logging(settings.log, stage=name)
+    uvloop.run(serve_stage(name, settings))
+
+
+async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None = None) -> None:
+    """The same inside a running loop; ``stop`` ends it beside the signals."""
+    stop = stop or asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    stage = STAGES[name]
+    async with AsyncExitStack() as resources:
+        new_driver = await BUILDERS[name](settings, metrics(), resources)
+        worker = Worker(
+            stage=name,
+            source=settings.topic(stage.source.name),
+            has_table=stage.has_table,
+            settings=settings,
+            metrics=metrics(),
+            new_driver=new_driver,
+        )
+        await worker.run(stop)

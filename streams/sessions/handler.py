@@ -1,0 +1,203 @@
+"""The sessions stage: messages in, closed windows out."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from memory.errors import MalformedRecordError, RecordTooLargeError
+from memory.ids import message_id
+from memory.keys import encode_key, partition_of
+from memory.records import Message, SessionCommand
+from memory.tokens import estimate_tokens
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.batch import Batch
+from streams.delivery.records import COMMAND, FORWARDED, KIND, ORIGIN, Delivered, Outgoing
+from streams.delivery.state import PartitionState
+from streams.errors import PoisonRecord
+from streams.sessions.clock import PartitionClock, Timers
+from streams.sessions.tail import TailFeed
+from streams.sessions.windows import Closed, Incoming, SessionState, Windower, milliseconds
+from streams.tenancy import require_tenant
+
+_WINDOW_OVERHEAD: Final = 64 * 1024
+"""Room in a window's record for its head, in bytes."""
+
+_MAX_REDRIVEN: Final = 1000
+"""Origins of redriven messages remembered per session."""
+
+
+class SessionsHandler:
+    """Handles one partition of ``messages``.
+
+    Args:
+        partition: Its number.
+        settings: The settings in force.
+        tenants: Who is known.
+        tail: Where the open windows become readable at once; None: nowhere.
+        metrics: Where late and repeated messages are counted.
+    """
+
+    def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, tail: TailFeed | None, metrics: Metrics) -> None:
+        self._partition = partition
+        self._partitions = settings.kafka.partitions
+        self._max_bytes = settings.kafka.max_record_bytes
+        self._max_future = timedelta(seconds=settings.sessions.max_future_s)
+        self._messages_topic = settings.topic("messages")
+        self._windows_topic = settings.topic("windows")
+        self._tenants = tenants
+        self._tail = tail
+        self._metrics = metrics
+        self._windower = Windower(limits=settings.sessions, max_window_bytes=self._max_bytes - _WINDOW_OVERHEAD)
+        self._quiet_ms = int(settings.sessions.idle_partition_s * 1000)
+        self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._quiet_ms)
+        self._timers = Timers()
+        self._open: dict[bytes, tuple[str, str, int, int]] = {}
+
+    def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
+        """Sets the timers of all open windows."""
+        wall_ms = milliseconds(now)
+        for key, session in state.scan():
+            self._clock.observe(session.last_event_ms, wall_ms)
+            self._track(key, session, wall_ms)
+
+    async def handle(self, batch: Batch) -> None:
+        """Handles messages and commands in the order of their log."""
+        now = datetime.now(UTC)
+        wall_ms = milliseconds(now)
+
+        def handle(record: Delivered) -> None:
+            if record.header(KIND) == COMMAND:
+                self._command(batch, record, wall_ms)
+            else:
+                self._message(batch, record, now, wall_ms)
+
+        batch.each(handle)
+
+    def due(self, now: datetime) -> list[Outgoing]:
+        """Timer commands for the sessions that have been silent long enough. They go through the log, so that a replay finds them there."""
+        wall_ms = milliseconds(now)
+        event_now = self._clock.now_ms(wall_ms)
+        if event_now is None:
+            return []
+        commands = []
+        for key in self._timers.due(event_now, wall_ms, quiet_ms=self._quiet_ms):
+            tenant, session, sequence, last_offset = self._open[key]
+            commands.append(
+                self._command_record(
+                    key,
+                    SessionCommand(command="timer", tenant=tenant, session=session, window_sequence=sequence, last_offset=last_offset),
+                )
+            )
+        return commands
+
+    def _message(self, batch: Batch, record: Delivered, now: datetime, wall_ms: int) -> None:
+        message = self._read(record, now)
+        key = encode_key(message.tenant, message.session)
+        if self._forward(batch, record, key):
+            return
+        state = batch.state.get(key) or SessionState(tenant=message.tenant, session=message.session)
+        if record.offset <= state.last_offset:
+            return
+        event_ms = milliseconds(message.event_time)
+        if self._clock.observe(event_ms, wall_ms):
+            self._metrics.records.labels("sessions", "late").inc()
+        identity = message.id or message_id(message.tenant, message.session, record.origin)
+        if state.knows(identity) or self._driven_before(state, record):
+            self._metrics.records.labels("sessions", "repeated").inc()
+            state.last_offset = record.offset
+        else:
+            raw = record.value if message.id is not None else message.model_copy(update={"id": identity}).to_json()
+            incoming = Incoming(identity, message.user, event_ms, estimate_tokens(message.text), raw or b"", record.offset)
+            sequence = state.sequence
+            closed = self._windower.add(state, incoming, partition=self._partition)
+            self._emit(batch, key, closed)
+            self._feed(state, incoming, sequence, closed)
+        self._put(batch, key, state, record.offset, wall_ms)
+
+    def _read(self, record: Delivered, now: datetime) -> Message:
+        if record.value is None:
+            raise MalformedRecordError("a message without a value")
+        if len(record.value) > self._max_bytes - _WINDOW_OVERHEAD:
+            raise RecordTooLargeError(f"a message of {len(record.value)} bytes is over the limit of {self._max_bytes - _WINDOW_OVERHEAD}")
+        message = Message.from_json(record.value)
+        require_tenant(self._tenants, message.tenant)
+        if message.event_time > now + self._max_future:
+            raise PoisonRecord(
+                "future_dated", f"event_time {message.event_time.isoformat()} lies ahead of the wall clock {now.isoformat()}"
+            )
+        return message
+
+    def _forward(self, batch: Batch, record: Delivered, key: bytes) -> bool:
+        """Sends a record that lies in another partition than its key says to the right one, once."""
+        if (record.key == key and partition_of(key, self._partitions) == self._partition) or record.header(FORWARDED) is not None:
+            return False
+        self._metrics.records.labels("sessions", "forwarded").inc()
+        headers = (*record.headers, (FORWARDED, b"1"))
+        if record.header(ORIGIN) is None:
+            headers = (*headers, (ORIGIN, record.origin.encode()))
+        batch.emit(Outgoing(self._messages_topic, key, record.value, headers))
+        return True
+
+    def _driven_before(self, state: SessionState, record: Delivered) -> bool:
+        origin = record.header(ORIGIN)
+        if origin is None:
+            return False
+        name = origin.decode("utf-8", "replace")
+        if name in state.redriven:
+            return True
+        state.redriven = [*state.redriven, name][-_MAX_REDRIVEN:]
+        return False
+
+    def _command(self, batch: Batch, record: Delivered, wall_ms: int) -> None:
+        command = SessionCommand.from_json(record.value or b"")
+        if command.tenant is not None and command.session is not None:
+            keys = [encode_key(command.tenant, command.session)]
+        else:
+            keys = [key for key in self._timers.open_sessions() if command.tenant in (None, self._open[key][0])]
+        for key in keys:
+            state = batch.state.get(key)
+            if state is None or record.offset <= state.last_offset:
+                continue
+            if state.is_open and self._applies(command, state):
+                reason = "flush" if command.command == "flush" else self._windower.timer_reason(state)
+                closed = [self._windower.close(state, reason, partition=self._partition)]
+                self._emit(batch, key, closed)
+                self._feed(state, None, state.sequence, closed)
+            state.last_offset = record.offset
+            self._put(batch, key, state, record.offset, wall_ms)
+
+    @staticmethod
+    def _applies(command: SessionCommand, state: SessionState) -> bool:
+        if command.command == "flush":
+            return True
+        return command.window_sequence == state.sequence and command.last_offset == state.last_offset
+
+    def _emit(self, batch: Batch, key: bytes, closed: list[Closed]) -> None:
+        for window in closed:
+            batch.emit(Outgoing(self._windows_topic, key, window.value))
+
+    def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
+        batch.state.put(key, state, position=offset)
+        self._track(key, state, wall_ms)
+
+    def _track(self, key: bytes, state: SessionState, wall_ms: int) -> None:
+        if state.is_open:
+            self._timers.set(key, self._windower.due_ms(state), wall_ms)
+            self._open[key] = (state.tenant, state.session, state.sequence, state.last_offset)
+        else:
+            self._timers.cancel(key)
+            self._open.pop(key, None)
+
+    def _feed(self, state: SessionState, incoming: Incoming | None, sequence: int, closed: list[Closed]) -> None:
+        if self._tail is None:
+            return
+        if incoming is not None:
+            # A message that closes the window before it opens the next one.
+            own = state.sequence if state.is_open else state.sequence - 1
+            self._tail.message(state.tenant, state.session, max(own, sequence), incoming.offset, incoming.raw)
+        for window in closed:
+            self._tail.closed(state.tenant, state.session, window.sequence)
+
+    def _command_record(self, key: bytes, command: SessionCommand) -> Outgoing:
+        return Outgoing(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition)

@@ -1,0 +1,175 @@
+"""When a window closes: the rules, without Kafka, with time as an argument (VikingMem 3.1; DESIGN, Sessions).
+
+What a window holds depends only on the session's own messages and commands in the order of their log, never on how fast they came. So a
+replay closes the same windows.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+import orjson
+
+from memory.ids import window_id
+from runtime.settings import SessionSettings
+
+ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
+
+REMEMBERED_IDS: Final = 256
+"""How many message ids of closed windows a session remembers, to know a producer's repetition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message that may enter a window."""
+
+    id: str
+    user: str
+    event_ms: int
+    """Event time, in milliseconds since the epoch."""
+    tokens: int
+    raw: bytes
+    """The message as it lies in the log."""
+    offset: int
+
+
+@dataclass(slots=True)
+class SessionState:
+    """One session's open window, and what it remembers of the closed ones."""
+
+    tenant: str
+    session: str
+    sequence: int = 0
+    user: str = ""
+    raws: list[bytes] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    tokens: int = 0
+    size: int = 0
+    first_offset: int = -1
+    last_offset: int = -1
+    """The newest source record that this state knows; -1: none."""
+    last_event_ms: int = 0
+    remembered: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED_IDS))
+    redriven: list[str] = field(default_factory=list)
+    """Origins of redriven records that were taken in: driving one again is harmless, however late."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a window is open."""
+        return bool(self.raws)
+
+    def knows(self, message_id: str) -> bool:
+        """Whether that message is in the open window or was in a recent one."""
+        return message_id in self.ids or message_id in self.remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A window that has closed: its record's bytes."""
+
+    id: str
+    sequence: int
+    value: bytes
+
+
+class Windower:
+    """Lets messages into a session's window and closes it by the rules.
+
+    Args:
+        limits: The settings of the rules.
+        max_window_bytes: A window is closed before its messages would be larger: it has to fit into a record.
+    """
+
+    def __init__(self, *, limits: SessionSettings, max_window_bytes: int) -> None:
+        self._limits = limits
+        self._max_bytes = max_window_bytes
+        self._pause_ms = int(limits.pause_s * 1000)
+        self._idle_ms = int(limits.wait_timeout_s * 1000)
+
+    def add(self, state: SessionState, message: Incoming, *, partition: int) -> list[Closed]:
+        """Adds a message; it closes the window before it, or behind it, or neither.
+
+        Returns:
+            The windows that it closed, in order.
+        """
+        closed = []
+        if state.is_open and (reason := self._closes_before(state, message)) is not None:
+            closed.append(self.close(state, reason, partition=partition))
+        if not state.is_open:
+            state.user = message.user
+            state.first_offset = message.offset
+            state.last_event_ms = message.event_ms
+        state.raws.append(message.raw)
+        state.ids.append(message.id)
+        state.tokens += message.tokens
+        state.size += len(message.raw) + 1
+        state.last_event_ms = max(state.last_event_ms, message.event_ms)
+        state.last_offset = message.offset
+        if len(state.raws) >= self._limits.message_cap:
+            closed.append(self.close(state, "message_count", partition=partition))
+        elif state.tokens >= self._limits.token_count:
+            closed.append(self.close(state, "token_count", partition=partition))
+        return closed
+
+    def close(self, state: SessionState, reason: ClosedBy, *, partition: int) -> Closed:
+        """Closes the open window."""
+        sequence = state.sequence
+        closed = Closed(window_id(state.tenant, state.session, sequence), sequence, self._record(state, reason, partition))
+        state.remembered.extend(state.ids)
+        state.sequence += 1
+        state.raws, state.ids = [], []
+        state.tokens = state.size = 0
+        return closed
+
+    def due_ms(self, state: SessionState) -> int:
+        """The event time from which on silence closes the open window, in milliseconds."""
+        wait = self._pause_ms if len(state.raws) >= self._limits.message_count else self._idle_ms
+        return state.last_event_ms + wait
+
+    def timer_reason(self, state: SessionState) -> ClosedBy:
+        """Why a timer closes the open window."""
+        return "pause" if len(state.raws) >= self._limits.message_count else "idle"
+
+    def _closes_before(self, state: SessionState, message: Incoming) -> ClosedBy | None:
+        gap = message.event_ms - state.last_event_ms
+        if message.user != state.user:
+            return "user"
+        if gap >= self._idle_ms:
+            return "idle"
+        if gap >= self._pause_ms and len(state.raws) >= self._limits.message_count:
+            return "pause"
+        if state.tokens + message.tokens > self._limits.token_count:
+            return "token_count"
+        if state.size + len(message.raw) > self._max_bytes:
+            return "size"
+        return None
+
+    def _record(self, state: SessionState, reason: ClosedBy, partition: int) -> bytes:
+        head = orjson.dumps(
+            {
+                "schema_version": "1.0",
+                "id": window_id(state.tenant, state.session, state.sequence),
+                "tenant": state.tenant,
+                "user": state.user,
+                "session": state.session,
+                "sequence": state.sequence,
+                "token_count": state.tokens,
+                "closed_by": reason,
+                "source_partition": partition,
+                "first_offset": state.first_offset,
+                "last_offset": state.last_offset,
+            }
+        )
+        # The messages are JSON already, validated when they came in: parsing and writing them again would double the stage's work.
+        return head[:-1] + b',"messages":[' + b",".join(state.raws) + b"]}"
+
+
+def milliseconds(time: datetime) -> int:
+    """Milliseconds since the epoch."""
+    return int(time.timestamp() * 1000)
+
+
+def from_milliseconds(value: int) -> datetime:
+    """The time, in UTC."""
+    return datetime.fromtimestamp(value / 1000, UTC)

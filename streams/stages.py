@@ -1,0 +1,38 @@
+"""The five stages, in the order of the flow."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS, TopicSpec
+
+
+@dataclass(frozen=True, slots=True)
+class StageSpec:
+    """One stage: a Faust app with a consumer group of its own."""
+
+    name: str
+    source: TopicSpec
+    """The topic it reads."""
+    has_table: bool
+    """Whether it keeps state by key."""
+
+    @property
+    def sources(self) -> tuple[TopicSpec, ...]:
+        """The topics it reads."""
+        return (self.source,)
+
+    def group(self, prefix: str) -> str:
+        """Its consumer group."""
+        return f"{prefix}{self.name}"
+
+
+STAGES: Final[dict[str, StageSpec]] = {
+    spec.name: spec
+    for spec in (
+        StageSpec("sessions", MESSAGES, has_table=True),
+        StageSpec("extraction", WINDOWS, has_table=False),
+        StageSpec("events", EXTRACTIONS, has_table=True),
+        StageSpec("entities", CONTRIBUTIONS, has_table=True),
+        StageSpec("index", MEMORIES, has_table=False),
+    )
+}
