@@ -54,7 +54,7 @@ _JSON_TYPES: Final[Mapping[ValueType, Mapping[str, Any]]] = {
 
 def patched_types(schema: MemorySchema) -> tuple[EntityType, ...]:
     """The entity types that have at least one property which patches set."""
-    return tuple(entity_type for entity_type in schema.entity_types if entity_type.patched_properties)
+    return tuple(entity_type for entity_type in schema.entity_types if entity_type.patched_properties())
 
 
 def named_key_parts(entity_type: EntityType) -> tuple[str, ...]:
@@ -97,10 +97,9 @@ def _patch_schema(entity_type: EntityType) -> dict[str, Any]:
     fields: dict[str, Any] = {TYPE: {"type": "string", "enum": [entity_type.name]}}
     if named_key_parts(entity_type):
         fields[KEY] = _list_of({"type": "string"})
-    names = [field.name for field in entity_type.patched_properties]
+    names = [field.name for field in entity_type.patched_properties()]
     return _object(
-        fields
-        | {FIELD: {"type": "string", "enum": names}, MESSAGES: _indices(), SEARCH: {"type": "string"}, REPLACE: {"type": "string"}}
+        fields | {FIELD: {"type": "string", "enum": names}, MESSAGES: _indices(), SEARCH: {"type": "string"}, REPLACE: {"type": "string"}}
     )
 
 

@@ -42,18 +42,23 @@ def _take(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
     """Adds a value's items to the lists; whether it was an answer or an item of one."""
     is_cut = isinstance(value, Partial)
     inner = value.value if isinstance(value, Partial) else value
-    if isinstance(inner, list):
-        return any([_take(each, lists, depth=depth + 1) for each in inner]) if depth <= _DEEPEST_WRAPPER else False
-    if not isinstance(inner, dict):
+    if not isinstance(inner, dict | list) or depth > _DEEPEST_WRAPPER:
         return False
-    if any(name in inner for name in form.LISTS):
-        for name in form.LISTS:
-            lists[name] += _items_of(inner.get(name))
-        return True
-    if not is_cut and (name := _list_of_item(inner)):
-        lists[name].append(inner)
-        return True
-    return any([_take(each, lists, depth=depth + 1) for each in inner.values()]) if depth < _DEEPEST_WRAPPER else False
+    if not inner:
+        return depth == 0 and not is_cut
+    if isinstance(inner, dict):
+        if any(name in inner for name in form.LISTS):
+            for name in form.LISTS:
+                lists[name] += _items_of(inner.get(name))
+            return True
+        own = _list_of_item(inner)
+        if own and not is_cut:
+            lists[own].append(inner)
+            return True
+    found = False
+    for each in inner.values() if isinstance(inner, dict) else inner:
+        found |= _take(each, lists, depth=depth + 1)
+    return found
 
 
 def _items_of(value: Any) -> list[Any]:

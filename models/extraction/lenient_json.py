@@ -118,7 +118,7 @@ class _Reader:
                 self._at = separator.end()
                 self._skip()
                 value = _MISSING if self._peek() in ("}", "]", ",") else self._value(depth=depth + 1)
-                if self._cut or self._peek() == "" and value is _MISSING:
+                if self._cut or (self._peek() == "" and value is _MISSING):
                     return Partial(members | ({name: value} if isinstance(value, Partial) else {}))
                 if value is not _MISSING:
                     members[name] = value

@@ -17,6 +17,10 @@ class ExtractionContext:
     recalled_hashes: frozenset[str] = frozenset()
     """SHA-256 of contents that recalls returned lately to this user: their echo is not extracted again."""
     generation: str = ""
+    attempt: int = 0
+    """Counts up when the answer before was of no use (a :class:`models.errors.ModelAnswerError`): an LLM is asked anew, past its cache."""
+    session_events: tuple[Memory, ...] = field(default=())
+    """What earlier windows of the session laid down lately: the same event is not laid down again."""
 
 
 class Extractor(Protocol):

@@ -1,0 +1,38 @@
+"""Builds the extractor that the settings ask for."""
+
+from models.embedding.port import Embedder
+from models.extraction.dedup import Thresholds
+from models.extraction.limits import limits_of
+from models.extraction.one_pass import OnePassExtractor
+from models.extraction.port import Extractor
+from models.llm.port import LLM
+from models.offline.extractor import OfflineExtractor
+from runtime.clocks import Clock, SystemClock
+from runtime.settings import Settings
+
+
+def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, clock: Clock | None = None) -> Extractor:
+    """The one-pass extractor over an LLM, or the offline one where there is none.
+
+    Args:
+        settings: The model's context, the prompt's caps, when two events are one, and what happens beyond a tenant's budget.
+        embedder: Shared with others; not closed with the extractor.
+        llm: The endpoint; closed with the extractor.
+        clock: The machine's, unless told.
+
+    Raises:
+        ValueError: If the similarities of the settings contradict each other.
+    """
+    offline = OfflineExtractor(embedder=embedder)
+    if llm is None:
+        return offline
+    extraction = settings.extraction
+    return OnePassExtractor(
+        llm=llm,
+        embedder=embedder,
+        settings=settings.llm,
+        limits=limits_of(extraction),
+        thresholds=Thresholds(duplicate=extraction.duplicate_similarity, doubtful=extraction.doubtful_similarity),
+        clock=clock or SystemClock(),
+        beyond_budget=offline if settings.budget.policy == "offline" else None,
+    )

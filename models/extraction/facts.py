@@ -1,0 +1,111 @@
+"""Tells an update from a repetition: what two statements say differently, by their words, numbers, negations, properties and dates."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Final
+
+from pydantic import JsonValue
+
+_WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
+_FUNCTION_WORD: Final = re.compile(
+    r"""a|an|the|and|or|but|of|in|on|at|by|for|with|as|is|are|was|were|be|been|being|am|has|have|had|do|does|did|will|would
+    |that|this|these|those|it|its|he|she|they|his|her|their|him|them|who|which|also|about""",
+    re.VERBOSE,
+)
+_NEGATION: Final = re.compile(
+    r"""not|no|never|none|nobody|nothing|neither|nor|without|cannot|stopped|quit|cancell?ed|refused|failed|lost
+    |nicht|keine?n?|nie|ohne|pas|jamais|sans|ne|plus|nunca|sin|ninguno|non|mai|senza|não|sem|niet|geen|нет|не|никогда|без
+    |.*n['’]t|.*[不没沒无無未].*|.*ない.*|.*ません.*""",
+    re.VERBOSE,
+)
+_NUMBER_WORDS: Final = {
+    "zero": "0",
+    "one": "1",
+    "once": "1",
+    "two": "2",
+    "twice": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+    "eleven": "11",
+    "twelve": "12",
+    "twenty": "20",
+    "thirty": "30",
+    "hundred": "100",
+    "thousand": "1000",
+}
+_ENDINGS: Final = ("ing", "ed", "es", "s")
+_SHORTEST_STEM: Final = 3
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence with what is known about it."""
+
+    content: str
+    properties: Mapping[str, JsonValue]
+    event_time: datetime
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Its words but the function words, in order, without their commonest endings."""
+        return _content_words(self.content)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The numbers in it."""
+        tokens = (word.casefold() for word in _WORD.findall(self.content))
+        return frozenset(_NUMBER_WORDS.get(token, token) for token in tokens if token[0].isdigit() or token in _NUMBER_WORDS)
+
+    @cached_property
+    def negations(self) -> int:
+        """How many words in it negate."""
+        tokens = [word.casefold() for word in _WORD.findall(self.content)]
+        return sum(_NEGATION.fullmatch(token) is not None for token in tokens)
+
+
+def differ_in_fact(one: Statement, other: Statement) -> bool:
+    """Whether two statements can be no repetition of each other: another number, negation, property value or day."""
+    return (
+        one.event_time.astimezone(UTC).date() != other.event_time.astimezone(UTC).date()
+        or one.numbers != other.numbers
+        or one.negations != other.negations
+        or any(_values_differ(value, other.properties[name]) for name, value in one.properties.items() if name in other.properties)
+    )
+
+
+def says_all_of(one: Statement, other: Statement) -> bool:
+    """Whether one statement holds all the words of the other, in the same order."""
+    return _is_subsequence(other.words, one.words)
+
+
+def _values_differ(one: JsonValue, other: JsonValue) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        words, others = _content_words(one), _content_words(other)
+        return not (_is_subsequence(words, others) or _is_subsequence(others, words))
+    return one != other
+
+
+def _content_words(text: str) -> tuple[str, ...]:
+    tokens = (word.casefold() for word in _WORD.findall(text))
+    return tuple(_stem(token) for token in tokens if not _FUNCTION_WORD.fullmatch(token))
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word
+
+
+def _is_subsequence(short: Iterable[str], long: Iterable[str]) -> bool:
+    rest = iter(long)
+    return all(word in rest for word in short)

@@ -1,0 +1,94 @@
+"""How long each part of a prompt may be: together they bound it, whatever the history (DESIGN, invariant 8)."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from memory.tokens import estimate_tokens
+from models.errors import ModelConfigurationError
+from runtime.settings import ExtractionSettings, LLMSettings
+
+ENTITIES_PER_TYPE: Final = 5
+"""VikingMem 3.1: the top 5 candidates that a patch may go to."""
+
+_FRAME_TOKENS: Final = 300
+"""Fences, headings, and the words that ask for a continuation or a repair."""
+_SMALLEST_WINDOW: Final = 256
+_ELISION: Final = " […] "
+_HEAD_SHARE: Final = 0.7
+_MOST_LETTERS_PER_TOKEN: Final = 16
+_SAFETY: Final = 1.2
+"""An estimate of tokens may be so much too low."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptLimits:
+    """Caps, in estimated tokens (:func:`memory.tokens.estimate_tokens`)."""
+
+    summary_tokens: int
+    """Of the session's summary."""
+    entity_tokens: int
+    """Of each entity shown."""
+    entities_tokens: int
+    """Of all entities shown."""
+    window_tokens: int
+    """Of the window's messages; longer ones are cut, the longest first."""
+
+    def within(self, llm: LLMSettings, *, prefix_tokens: int) -> "PromptLimits":
+        """The caps that fit into a model's context beside the prefix, an answer, and that answer once more in a continuation.
+
+        Raises:
+            ModelConfigurationError: If no window of use fits.
+        """
+        room = int(llm.context_tokens / _SAFETY) - 2 * llm.max_completion_tokens - prefix_tokens - _FRAME_TOKENS
+        if room < _SMALLEST_WINDOW:
+            raise ModelConfigurationError(
+                f"a context of {llm.context_tokens} tokens leaves no room for a window beside the prompt's fixed part "
+                f"({prefix_tokens} tokens) and twice the longest answer ({llm.max_completion_tokens}): raise VARVE_LLM__CONTEXT_TOKENS "
+                "to what the model has, lower VARVE_LLM__MAX_COMPLETION_TOKENS, or shorten the schema's descriptions"
+            )
+        summary = min(self.summary_tokens, room // 10)
+        entities = min(self.entities_tokens, room * 3 // 10)
+        return PromptLimits(
+            summary_tokens=summary,
+            entity_tokens=min(self.entity_tokens, entities),
+            entities_tokens=entities,
+            window_tokens=min(self.window_tokens, room - summary - entities),
+        )
+
+
+def limits_of(extraction: ExtractionSettings) -> PromptLimits:
+    """The caps that the settings ask for."""
+    return PromptLimits(
+        summary_tokens=extraction.summary_tokens,
+        entity_tokens=extraction.entity_tokens,
+        entities_tokens=extraction.entities_tokens,
+        window_tokens=extraction.window_tokens,
+    )
+
+
+def cut(text: str, tokens: int) -> str:
+    """The text in at most so many estimated tokens: its beginning and, shorter, its end."""
+    most = tokens * _MOST_LETTERS_PER_TOKEN
+    if len(text) <= most and estimate_tokens(text) <= tokens:
+        return text
+    low, high = 0, min(len(text), most)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if estimate_tokens(_shortened(text, middle)) <= tokens else (low, middle - 1)
+    return _shortened(text, low) if low else ""
+
+
+def share(sizes: list[int], total: int) -> int:
+    """The largest cap on each size under which their sum is at most ``total``: small ones stay whole, the largest give way."""
+    left, count = total, len(sizes)
+    for size in sorted(sizes):
+        if size * count > left:
+            return left // count
+        left -= size
+        count -= 1
+    return max(sizes, default=0)
+
+
+def _shortened(text: str, letters: int) -> str:
+    head = int(letters * _HEAD_SHARE)
+    return f"{text[:head].rstrip()}{_ELISION}{text[len(text) - (letters - head) :].lstrip()}"
