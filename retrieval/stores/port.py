@@ -7,19 +7,9 @@ from typing import Protocol
 
 from memory.records import Memory
 from models.embedding.port import Embedding
+from retrieval.stores.scope import TenantScope
 
-
-@dataclass(frozen=True, slots=True)
-class TenantScope:
-    """Whose memories a request may touch: the only door to a store (DESIGN, invariant 4)."""
-
-    tenant: str
-    user: str | None = None
-    """None: all of the tenant's users."""
-
-    def __post_init__(self) -> None:
-        if not self.tenant:
-            raise ValueError("a tenant scope needs a tenant")
+__all__ = ["MemoryStore", "Point", "RecallQuery", "Scored", "TenantScope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +35,10 @@ class RecallQuery:
     since: datetime | None = None
     until: datetime | None = None
     generation: str = ""
+    alive_at: datetime | None = None
+    """Memories that have expired by then are left out; None: expired or not."""
+    explain: bool = False
+    """Say what each score is made of: a second, small request for the results alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +47,9 @@ class Scored:
 
     memory: Memory
     score: float
-    """S_origin, not yet normalised."""
+    """S_origin, in [0, 1] (:mod:`retrieval.stores.fusion`)."""
     parts: dict[str, float] = field(default_factory=dict)
-    """What the score is made of, by name."""
+    """Where the query asks for an explanation: ``dense``, ``bm25`` and ``late``, as the engine scores them for this memory alone."""
 
 
 class MemoryStore(Protocol):

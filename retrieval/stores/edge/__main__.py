@@ -1,0 +1,44 @@
+"""``python -m retrieval.stores.edge --data DIR --socket PATH``: owns the Edge shard in DIR and serves it on PATH until SIGTERM."""
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from retrieval.stores.edge.owner import Owner, Ownership, OwnershipError
+from retrieval.stores.edge.shard import Shard
+
+
+async def _serve(shard: Shard, path: Path) -> None:
+    stopping = asyncio.Event()
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signal_number, stopping.set)
+    await Owner(shard=shard, path=path).serve(stopping)
+
+
+def main() -> int:
+    """Runs the owner; returns 0 after a clean stop, 1 with one sentence on stderr where it cannot start."""
+    parser = argparse.ArgumentParser(prog="python -m retrieval.stores.edge", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the shard; made where missing")
+    parser.add_argument("--socket", type=Path, required=True, help="path of the Unix socket to serve on")
+    arguments = parser.parse_args()
+    try:
+        ownership = Ownership(arguments.data)
+        shard = Shard(arguments.data)
+        try:
+            asyncio.run(_serve(shard, arguments.socket))
+        finally:
+            shard.close()
+            ownership.release()
+    except OwnershipError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"the Edge owner cannot use {arguments.data}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

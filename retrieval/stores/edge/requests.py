@@ -1,0 +1,97 @@
+"""The plan of a recall and the tenant filter, in the words of Qdrant Edge."""
+
+from typing import Any, Final
+
+import qdrant_edge as edge
+
+from retrieval.stores.fusion import RRF_K, HybridPlan, Summand
+from retrieval.stores.layout import BM25, DENSE, LATE, RECORD
+from retrieval.stores.scope import Between, Condition, IdIn, OneOf, TenantFilter
+
+_RECORD_ONLY: Final = edge.PayloadSelector.Include([RECORD])
+
+
+def filter_of(tenant_filter: TenantFilter) -> edge.Filter:
+    """The filter of a request."""
+    return edge.Filter(must=[_condition(each) for each in tenant_filter.conditions()])
+
+
+def recall_request(plan: HybridPlan) -> edge.QueryRequest:
+    """The one nested request: a formula over MaxSim, dense cosine and fused ranks, the tenant filter at every stage."""
+    whole = filter_of(plan.filter)
+    candidates = [_dense(plan, whole)]
+    if plan.terms.indices:
+        candidates.append(_lexical(plan, whole))
+    ranks: Any = edge.Fusion.Rrf(k=RRF_K)
+    fused = edge.Prefetch(limit=plan.prefetch, query=ranks, prefetches=candidates, filter=whole)
+    stages = {
+        "fused": fused,
+        "dense": edge.Prefetch(limit=plan.prefetch, query=edge.Query.Nearest(plan.dense, using=DENSE), prefetches=[fused], filter=whole),
+        "late": edge.Prefetch(limit=plan.prefetch, query=edge.Query.Nearest(plan.late, using=LATE), prefetches=[fused], filter=whole),
+    }
+    return edge.QueryRequest(
+        limit=plan.limit,
+        query=_formula(plan),
+        prefetches=[stages[each] for each in plan.stages],
+        filter=whole,
+        with_payload=_RECORD_ONLY,
+    )
+
+
+def part_requests(plan: HybridPlan, ids: list[str]) -> dict[str, edge.QueryRequest]:
+    """What each stage alone says of these points, by the name of the part."""
+    narrowed = filter_of(plan.filter.within(ids))
+    queries: dict[str, tuple[edge.Query, edge.SearchParams | None]] = {"dense": (edge.Query.Nearest(plan.dense, using=DENSE), None)}
+    if plan.terms.indices:
+        queries["bm25"] = (_sparse_query(plan), _tenant_idf(plan))
+    if plan.late:
+        queries["late"] = (edge.Query.Nearest(plan.late, using=LATE), None)
+    return {
+        name: edge.QueryRequest(limit=len(ids), query=query, filter=narrowed, params=params, with_payload=False)
+        for name, (query, params) in queries.items()
+    }
+
+
+def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
+    """Records in the order of their ids, from ``start`` on."""
+    return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(tenant_filter), with_payload=_RECORD_ONLY, with_vector=False)
+
+
+def _dense(plan: HybridPlan, whole: edge.Filter) -> edge.Prefetch:
+    return edge.Prefetch(limit=plan.prefetch, query=edge.Query.Nearest(plan.dense, using=DENSE), filter=whole)
+
+
+def _lexical(plan: HybridPlan, whole: edge.Filter) -> edge.Prefetch:
+    return edge.Prefetch(limit=plan.prefetch, query=_sparse_query(plan), filter=whole, params=_tenant_idf(plan))
+
+
+def _sparse_query(plan: HybridPlan) -> edge.Query:
+    return edge.Query.Nearest(edge.SparseVector(plan.terms.indices, plan.terms.values), using=BM25)
+
+
+def _tenant_idf(plan: HybridPlan) -> edge.SearchParams:
+    return edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
+
+
+def _formula(plan: HybridPlan) -> edge.Formula:
+    variables = {name: f"$score[{place}]" for place, name in enumerate(plan.stages)}
+    summands = [_product(each, variables[each.variable]) for each in plan.formula()]
+    return edge.Formula(edge.Expression.Sum(summands), dict.fromkeys(variables.values(), 0.0))
+
+
+def _product(summand: Summand, variable: str) -> edge.Expression:
+    factors = [edge.Expression.Constant(summand.factor), edge.Expression.Variable(variable)]
+    if summand.without_late_only:
+        factors.append(edge.Expression.Condition(edge.Filter(must_not=[edge.HasVectorCondition(LATE)])))
+    return edge.Expression.Mult(factors)
+
+
+def _condition(condition: Condition) -> Any:
+    if isinstance(condition, OneOf):
+        match = edge.MatchValue(condition.values[0]) if len(condition.values) == 1 else edge.MatchAny(list(condition.values))
+        return edge.FieldCondition(condition.field, match=match)
+    if isinstance(condition, Between):
+        return edge.FieldCondition(condition.field, range=edge.RangeDateTime(gte=condition.since, lt=condition.until))
+    if isinstance(condition, IdIn):
+        return edge.HasIdCondition(set(condition.ids))
+    return edge.Filter(must_not=[edge.FieldCondition(condition.field, range=edge.RangeDateTime(lte=condition.moment))])

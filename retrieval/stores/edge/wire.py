@@ -1,0 +1,120 @@
+"""Frames between the process that owns an Edge shard and its clients.
+
+A frame is two unsigned 32-bit little-endian lengths, a JSON header of the first length and raw bytes of the second: 32-bit
+little-endian floats (vectors) and unsigned integers (term numbers), in the order that the header tells. A client may send the next
+request before the answer to the last one; answers come in the order of the requests and bear their ``id``.
+"""
+
+import asyncio
+import struct
+import sys
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from retrieval.errors import ModelMismatchError, RetrievalError, StoreRejectedError, StoreUnavailableError
+
+MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
+POINTS_IN_FRAME: Final = 128
+"""How many points a client puts into one frame: three megabytes at 384 dimensions and 16 token vectors."""
+
+_LENGTHS: Final = struct.Struct("<II")
+
+if sys.byteorder != "little":  # pragma: no cover
+    raise ImportError("the Edge protocol carries little-endian numbers as they lie in memory; this machine is big-endian")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One request or answer."""
+
+    header: dict[str, Any]
+    body: bytes = b""
+
+    def encoded(self) -> bytes:
+        """The frame's bytes.
+
+        Raises:
+            StoreRejectedError: If it is larger than a frame may be.
+        """
+        head = orjson.dumps(self.header)
+        if len(head) + len(self.body) > MAX_FRAME_BYTES:
+            raise StoreRejectedError(
+                f"a request of {len(head) + len(self.body)} bytes is larger than the {MAX_FRAME_BYTES} of a frame: send less at once"
+            )
+        return b"".join((_LENGTHS.pack(len(head), len(self.body)), head, self.body))
+
+
+async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
+    """The next frame, or None where the other side has hung up between two.
+
+    Raises:
+        ValueError: If the bytes are not a frame, or one that is too large.
+        asyncio.IncompleteReadError: If the other side hung up within one.
+    """
+    try:
+        lengths = await reader.readexactly(_LENGTHS.size)
+    except asyncio.IncompleteReadError as error:
+        if not error.partial:
+            return None
+        raise
+    head_length, body_length = _LENGTHS.unpack(lengths)
+    if head_length + body_length > MAX_FRAME_BYTES:
+        raise ValueError(f"a frame of {head_length + body_length} bytes is larger than the {MAX_FRAME_BYTES} allowed")
+    header = orjson.loads(await reader.readexactly(head_length))
+    if not isinstance(header, dict):
+        raise ValueError("a frame's header is not a JSON object")
+    return Frame(header, await reader.readexactly(body_length) if body_length else b"")
+
+
+class BodyReader:
+    """Takes the numbers of a body, one run after another."""
+
+    def __init__(self, body: bytes) -> None:
+        if len(body) % 4:
+            raise ValueError(f"a body of {len(body)} bytes is no run of 32-bit numbers")
+        self._floats = memoryview(body).cast("f")
+        self._numbers = memoryview(body).cast("I")
+        self._place = 0
+
+    def floats(self, count: int) -> list[float]:
+        """The next ``count`` floats."""
+        return list(self._floats[self._take(count)])
+
+    def rows(self, count: int, width: int) -> list[list[float]]:
+        """The next ``count`` rows of ``width`` floats each."""
+        return [self.floats(width) for _ in range(count)]
+
+    def numbers(self, count: int) -> list[int]:
+        """The next ``count`` unsigned integers."""
+        return list(self._numbers[self._take(count)])
+
+    def finish(self) -> None:
+        """Raises ValueError if something is left over."""
+        if self._place != len(self._floats):
+            raise ValueError(f"{len(self._floats) - self._place} numbers of a frame's body belong to nothing in its header")
+
+    def _take(self, count: int) -> slice:
+        start, self._place = self._place, self._place + count
+        if count < 0 or self._place > len(self._floats):
+            raise ValueError("a frame's body is shorter than its header says")
+        return slice(start, self._place)
+
+
+_ERRORS: Final[dict[str, type[RetrievalError]]] = {
+    "rejected": StoreRejectedError,
+    "mismatch": ModelMismatchError,
+    "unavailable": StoreUnavailableError,
+}
+
+
+def error_header(error: Exception) -> dict[str, str]:
+    """An error as an answer's header carries it; what is no error of this package may pass by itself."""
+    code = next((code for code, kind in _ERRORS.items() if type(error) is kind), "unavailable")
+    return {"error": code, "message": str(error) or repr(error)}
+
+
+def error_of(header: dict[str, Any]) -> RetrievalError:
+    """The error that an answer's header carries."""
+    return _ERRORS.get(header["error"], StoreUnavailableError)(header["message"])

@@ -1,0 +1,99 @@
+"""A memory as both engines store it: its payload, its id, and the checks before an upsert.
+
+The payload holds the whole record as its JSON text, beside the fields that are filtered by: an engine's own JSON would bend what it
+does not know (integers beyond 64 bits become floats), and reading a text is the cheapest an engine can do.
+"""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from memory.records import Memory
+from models.embedding.port import Embedding, Vector
+from retrieval.errors import StoreRejectedError
+from retrieval.stores.layout import MODEL, RECORD
+from retrieval.stores.lexical import Terms, document_terms
+from retrieval.stores.port import Point
+from retrieval.stores.scope import EVENT_TIME, EXPIRES_AT, GENERATION, KIND, TENANT, TYPE, USER, iso_time
+
+MAX_LATE_ROWS: Final = 1024
+"""Both engines refuse larger multivectors at about a million numbers; far beyond what pooling leaves."""
+
+
+def payload_of(memory: Memory, *, model: str) -> dict[str, Any]:
+    """What is stored beside the vectors."""
+    fields = {
+        TENANT: memory.tenant,
+        USER: memory.user,
+        KIND: memory.kind,
+        TYPE: memory.type,
+        EVENT_TIME: iso_time(memory.event_time),
+        EXPIRES_AT: memory.expires_at and iso_time(memory.expires_at),
+        GENERATION: memory.generation,
+        MODEL: model,
+        RECORD: memory.to_json().decode(),
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def memory_of(record: str) -> Memory:
+    """Reads the record back from its payload field."""
+    return Memory.from_json(record.encode())
+
+
+def terms_of_memory(memory: Memory) -> Terms:
+    """The terms that a memory is found by: of its content, and of keywords that the content does not spell out."""
+    folded = memory.content.casefold()
+    unspoken = (keyword for keyword in memory.keywords if keyword.casefold() not in folded)
+    return document_terms(" ".join((memory.content, *unspoken)))
+
+
+def check_points(points: Sequence[Point], *, dimension: int) -> None:
+    """Refuses what an engine would refuse half-way through a batch, which is then half written.
+
+    Raises:
+        StoreRejectedError: Names the memory and what is wrong with it.
+    """
+    for point in points:
+        problem = _id_problem(point.memory.id) or vectors_problem(point.embedding, dimension)
+        if problem:
+            raise StoreRejectedError(f"memory {point.memory.id!r} of tenant {point.memory.tenant!r}: {problem}")
+
+
+def vectors_problem(embedding: Embedding, dimension: int) -> str | None:
+    """What is wrong with vectors for a store of this dimension; None if nothing is."""
+    dense, late = embedding.dense, embedding.late
+    if dense.shape != (dimension,):
+        return f"its dense vector has shape {dense.shape}, the store's points have ({dimension},)"
+    if not _finite(dense):
+        return "its dense vector holds a number that is not finite"
+    if late is None:
+        return None
+    if late.ndim != 2 or late.shape[1] != dimension or not 1 <= late.shape[0] <= MAX_LATE_ROWS:
+        return f"its late vectors have shape {late.shape}, allowed is (1..{MAX_LATE_ROWS}, {dimension})"
+    return None if _finite(late) else "its late vectors hold a number that is not finite"
+
+
+def point_id(memory_id: str) -> str | None:
+    """The canonical form of an id as a point has it; None if it is not a UUID, so that no point has it."""
+    try:
+        return str(uuid.UUID(memory_id))
+    except ValueError:
+        return None
+
+
+def point_ids(memory_ids: Sequence[str]) -> list[str]:
+    """The point ids of those memories that can be stored at all, none twice, in the order asked."""
+    return list(dict.fromkeys(each for each in map(point_id, memory_ids) if each is not None))
+
+
+def _id_problem(memory_id: str) -> str | None:
+    if point_id(memory_id) == memory_id:
+        return None
+    return "its id is not a UUID in lower case with hyphens, as memory.ids makes them"
+
+
+def _finite(vector: Vector) -> bool:
+    return bool(np.isfinite(vector).all())

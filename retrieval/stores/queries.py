@@ -1,0 +1,40 @@
+"""A :class:`~retrieval.stores.port.RecallQuery` as the adapters take it: checked, and turned into a filter."""
+
+from retrieval.errors import StoreRejectedError
+from retrieval.stores.points import vectors_problem
+from retrieval.stores.port import RecallQuery
+from retrieval.stores.scope import TenantFilter
+
+MAX_CANDIDATES = 10_000
+"""Most candidates and results of one recall."""
+
+
+def check_query(query: RecallQuery, *, dimension: int) -> None:
+    """Refuses a query that an engine would refuse.
+
+    Raises:
+        StoreRejectedError: Says what is wrong with it.
+    """
+    for name, value in (("limit", query.limit), ("prefetch", query.prefetch)):
+        if not 1 <= value <= MAX_CANDIDATES:
+            raise StoreRejectedError(f"a recall's {name} must lie in 1..{MAX_CANDIDATES}, got {value}")
+    if problem := vectors_problem(query.embedding, dimension):
+        raise StoreRejectedError(f"a recall cannot be run: {problem}")
+
+
+def filter_of_query(query: RecallQuery) -> TenantFilter:
+    """What the query may find."""
+    return TenantFilter(
+        scope=query.scope,
+        kinds=query.kinds,
+        types=query.types,
+        since=query.since,
+        until=query.until,
+        generation=query.generation,
+        alive_at=query.alive_at,
+    )
+
+
+def candidates_of(query: RecallQuery) -> int:
+    """How many candidates each stage keeps: never fewer than there shall be results."""
+    return max(query.prefetch, query.limit)

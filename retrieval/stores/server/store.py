@@ -1,0 +1,223 @@
+"""The :class:`~retrieval.stores.port.MemoryStore` on a Qdrant server, over gRPC."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import grpc
+import httpx
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+
+from memory.records import Memory
+from retrieval.errors import ModelMismatchError, RetrievalError, StoreRejectedError, StoreUnavailableError
+from retrieval.stores.fusion import HybridPlan, clamped
+from retrieval.stores.layout import BM25, DENSE, KEYWORD_FIELDS, LATE, RECORD, TIME_FIELDS
+from retrieval.stores.lexical import query_terms
+from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, terms_of_memory
+from retrieval.stores.port import Point, RecallQuery, Scored
+from retrieval.stores.queries import candidates_of, check_query, filter_of_query
+from retrieval.stores.scope import TENANT, TenantFilter, TenantScope
+from retrieval.stores.server.requests import filter_of, part_requests, recall_arguments
+
+POINTS_IN_REQUEST: Final = 64
+
+_PASSING: Final = frozenset(
+    {
+        grpc.StatusCode.ABORTED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.NOT_FOUND,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.UNKNOWN,
+    }
+)
+"""What a server may answer differently a moment later. NOT_FOUND: the collection is being rebuilt."""
+
+T = TypeVar("T")
+
+
+class QdrantStore:
+    """One collection for all tenants: the tenant's index keeps each one's points together on disk and in the search."""
+
+    def __init__(self, *, client: AsyncQdrantClient, collection: str, timeout_s: float = 10.0) -> None:
+        """Takes a client over; :meth:`close` closes it.
+
+        Args:
+            client: Of a server of version 1.19 or newer, which term statistics per tenant need.
+            collection: The collection's name.
+            timeout_s: Longest time the server may spend on one request, in seconds.
+        """
+        if not collection:
+            raise ValueError("a collection needs a name")
+        self._client = client
+        self._collection = collection
+        self._timeout_s = max(1, round(timeout_s))
+        self._model: tuple[str, int] | None = None
+
+    async def prepare(self, *, model: str, dimension: int) -> None:
+        """Creates the collection and its indexes where missing; refuses points of another model or dimension."""
+        if not await self._run(lambda: self._client.collection_exists(self._collection)):
+            await self._run(lambda: self._create(model, dimension))
+        info = await self._run(lambda: self._client.get_collection(self._collection))
+        stamped = info.config.metadata or {}
+        if (stamped.get("model"), stamped.get("dimension")) != (model, dimension):
+            raise ModelMismatchError(
+                f"the points of collection {self._collection!r} were made by {stamped.get('model')} with "
+                f"{stamped.get('dimension')} dimensions, not by {model} with {dimension}: "
+                f"set the embedding model back, name another collection, or rebuild the index"
+            )
+        await self._run(lambda: self._index(set(info.payload_schema)))
+        self._model = (model, dimension)
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """Writes points; on return the server has applied and logged them."""
+        model, dimension = self._prepared()
+        check_points(points, dimension=dimension)
+        for start in range(0, len(points), POINTS_IN_REQUEST):
+            batch = [_point_struct(each, model) for each in points[start : start + POINTS_IN_REQUEST]]
+            await self._run(lambda batch=batch: self._client.upsert(self._collection, batch, wait=True))  # type: ignore[misc]
+
+    async def delete(self, scope: TenantScope, ids: Sequence[str]) -> None:
+        """Removes points of one scope; an unknown id is no error."""
+        if known := point_ids(ids):
+            selector = models.FilterSelector(filter=filter_of(TenantFilter(scope=scope, ids=tuple(known))))
+            await self._run(lambda: self._client.delete(self._collection, selector, wait=True))
+
+    async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
+        """The memories of those ids, in the order asked, without those that are not the scope's."""
+        known = point_ids(ids)
+        if not known:
+            return []
+        records = await self._scroll(TenantFilter(scope=scope, ids=tuple(known)), start=None, limit=len(known))
+        return [memory_of(records[each]) for each in known if each in records]
+
+    async def recall(self, query: RecallQuery) -> list[Scored]:
+        """The best matches, best first."""
+        _, dimension = self._prepared()
+        check_query(query, dimension=dimension)
+        plan = _plan(query)
+        found = await self._run(lambda: self._client.query_points(self._collection, timeout=self._timeout_s, **recall_arguments(plan)))
+        parts: dict[str, dict[str, float]] = {str(point.id): {} for point in found.points}
+        if query.explain and parts:
+            requests = part_requests(plan, list(parts))
+            answers = await self._run(
+                lambda: self._client.query_batch_points(self._collection, list(requests.values()), timeout=self._timeout_s)
+            )
+            for name, answer in zip(requests, answers, strict=True):
+                for point in answer.points:
+                    parts[str(point.id)][name] = point.score
+        return [Scored(memory_of(_record(point.payload)), clamped(point.score), parts[str(point.id)]) for point in found.points]
+
+    async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """A scope's memories in the order of their ids, behind ``after``."""
+        records = await self._scroll(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
+        return [memory_of(record) for each, record in records.items() if each != after][:limit]
+
+    async def count(self, scope: TenantScope) -> int:
+        """How many memories the scope has, exactly."""
+        whole = filter_of(TenantFilter(scope=scope))
+        return (
+            await self._run(lambda: self._client.count(self._collection, count_filter=whole, exact=True, timeout=self._timeout_s))
+        ).count
+
+    async def drop(self) -> None:
+        """Removes the collection; :meth:`prepare` makes it anew."""
+        await self._run(lambda: self._client.delete_collection(self._collection))
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    def _prepared(self) -> tuple[str, int]:
+        if self._model is None:
+            raise StoreRejectedError("prepare() the store before it is written or searched: it has to know the model")
+        return self._model
+
+    async def _create(self, model: str, dimension: int) -> None:
+        token_vectors = models.VectorParams(
+            size=dimension,
+            distance=models.Distance.COSINE,
+            multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
+            datatype=models.Datatype.FLOAT16,
+            hnsw_config=models.HnswConfigDiff(m=0),
+            on_disk=True,
+        )
+        await self._client.create_collection(
+            self._collection,
+            vectors_config={DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE), LATE: token_vectors},
+            sparse_vectors_config={BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+            hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
+            strict_mode_config=models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False),
+            metadata={"model": model, "dimension": dimension},
+        )
+
+    async def _index(self, existing: set[str]) -> None:
+        wanted: dict[str, Any] = {TENANT: models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)}
+        wanted |= dict.fromkeys(KEYWORD_FIELDS, models.PayloadSchemaType.KEYWORD)
+        wanted |= dict.fromkeys(TIME_FIELDS, models.PayloadSchemaType.DATETIME)
+        for field, schema in wanted.items():
+            if field not in existing:
+                await self._client.create_payload_index(self._collection, field, field_schema=schema, wait=True)
+
+    async def _scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
+        records, _ = await self._run(
+            lambda: self._client.scroll(
+                self._collection,
+                scroll_filter=filter_of(tenant_filter),
+                offset=start,
+                limit=limit,
+                with_payload=[RECORD],
+                timeout=self._timeout_s,
+            )
+        )
+        return {str(each.id): _record(each.payload) for each in records}
+
+    async def _run(self, call: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await call()
+        except (grpc.RpcError, ApiException, QdrantException, httpx.HTTPError, OSError, ValueError) as error:
+            raise _translated(error, self._collection) from error
+
+
+def _translated(error: Exception, collection: str) -> RetrievalError:
+    if isinstance(error, grpc.aio.AioRpcError):
+        passing, words = error.code() in _PASSING, f"{error.code().name}: {error.details()}"
+    elif isinstance(error, UnexpectedResponse):
+        passing, words = error.status_code in (404, 408, 429) or (error.status_code or 500) >= 500, str(error)
+    else:
+        # qdrant-client's own engine says a missing collection so.
+        words = str(error) or repr(error)
+        passing = not isinstance(error, ValueError) or "not found" in words
+    kind = StoreUnavailableError if passing else StoreRejectedError
+    return kind(f"Qdrant, collection {collection!r}: {words}")
+
+
+def _plan(query: RecallQuery) -> HybridPlan:
+    late = query.embedding.late
+    return HybridPlan(
+        filter=filter_of_query(query),
+        dense=query.embedding.dense.tolist(),
+        terms=query_terms(query.text),
+        late=[] if late is None else late.tolist(),
+        limit=query.limit,
+        prefetch=candidates_of(query),
+    )
+
+
+def _point_struct(point: Point, model: str) -> models.PointStruct:
+    vectors: dict[str, Any] = {DENSE: point.embedding.dense.tolist()}
+    if point.embedding.late is not None:
+        vectors[LATE] = point.embedding.late.tolist()
+    terms = terms_of_memory(point.memory)
+    if terms.indices:
+        vectors[BM25] = models.SparseVector(indices=terms.indices, values=terms.values)
+    return models.PointStruct(id=point.memory.id, vector=vectors, payload=payload_of(point.memory, model=model))
+
+
+def _record(payload: dict[str, Any] | None) -> str:
+    if payload is None:
+        raise StoreUnavailableError("Qdrant gave a point without its record")
+    return str(payload[RECORD])

@@ -1,0 +1,53 @@
+"""A real Edge owner process for tests."""
+
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from retrieval.stores.edge.owner import is_served
+
+DEADLINE_S = 30.0
+
+
+class EdgeProcess:
+    """Starts an owner on a folder and waits until it answers; leaving the block stops it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        # pytest's folders may be longer than a Unix socket's path can be.
+        self._socket_folder = tempfile.TemporaryDirectory(prefix="varve-edge-")
+        self.socket = Path(self._socket_folder.name) / "edge.sock"
+        self.process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self.process is not None:
+            self.stop(signal.SIGTERM)
+        self._socket_folder.cleanup()
+
+    def start(self) -> None:
+        self.process = self.launch()
+        deadline = time.monotonic() + DEADLINE_S
+        while not is_served(self.socket):
+            assert self.process.poll() is None, self.process.communicate()[1]
+            assert time.monotonic() < deadline, "the Edge owner did not come up"
+
+    def launch(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "retrieval.stores.edge", "--data", str(self.folder), "--socket", str(self.socket)]
+        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+    def stop(self, signal_number: signal.Signals) -> int:
+        assert self.process is not None
+        self.process.send_signal(signal_number)
+        _, words = self.process.communicate(timeout=DEADLINE_S)
+        code, self.process = self.process.returncode, None
+        assert signal_number is signal.SIGKILL or words == "", words
+        return code

@@ -1,0 +1,48 @@
+"""Memories and vectors for tests: small, exact and told apart by their seeds."""
+
+import hashlib
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from memory.records import Memory
+from models.embedding.port import Embedding, Vector
+from retrieval.stores.port import Point
+
+DIMENSION = 8
+MODEL = "made-up"
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+def made_id(*parts: object) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(map(str, parts))))
+
+
+def memory(content: str = "Ann bought a red bicycle", *, tenant: str = "acme", **fields: Any) -> Memory:
+    fields.setdefault("id", made_id(tenant, fields.get("user"), content, fields.get("generation", "")))
+    fields.setdefault("event_time", NOON)
+    fields.setdefault("kind", "event")
+    fields.setdefault("type", "note")
+    fields.setdefault("message_ids", ["m1"])
+    return Memory(tenant=tenant, content=content, **fields)
+
+
+def unit(vector: Vector) -> Vector:
+    return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True), dtype=np.float32)
+
+
+def word_vector(word: str) -> Vector:
+    seed = int.from_bytes(hashlib.sha256(word.casefold().encode()).digest()[:8], "big")
+    return unit(np.random.default_rng(seed).standard_normal(DIMENSION).astype(np.float32))
+
+
+def embedding(text: str, *, late: bool = True) -> Embedding:
+    """A bag of words' vectors: the same words give the same vectors, so that likeness in words is likeness in space."""
+    rows = np.stack([word_vector(word) for word in text.split() or [""]])
+    return Embedding(unit(rows.sum(axis=0)), rows if late else None)
+
+
+def point(memory_: Memory, *, late: bool = True) -> Point:
+    return Point(memory_, embedding(memory_.content, late=late))

@@ -1,0 +1,287 @@
+"""What every vector store has to do: on Edge (a real owner process), on qdrant-client's own engine, and on a server where one is named."""
+
+import os
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from models.embedding.port import Embedding
+from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import MemoryStore, Point, RecallQuery, TenantScope
+from tests.retrieval.edge_process import EdgeProcess
+from tests.retrieval.memories_made_up import DIMENSION, MODEL, NOON, embedding, made_id, memory, point
+
+ACME = TenantScope("acme")
+
+
+@pytest.fixture(scope="module")
+def edge_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeProcess]:
+    with EdgeProcess(tmp_path_factory.mktemp("edge")) as process:
+        yield process
+
+
+SERVER = os.environ.get("VARVE_TEST_QDRANT_URL")
+KINDS = [pytest.param("edge", marks=pytest.mark.integration), "local", *(["server"] if SERVER else [])]
+
+
+@pytest.fixture(params=KINDS)
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
+    built = _edge(request) if request.param == "edge" else _qdrant(request.param)
+    await built.prepare(model=MODEL, dimension=DIMENSION)
+    yield built
+    await built.drop()
+    await built.close()
+
+
+def _edge(request: pytest.FixtureRequest) -> MemoryStore:
+    process: EdgeProcess = request.getfixturevalue("edge_process")
+    return EdgeStore(path=process.socket)
+
+
+def _qdrant(kind: str) -> MemoryStore:
+    from qdrant_client import AsyncQdrantClient
+
+    from retrieval.stores.server.store import QdrantStore
+
+    if kind == "local":
+        return QdrantStore(client=AsyncQdrantClient(":memory:"), collection="test")
+    assert SERVER
+    port = int(SERVER.rpartition(":")[2])
+    return QdrantStore(client=AsyncQdrantClient(url=SERVER, grpc_port=port + 1, prefer_grpc=True), collection=f"test-{uuid.uuid4().hex}")
+
+
+def test_a_server_is_under_test() -> None:
+    if SERVER is None:
+        pytest.skip("no Qdrant server: name one in VARVE_TEST_QDRANT_URL (http://host:port; gRPC one port above)")
+
+
+def query(text: str, *, scope: TenantScope = ACME, late: bool = True, **fields: object) -> RecallQuery:
+    return RecallQuery(scope=scope, text=text, embedding=embedding(text, late=late), **fields)  # type: ignore[arg-type]
+
+
+async def contents(store: MemoryStore, asked: RecallQuery) -> list[str]:
+    return [each.memory.content for each in await store.recall(asked)]
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
+
+
+async def test_a_memory_comes_back_exactly_as_it_was_stored(store: MemoryStore) -> None:
+    stored = memory(
+        "Zoë said 你好 \u0000 🚲",
+        user="ann",
+        properties={"big": 2**64 - 1, "small": 1e-300, "nested": {"list": [1, 2.5, "x", True]}},
+        keywords=["bicycle"],
+        importance=0.125,
+        expires_at=NOON + timedelta(days=1),
+        field_of_a_newer_version={"kept": True},
+    )
+    await store.upsert([point(stored)])
+    [found] = await store.get(ACME, [stored.id])
+    assert found == stored
+    assert found.to_json() == stored.to_json()
+
+
+async def test_get_keeps_the_order_asked_and_leaves_out_what_is_not_there(store: MemoryStore) -> None:
+    stored = [memory(f"note {place}") for place in range(5)]
+    await store.upsert([point(each) for each in stored])
+    asked = [stored[3].id, made_id("nobody"), stored[0].id, "not-a-uuid", stored[4].id, stored[3].id]
+    assert [each.id for each in await store.get(ACME, asked)] == [stored[3].id, stored[0].id, stored[4].id]
+    assert await store.get(ACME, []) == []
+
+
+async def test_no_request_reaches_another_tenant(store: MemoryStore) -> None:
+    own, foreign = memory("the red bicycle"), memory("the red bicycle", tenant="rival")
+    await store.upsert([point(own), point(foreign)])
+    rival = TenantScope("rival")
+    assert [each.memory.id for each in await store.recall(query("red bicycle"))] == [own.id]
+    assert [each.memory.id for each in await store.recall(query("red bicycle", explain=True, scope=rival))] == [foreign.id]
+    assert await store.get(ACME, [own.id, foreign.id]) == [own]
+    assert await store.scroll(rival) == [foreign]
+    assert await store.count(ACME) == 1
+    await store.delete(ACME, [own.id, foreign.id])
+    assert (await store.count(ACME), await store.count(rival)) == (0, 1)
+
+
+async def test_no_request_reaches_another_user(store: MemoryStore) -> None:
+    ann, bob, nobody = (memory("the red bicycle", user=user) for user in ("ann", "bob", None))
+    await store.upsert([point(each) for each in (ann, bob, nobody)])
+    scope = TenantScope("acme", "ann")
+    assert [each.memory for each in await store.recall(query("red bicycle", scope=scope))] == [ann]
+    assert await store.get(scope, [bob.id, ann.id, nobody.id]) == [ann]
+    assert await store.scroll(scope) == [ann]
+    assert await store.count(scope) == 1
+    await store.delete(scope, [bob.id])
+    assert await store.count(ACME) == 3
+
+
+async def test_term_statistics_are_each_tenants_own(store: MemoryStore) -> None:
+    await store.upsert([point(memory(f"tea number {place}", tenant="rival")) for place in range(20)])
+    await store.upsert(
+        [point(memory("tea once")), point(memory("coffee first")), point(memory("coffee second")), point(memory("coffee third"))]
+    )
+    found = await store.recall(query("tea coffee", explain=True))
+    lexical = {each.memory.content: each.parts["bm25"] for each in found if "bm25" in each.parts}
+    assert lexical["tea once"] > lexical["coffee first"]
+
+
+async def test_what_shares_words_and_sense_with_the_query_comes_first(store: MemoryStore) -> None:
+    texts = ["Ann bought a red bicycle", "Bob sold a blue car", "the weather was fine", "a red apple"]
+    await store.upsert([point(memory(text)) for text in texts])
+    found = await store.recall(query("red bicycle", limit=2))
+    assert [each.memory.content for each in found] == ["Ann bought a red bicycle", "a red apple"]
+    assert 1 >= found[0].score > found[1].score >= 0
+
+
+async def test_a_score_can_be_explained(store: MemoryStore) -> None:
+    await store.upsert([point(memory("Ann bought a red bicycle")), point(memory("nothing alike"))])
+    plain = await store.recall(query("red bicycle"))
+    explained = await store.recall(query("red bicycle", explain=True))
+    assert [each.score for each in explained] == pytest.approx([each.score for each in plain])
+    assert all(not each.parts for each in plain)
+    wanted = embedding("red bicycle")
+    stored = embedding("Ann bought a red bicycle")
+    assert stored.late is not None
+    assert wanted.late is not None
+    assert explained[0].parts["dense"] == pytest.approx(float(wanted.dense @ stored.dense), abs=1e-3)
+    assert explained[0].parts["late"] == pytest.approx(float((wanted.late @ stored.late.T).max(axis=1).sum()), abs=1e-2)
+    assert explained[0].parts["bm25"] > 0
+    assert "bm25" not in explained[1].parts
+
+
+async def test_points_and_queries_without_late_vectors_are_found(store: MemoryStore) -> None:
+    await store.upsert([point(memory("my red bicycle"), late=False), point(memory("her red bicycle")), point(memory("the red apple"))])
+    for late in (True, False):
+        found = await contents(store, query("red bicycle", late=late))
+        assert set(found[:2]) == {"my red bicycle", "her red bicycle"}
+        assert found[2:] == ["the red apple"]
+
+
+async def test_a_query_without_a_single_term_is_answered_by_sense_alone(store: MemoryStore) -> None:
+    await store.upsert([point(memory("what is this")), point(memory("a red bicycle"))])
+    assert (await contents(store, query("what is this")))[0] == "what is this"
+
+
+async def test_a_keyword_that_the_content_does_not_spell_out_is_found(store: MemoryStore) -> None:
+    await store.upsert([point(memory("she rides to work", keywords=["velocipede"])), point(memory("she walks to work"))])
+    found = await store.recall(query("velocipede", explain=True))
+    assert found[0].memory.content == "she rides to work"
+    assert found[0].parts["bm25"] > 0
+
+
+async def test_filters_narrow_a_recall(store: MemoryStore) -> None:
+    event, entity = memory("tea as event"), memory("tea as entity", kind="entity", type="person")
+    late = memory("tea later", event_time=NOON + timedelta(hours=1))
+    old = memory("tea of old", expires_at=NOON)
+    await store.upsert([point(each) for each in (event, entity, late, old)])
+
+    async def found(**fields: object) -> set[str]:
+        return set(await contents(store, query("tea", **fields)))
+
+    assert await found() == {"tea as event", "tea as entity", "tea later", "tea of old"}
+    assert await found(kinds=("entity",)) == {"tea as entity"}
+    assert await found(kinds=("entity", "summary"), types=("person", "note")) == {"tea as entity"}
+    assert await found(types=("note",)) == {"tea as event", "tea later", "tea of old"}
+    assert await found(since=NOON + timedelta(seconds=1)) == {"tea later"}
+    assert await found(until=NOON + timedelta(hours=1)) == {"tea as event", "tea as entity", "tea of old"}
+    assert await found(since=NOON, until=NOON + timedelta(microseconds=1), alive_at=NOON) == {"tea as event", "tea as entity"}
+    assert await found(alive_at=NOON - timedelta(seconds=1)) == {"tea as event", "tea as entity", "tea later", "tea of old"}
+
+
+async def test_a_recall_serves_one_generation(store: MemoryStore) -> None:
+    await store.upsert([point(memory("tea")), point(memory("tea again", generation="blue"))])
+    assert await contents(store, query("tea")) == ["tea"]
+    assert await contents(store, query("tea", generation="blue")) == ["tea again"]
+    assert await store.count(ACME) == 2
+
+
+async def test_an_update_replaces_everything(store: MemoryStore) -> None:
+    first = memory("a red bicycle", user="ann", keywords=["velocipede"])
+    second = first.model_copy(update={"content": "a green boat", "user": None, "keywords": []})
+    await store.upsert([point(first)])
+    await store.upsert([Point(second, embedding(second.content, late=False))])
+    assert await store.scroll(ACME) == [second]
+    assert await store.count(TenantScope("acme", "ann")) == 0
+    [found] = await store.recall(query("red velocipede green", explain=True))
+    assert "late" not in found.parts
+    [found] = await store.recall(query("velocipede", explain=True))
+    assert "bm25" not in found.parts
+
+
+async def test_repeating_an_upsert_or_a_delete_changes_nothing(store: MemoryStore) -> None:
+    stored = memory()
+    for _ in range(2):
+        await store.upsert([point(stored)])
+    assert await store.count(ACME) == 1
+    for _ in range(2):
+        await store.delete(ACME, [stored.id, made_id("nobody"), "not-a-uuid"])
+    await store.delete(ACME, [])
+    assert await store.count(ACME) == 0
+
+
+async def test_scrolling_walks_all_memories_once_in_the_order_of_their_ids(store: MemoryStore) -> None:
+    stored = [memory(f"note {place}") for place in range(150)]
+    await store.upsert([point(each) for each in stored])
+    await store.upsert([point(memory("foreign", tenant="rival"))])
+    seen: list[str] = []
+    while page := await store.scroll(ACME, after=seen[-1] if seen else None, limit=40):
+        assert len(page) <= 40
+        seen += [each.id for each in page]
+    assert seen == sorted(each.id for each in stored)
+    assert await store.count(ACME) == 150
+
+
+async def test_a_bad_point_is_refused_before_anything_is_written(store: MemoryStore) -> None:
+    good = point(memory("good"))
+    zeros = np.zeros(DIMENSION, dtype=np.float32)
+    bad = [
+        Point(memory("short"), Embedding(np.ones(3, dtype=np.float32), None)),
+        Point(memory("late too wide"), Embedding(zeros, np.ones((2, 9), dtype=np.float32))),
+        Point(memory("late empty"), Embedding(zeros, np.ones((0, DIMENSION), dtype=np.float32))),
+        Point(memory("not a number"), Embedding(zeros * np.nan, None)),
+        point(memory("no id", id="seven")),
+    ]
+    for each in bad:
+        with pytest.raises(StoreRejectedError, match=each.memory.id):
+            await store.upsert([good, each])
+    assert await store.count(ACME) == 0
+
+
+async def test_a_bad_query_is_refused(store: MemoryStore) -> None:
+    with pytest.raises(StoreRejectedError, match="limit"):
+        await store.recall(query("tea", limit=0))
+    with pytest.raises(StoreRejectedError, match="shape"):
+        await store.recall(RecallQuery(scope=ACME, text="tea", embedding=Embedding(np.ones(3, dtype=np.float32), None)))
+
+
+async def test_points_of_another_model_are_refused(store: MemoryStore) -> None:
+    await store.upsert([point(memory())])
+    with pytest.raises(ModelMismatchError, match=MODEL):
+        await store.prepare(model="another", dimension=DIMENSION)
+    with pytest.raises(ModelMismatchError, match=str(DIMENSION)):
+        await store.prepare(model=MODEL, dimension=DIMENSION + 1)
+    await store.prepare(model=MODEL, dimension=DIMENSION)
+    assert await store.count(ACME) == 1
+
+
+async def test_dropping_removes_all_and_the_store_can_be_made_anew(store: MemoryStore) -> None:
+    await store.upsert([point(memory())])
+    await store.drop()
+    with pytest.raises(StoreUnavailableError):
+        await store.count(ACME)
+    await store.prepare(model="another", dimension=DIMENSION)
+    assert await store.count(ACME) == 0
+
+
+async def test_an_empty_store_recalls_nothing(store: MemoryStore) -> None:
+    assert await store.recall(query("tea", explain=True)) == []
+    assert await store.scroll(ACME) == []
+
+
+def test_a_scope_needs_a_tenant() -> None:
+    with pytest.raises(ValueError, match="tenant"):
+        TenantScope("")
