@@ -29,6 +29,8 @@ class Metrics:
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
 
+        self.recall_records = self._counter("varve_recall_records", "Recalls told to the stream, by outcome.", "outcome")
+
     def render(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)

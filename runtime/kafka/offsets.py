@@ -1,16 +1,21 @@
 """Where topics end, what groups have committed, and how far they lag."""
 
-from collections.abc import Collection
-from typing import Self
+import asyncio
+from collections.abc import Collection, Mapping
+from typing import Final, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError
+from aiokafka.structs import OffsetAndMetadata
 
 from runtime.errors import TopicMissingError
 from runtime.kafka.client import client_options, kafka_faults, partition_counts
 from runtime.settings import KafkaSettings
 
 __all__ = ["KafkaOffsets", "TopicPartition"]
+
+_BACKOFF_S: Final = 0.1
 
 
 class KafkaOffsets:
@@ -80,7 +85,8 @@ class KafkaOffsets:
         """
         admin, _ = self._connected()
         with kafka_faults(f"reading the offsets of group {group}", self._kafka):
-            committed = await admin.list_consumer_group_offsets(group)
+            async with asyncio.timeout(self._kafka.request_timeout_s):
+                committed = await _group_offsets(admin, group)
         return {place: entry.offset for place, entry in committed.items() if place.topic in topics and entry.offset >= 0}
 
     async def lag(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
@@ -98,3 +104,12 @@ class KafkaOffsets:
         if self._admin is None or self._consumer is None:
             raise RuntimeError("KafkaOffsets is not started; use it as an async context manager")
         return self._admin, self._consumer
+
+
+async def _group_offsets(admin: AIOKafkaAdminClient, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    """A group's offsets; waits while the broker still sets its coordinator up, as it does for the first group it ever has."""
+    while True:
+        try:
+            return dict(await admin.list_consumer_group_offsets(group))
+        except (CoordinatorNotAvailableError, CoordinatorLoadInProgressError, NotCoordinatorError):
+            await asyncio.sleep(_BACKOFF_S)

@@ -83,6 +83,17 @@ class Producer:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
+    async def partitions(self, topic: str) -> int:
+        """How many partitions a topic has.
+
+        Raises:
+            TopicMissingError: If the topic does not exist.
+            KafkaUnavailableError: If no broker answers in time.
+        """
+        with kafka_faults(f"asking for the partitions of {topic}", self._kafka):
+            async with asyncio.timeout(self._timeout_s):
+                return len(await (await self._connected()).partitions_for(topic))
+
     async def send(
         self, topic: str, *, key: bytes, value: bytes | None, headers: Headers | None = None, partition: int | None = None
     ) -> Position:
