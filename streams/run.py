@@ -1,6 +1,7 @@
 """Runs one stage in this process until it is told to stop."""
 
 import asyncio
+import importlib
 import signal
 from contextlib import AsyncExitStack
 
@@ -9,8 +10,8 @@ import uvloop
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
+from streams.delivery.build import NewDriver
 from streams.delivery.worker import Worker
-from streams.drivers import BUILDERS
 from streams.errors import StreamError
 from streams.stages import STAGES
 
@@ -39,7 +40,7 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
         loop.add_signal_handler(number, stop.set)
     stage = STAGES[name]
     async with AsyncExitStack() as resources:
-        new_driver = await BUILDERS[name](settings, metrics(), resources)
+        new_driver = await _build(name, settings, resources)
         worker = Worker(
             stage=name,
             source=settings.topic(stage.source.name),
@@ -49,3 +50,10 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
             new_driver=new_driver,
         )
         await worker.run(stop)
+
+
+async def _build(name: str, settings: Settings, resources: AsyncExitStack) -> NewDriver:
+    # Imported one by one: a stage's process must not carry the models and clients of the others.
+    build = importlib.import_module(f"streams.{name}.build").build
+    driver: NewDriver = await build(settings, metrics(), resources)
+    return driver

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import fcntl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -17,20 +17,18 @@ from runtime.metrics import Metrics
 from runtime.probe import ProbeServer
 from runtime.settings import Settings
 from streams.delivery.app import build_app, source_topic, state_table
+from streams.delivery.build import NewDriver
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.lanes import NoRows
 from streams.delivery.membership import Membership
 from streams.delivery.outbox import Outbox
 from streams.delivery.retry import Backoff, CircuitBreaker
-from streams.delivery.state import RowStore
 from streams.errors import FencedError, StreamError
 
 _log = logger(__name__)
 _WATCH_S: Final = 0.5
 _MAX_BATCH: Final = 512
-
-RowsOf = Callable[[int], RowStore]
 
 
 class Worker:
@@ -53,7 +51,7 @@ class Worker:
         has_table: bool,
         settings: Settings,
         metrics: Metrics,
-        new_driver: Callable[[StageContext, RowsOf], Driver],
+        new_driver: NewDriver,
     ) -> None:
         self._stage = stage
         self._source = source

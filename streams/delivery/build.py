@@ -1,0 +1,50 @@
+"""What a stage gives to be run."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from runtime.settings import Settings
+from streams.delivery.batch import BatchHandler
+from streams.delivery.context import StageContext
+from streams.delivery.driver import Driver
+from streams.delivery.lanes import Lanes
+from streams.delivery.state import Codec, RowStore
+
+RowsOf = Callable[[int], RowStore]
+NewDriver = Callable[[StageContext, RowsOf], Driver]
+
+_CACHED_STATES: Final = 20_000
+"""State objects kept in memory per partition."""
+
+
+class NoState:
+    """The codec of a stage that keeps no state."""
+
+    def encode(self, state: None) -> bytes:
+        """Nothing."""
+        return b""
+
+    def decode(self, raw: bytes) -> None:
+        """Nothing."""
+
+
+def lanes_of(settings: Settings, codec: Codec[Any], new_handler: Callable[[int], BatchHandler]) -> NewDriver:
+    """A driver that handles every partition in the order of its log.
+
+    Args:
+        settings: The settings in force.
+        codec: How the stage's state becomes bytes.
+        new_handler: Makes the handler of one partition.
+    """
+
+    def new_driver(context: StageContext, rows: RowsOf) -> Driver:
+        return Lanes(
+            context=context,
+            new_handler=new_handler,
+            rows=rows,
+            codec=codec,
+            max_span=settings.delivery.max_unacked_span,
+            cache_size=_CACHED_STATES,
+        )
+
+    return new_driver

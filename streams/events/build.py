@@ -1,0 +1,20 @@
+"""What the events stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.build import NewDriver, lanes_of
+from streams.events.handler import EventsHandler
+from streams.events.ledger import LedgerCodec
+
+
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
+    """What windows laid down, by window."""
+    tenants = TenantDirectory(path=settings.tenants_path)
+    return lanes_of(
+        settings,
+        LedgerCodec(),
+        lambda partition: EventsHandler(partition=partition, settings=settings, tenants=tenants, metrics=metrics),
+    )

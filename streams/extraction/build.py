@@ -1,0 +1,55 @@
+"""What the extraction stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from models.embedding.build import build_embedder
+from models.extraction.build import build_extractor
+from models.llm.build import build_llm
+from retrieval.recall import Recall
+from retrieval.stores.build import build_store
+from runtime.clocks import SystemClock
+from runtime.metrics import Metrics
+from runtime.recalled import RecalledHashes
+from runtime.redis import connect_redis
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.build import NewDriver, RowsOf
+from streams.delivery.chains import Chains
+from streams.delivery.context import StageContext
+from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.scheduler import Scheduler
+from streams.extraction.handler import ExtractionHandler
+
+
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
+    """The extractor: by LLM, or offline where no endpoint is set; and what it is shown."""
+    client = connect_redis(settings.redis)
+    resources.push_async_callback(client.aclose)
+    embedder = build_embedder(settings.embedding, cache=settings.data / "models")
+    resources.push_async_callback(embedder.close)
+    llm = build_llm(settings, redis=client)
+    if llm is not None:
+        resources.push_async_callback(llm.close)
+    extractor = build_extractor(settings, embedder=embedder, llm=llm)
+    resources.push_async_callback(extractor.close)
+    store = build_store(settings)
+    resources.push_async_callback(store.close)
+    handler = ExtractionHandler(
+        settings=settings,
+        tenants=TenantDirectory(path=settings.tenants_path),
+        extractor=extractor,
+        nearest=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
+        recalled=RecalledHashes(client=client, prefix=settings.redis.prefix),
+    )
+    delivery = settings.delivery
+
+    def new_driver(context: StageContext, rows: RowsOf) -> Driver:
+        scheduler = Scheduler[FaustRecord](
+            slots=delivery.slots,
+            tenant_share=delivery.tenant_share,
+            max_in_flight=delivery.max_in_flight,
+            max_span=delivery.max_unacked_span,
+        )
+        return Chains(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=delivery.max_tries)
+
+    return new_driver

@@ -1,0 +1,22 @@
+"""What the index stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from retrieval.index.writer import IndexWriter
+
+from models.embedding.build import build_embedder
+from retrieval.stores.build import build_store
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from streams.delivery.build import NewDriver, NoState, lanes_of
+from streams.index.handler import IndexHandler
+
+
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
+    """The embedding model and the vector store."""
+    embedder = build_embedder(settings.embedding, cache=settings.data / "models")
+    resources.push_async_callback(embedder.close)
+    store = build_store(settings)
+    resources.push_async_callback(store.close)
+    writer = IndexWriter(store=store, embedder=embedder)
+    return lanes_of(settings, NoState(), lambda _: IndexHandler(writer=writer))

@@ -1,0 +1,30 @@
+"""What the sessions stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from runtime.metrics import Metrics
+from runtime.redis import connect_redis
+from runtime.session_tail import SessionTail
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.build import NewDriver, lanes_of
+from streams.sessions.codec import SessionCodec
+from streams.sessions.handler import SessionsHandler
+from streams.sessions.tail import TailFeed
+
+
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
+    """Windows of sessions, with their tails in Redis."""
+    tenants = TenantDirectory(path=settings.tenants_path)
+    redis = settings.redis
+    client = connect_redis(redis)
+    resources.push_async_callback(client.aclose)
+    tail = SessionTail(client=client, prefix=redis.prefix, max_messages=redis.tail_messages, ttl_s=redis.tail_ttl_s)
+    feed = TailFeed(tail=tail, metrics=metrics)
+    feed.start()
+    resources.push_async_callback(feed.stop)
+    return lanes_of(
+        settings,
+        SessionCodec(),
+        lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=feed, metrics=metrics),
+    )
