@@ -228,10 +228,10 @@ class _Work:
     def _newest_messages(self) -> list[list[Any]]:
         if not self._messages:
             return self._state.message_ids
-        newest = dict(self._messages)
-        for time, message_id in self._state.message_ids:
+        newest = {message_id: time for time, message_id in self._state.message_ids}
+        for message_id, time in self._messages.items():
             newest[message_id] = max(time, newest.get(message_id, time))
-        ordered = sorted(((-time, message_id) for message_id, time in newest.items()))
+        ordered = sorted((-time, message_id) for message_id, time in newest.items())
         return [[-time, message_id] for time, message_id in ordered[:MAX_MESSAGE_IDS]]
 
 

@@ -30,12 +30,12 @@ MAX_RECENT_TEXT: Final = 16_000
 """Characters of all of them together."""
 
 State = dict[str, Any]
-"""``base``, ``recent`` patches as ``[time, id, search, replace]``, the resulting ``text``, and the ``settled`` ``[time, id]``."""
+"""``base``, ``recent`` patches as ``[time, id, search, replace]``, the resulting ``text``, and the time until which they ``settled``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """One patch with its place in the order: its event time in microseconds, then its id."""
+    """One patch; ``time`` is its event time in microseconds. Of equal times, the one that came first is the earlier."""
 
     time: int
     id: str
@@ -69,7 +69,7 @@ def apply(state: State | None, patch: Patch, value_type: ValueType) -> State:
     base, recent, settled = _parts(state)
     if any(each.id == patch.id for each in recent):
         raise RefusedChangeError("patch_known")
-    before = [each for each in recent if _order(each) < _order(patch)]
+    before = [each for each in recent if each.time <= patch.time]
     text = edited(_replayed(base, before, value_type), patch, value_type)
     after = recent[len(before) :]
     return _settled(base, [*before, patch, *after], settled, _replayed(text, after, value_type), value_type)
@@ -84,7 +84,7 @@ def retract(state: State | None, patch: Patch, value_type: ValueType) -> State |
     base, recent, settled = _parts(state)
     kept = [each for each in recent if each.id != patch.id]
     if len(kept) == len(recent):
-        raise RefusedChangeError("patch_settled" if settled and [patch.time, patch.id] <= settled else "patch_unknown")
+        raise RefusedChangeError("patch_settled" if settled is not None and patch.time <= settled else "patch_unknown")
     if not kept and not base and settled is None:
         return None
     return _state(base, kept, settled, _replayed(base, kept, value_type))
@@ -135,27 +135,23 @@ def _replayed(text: str, patches: Sequence[Patch], value_type: ValueType) -> str
     return text
 
 
-def _settled(base: str, recent: list[Patch], settled: list[Any] | None, text: str, value_type: ValueType) -> State:
+def _settled(base: str, recent: list[Patch], settled: int | None, text: str, value_type: ValueType) -> State:
     """The state with its oldest patches settled, as far as there are too many."""
     size = sum(len(each.search) + len(each.replace) for each in recent)
     while len(recent) > MAX_RECENT or size > MAX_RECENT_TEXT:
         oldest, *recent = recent
         size -= len(oldest.search) + len(oldest.replace)
         base = _replayed(base, [oldest], value_type)
-        settled = max(settled or [], [oldest.time, oldest.id])
+        settled = oldest.time if settled is None else max(settled, oldest.time)
     return _state(base, recent, settled, text)
 
 
-def _order(patch: Patch) -> tuple[int, str]:
-    return patch.time, patch.id
-
-
-def _parts(state: State | None) -> tuple[str, list[Patch], list[Any] | None]:
+def _parts(state: State | None) -> tuple[str, list[Patch], int | None]:
     if state is None:
         return "", [], None
     return state["base"], [Patch(*each) for each in state["recent"]], state.get("settled")
 
 
-def _state(base: str, recent: Sequence[Patch], settled: list[Any] | None, text: str) -> State:
+def _state(base: str, recent: Sequence[Patch], settled: int | None, text: str) -> State:
     state: State = {"base": base, "recent": [[each.time, each.id, each.search, each.replace] for each in recent], "text": text}
     return state if settled is None else {**state, "settled": settled}
