@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Final
 
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
@@ -43,7 +44,8 @@ def retry_after_seconds(header: str | None, *, now: datetime) -> float | None:
     if not header:
         return None
     try:
-        return max(0.0, float(header))
+        seconds = float(header)
+        return max(0.0, seconds) if isfinite(seconds) else None
     except ValueError:
         pass
     try:

@@ -1,0 +1,112 @@
+"""What a simulated LLM says: by default a right answer to the one-pass extraction prompt, which follows from the prompt alone.
+
+So an oracle knows what an extraction must lay down: every numbered message is one event, whose content is the message's text; the types
+take turns; numbers in the text fill numeric properties; the last message is appended to the first text field of every entity that needs no
+key.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from loadtest.asked import Asked
+from models.extraction import form
+
+AnswerFunction = Callable[[Asked], str]
+
+_MESSAGES: Final = re.compile(r"^<<<messages (\w+)\n(.*?)^messages \1>>>$", re.MULTILINE | re.DOTALL)
+_MESSAGE: Final = re.compile(r"^\[(\d+)\] ([^:\n]*): (.*)$", re.MULTILINE)
+_TYPE: Final = re.compile(r"^## ([^:\n]+?)(?::.*|)(?: Key: .*\.)?$")
+_PROPERTY: Final = re.compile(r"^- (\S+) \(([\w<>]+)\)")
+_NUMBER: Final = re.compile(r"-?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    name: str
+    has_key: bool
+    properties: dict[str, str] = field(default_factory=dict)
+    """Name to value type."""
+
+
+def extraction_answer(asked: Asked) -> str:
+    """A complete and valid answer to an extraction prompt; ``{}`` to a prompt without numbered messages."""
+    shown = next((found for role, content in asked.messages if role == "user" and (found := _MESSAGES.search(content))), None)
+    if shown is None:
+        return "{}"
+    messages = [(int(number), text) for number, _, text in _MESSAGE.findall(shown[2])]
+    rules = asked.messages[0][1]
+    lists: dict[str, list[Any]] = {form.SEGMENTS: []}
+    if messages:
+        places = [number for number, _ in messages]
+        lists[form.SEGMENTS] = [{form.TOPIC: "conversation", form.RANGES: [[place, place] for place in places]}]
+    if event_types := list(_types(rules, "# Event types")):
+        lists[form.EVENTS] = [_event(event_types[place % len(event_types)], number, text) for place, (number, text) in enumerate(messages)]
+    if entity_types := list(_types(rules, "# Entity types")):
+        last = messages[-1:]
+        lists[form.PATCHES] = [_patch(each, *message) for each in entity_types for message in last if not each.has_key]
+    return form.encode_answer(lists)
+
+
+def _types(rules: str, heading: str) -> Iterator[_Type]:
+    """The types under a heading of the prompt's fixed part."""
+    _, _, under = rules.partition(f"\n{heading}\n")
+    current: _Type | None = None
+    for line in under.splitlines():
+        if not line or line.startswith("# "):
+            break
+        if found := _TYPE.match(line):
+            if current is not None:
+                yield current
+            current = _Type(found[1], has_key=" Key: " in line)
+        elif current is not None and (described := _PROPERTY.match(line)):
+            current.properties[described[1]] = described[2]
+    if current is not None:
+        yield current
+
+
+def _event(event_type: _Type, number: int, text: str) -> dict[str, Any]:
+    event: dict[str, Any] = {
+        form.TYPE: event_type.name,
+        form.SEGMENT: 0,
+        form.MESSAGES: [number],
+        form.DATE: None,
+        form.CONTENT: text,
+    }
+    if event_type.properties:
+        event[form.PROPERTIES] = {name: _value(value_type, text) for name, value_type in event_type.properties.items()}
+    words = sorted(set(re.findall(r"[^\W\d_]{4,}", text.lower())), key=lambda word: (-len(word), word))
+    return event | {form.KEYWORDS: words[:3], form.WEIGHT: len(text) % (form.HEAVIEST + 1)}
+
+
+def _patch(entity_type: _Type, number: int, text: str) -> dict[str, Any]:
+    return {
+        form.TYPE: entity_type.name,
+        form.FIELD: next(iter(entity_type.properties)),
+        form.MESSAGES: [number],
+        form.SEARCH: "",
+        form.REPLACE: text,
+    }
+
+
+def _value(value_type: str, text: str) -> Any:
+    numbers = [int(each) for each in _NUMBER.findall(text)][:5]
+    words = text.split()[:3]
+    match value_type:
+        case "int64":
+            return numbers[0] if numbers else None
+        case "float32":
+            return float(numbers[0]) if numbers else None
+        case "string":
+            return " ".join(words) or None
+        case "bool":
+            return "not" not in text.lower().split()
+        case "list<int64>":
+            return numbers
+        case "list<float32>":
+            return [float(each) for each in numbers]
+        case "list<string>":
+            return words
+        case _:
+            return []

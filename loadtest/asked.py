@@ -1,0 +1,71 @@
+"""What a simulated LLM was asked."""
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Self
+
+from memory.tokens import estimate_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One chat completion request."""
+
+    model: str
+    messages: tuple[tuple[str, str], ...]
+    """Role and content."""
+    schema: dict[str, Any] | None
+    max_tokens: int | None
+    stream: bool
+    stream_usage: bool
+    body: dict[str, Any]
+
+    @classmethod
+    def read(cls, body: dict[str, Any]) -> Self:
+        """Reads a request's JSON."""
+        form = body.get("response_format") or {}
+        return cls(
+            model=str(body.get("model", "")),
+            messages=tuple((str(each["role"]), str(each["content"])) for each in body["messages"]),
+            schema=(form.get("json_schema") or {}).get("schema"),
+            max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
+            stream=bool(body.get("stream")),
+            stream_usage=bool((body.get("stream_options") or {}).get("include_usage")),
+            body=body,
+        )
+
+    @property
+    def prompt(self) -> str:
+        """All messages' text."""
+        return "\n".join(content for _, content in self.messages)
+
+    @property
+    def hash(self) -> str:
+        """Names the prompt."""
+        return sha256(self.prompt.encode()).hexdigest()
+
+
+def tokens_of(text: str) -> list[str]:
+    """A text cut into pieces of about a token each; joined, they are the text."""
+    return re.findall(r"\s*\S{1,6}|\s+$", text)
+
+
+class PrefixCache:
+    """Counts how much of a prompt a provider's prefix cache would hold: whole blocks that an earlier prompt began with."""
+
+    BLOCK = 256
+    """Characters in a block."""
+
+    def __init__(self) -> None:
+        self._seen: set[bytes] = set()
+
+    def cached_tokens(self, prompt: str) -> int:
+        """Tokens of the prompt that were seen before, which is then seen itself."""
+        digest, cached = sha256(), 0
+        for start in range(0, len(prompt) - self.BLOCK + 1, self.BLOCK):
+            digest.update(prompt[start : start + self.BLOCK].encode())
+            if digest.digest() in self._seen:
+                cached = start + self.BLOCK
+            self._seen.add(digest.digest())
+        return estimate_tokens(prompt[:cached])

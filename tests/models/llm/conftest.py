@@ -1,0 +1,150 @@
+"""LLMs built as the stages build them, against simulated endpoints behind real HTTP servers."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import pytest
+from prometheus_client import CollectorRegistry
+from redis.asyncio import Redis
+
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.profiles import Plan
+from memory.records import Usage
+from models.llm.build import build_llm
+from models.llm.chain import EndpointChain
+from models.llm.metrics import LLMMetrics
+from models.llm.port import ChatMessage, LLMRequest
+from runtime.clocks import ManualClock
+from runtime.settings import BudgetSettings, DeliverySettings, EndpointSettings, LLMSettings, RedisSettings, Settings
+
+BuildLLM = Callable[..., EndpointChain]
+Serve = Callable[..., Awaitable[LLMSimulator]]
+Until = Callable[[Callable[[], bool], str], Awaitable[None]]
+BuildRequest = Callable[..., LLMRequest]
+
+
+class UsageList:
+    """Keeps what it is told; fails when told to."""
+
+    def __init__(self) -> None:
+        self.records: list[Usage] = []
+        self.fault: Exception | None = None
+
+    async def record(self, usage: Usage) -> None:
+        if self.fault is not None:
+            raise self.fault
+        self.records.append(usage)
+
+
+@pytest.fixture
+def usages() -> UsageList:
+    return UsageList()
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2024, 5, 6, 12, tzinfo=UTC))
+
+
+@pytest.fixture
+def registry() -> CollectorRegistry:
+    return CollectorRegistry()
+
+
+@pytest.fixture
+async def llm_of(usages: UsageList, clock: ManualClock, registry: CollectorRegistry) -> AsyncIterator[BuildLLM]:
+    """Builds an LLM whose endpoints are the given addresses or simulators; closes it at the end."""
+    built: list[EndpointChain] = []
+    metrics = LLMMetrics(registry)
+
+    def build(
+        *endpoints: LLMSimulator | str,
+        redis: Redis | None = None,
+        prefix: str = "varve:",
+        budget: BudgetSettings | None = None,
+        delivery: DeliverySettings | None = None,
+        **llm: Any,
+    ) -> EndpointChain:
+        first, *others = [each if isinstance(each, str) else each.base_url for each in endpoints]
+        settings = Settings(
+            llm=LLMSettings(
+                **{
+                    "base_url": first,
+                    "model": "simulated",
+                    "fallbacks": tuple(EndpointSettings(base_url=each, model="fallback") for each in others),
+                    "max_completion_tokens": 200,
+                    **llm,
+                }
+            ),
+            budget=budget or BudgetSettings(),
+            delivery=delivery or DeliverySettings(),
+            redis=RedisSettings(prefix=prefix),
+        )
+        chain = cast(EndpointChain, build_llm(settings, redis=redis, usage=usages, clock=clock, metrics=metrics))
+        built.append(chain)
+        return chain
+
+    yield build
+    async with asyncio.timeout(10):
+        for each in built:
+            await each.close()
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Serve]:
+    """Starts simulated endpoints: each sees one plan after another, the last one for good; stops them at the end."""
+    started: list[LLMSimulator] = []
+
+    async def start(*plans: Plan, answer: str = "yes") -> LLMSimulator:
+        left = list(plans or [Plan()])
+        simulator = LLMSimulator(answer=lambda _: answer, planner=lambda *_: left.pop(0) if len(left) > 1 else left[0])
+        await simulator.start()
+        started.append(simulator)
+        return simulator
+
+    yield start
+    for each in started:
+        await each.stop()
+
+
+@pytest.fixture
+def until() -> Until:
+    """Waits for a condition that something outside brings about."""
+
+    async def wait(condition: Callable[[], bool], what: str) -> None:
+        try:
+            async with asyncio.timeout(10):
+                while not condition():  # noqa: ASYNC110
+                    await asyncio.sleep(0.005)
+        except TimeoutError:
+            raise AssertionError(f"not within 10 s: {what}") from None
+
+    return wait
+
+
+@pytest.fixture
+def unused_address() -> str:
+    """An address at which nobody listens."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+
+
+@pytest.fixture
+def ask() -> BuildRequest:
+    """Builds a request."""
+
+    def build(text: str = "What is new?", **fields: Any) -> LLMRequest:
+        return LLMRequest(
+            **{
+                "messages": (ChatMessage("system", "You lay down memories."), ChatMessage("user", text)),
+                "tenant": "acme",
+                "stage": "extraction",
+                **fields,
+            }
+        )
+
+    return build

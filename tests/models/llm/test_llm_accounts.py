@@ -1,0 +1,187 @@
+"""What is paid for once, what a tenant may spend, and what is written down: the answer cache, budgets and accounts."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from loadtest.profiles import Plan
+from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
+from models.llm.build import build_llm
+from models.llm.chain import EndpointChain
+from models.llm.port import LLMRequest
+from runtime.settings import BudgetSettings, LLMSettings, Settings
+
+FAILS = Plan(status=500)
+HANGS = Plan(silent_after=0.0)
+WELL = Plan()
+
+
+async def ask_in_turn(llm: EndpointChain, requests: Sequence[LLMRequest]) -> None:
+    for request in requests:
+        await llm.complete(request)
+
+
+class TestAnswerCache:
+    async def test_the_same_question_is_paid_for_once(self, serve, llm_of, ask, usages) -> None:
+        endpoint = await serve(answer="once")
+        llm = llm_of(endpoint)
+        first, again = await llm.complete(ask()), await llm.complete(ask())
+        assert (first.from_cache, again.from_cache) == (False, True)
+        assert (again.text, again.usage) == (first.text, first.usage)
+        assert [piece async for piece in llm.stream(ask())] == ["once"]
+        assert len(endpoint.asked) == len(usages.records) == 1
+
+    async def test_another_tenant_schema_length_or_attempt_is_another_question(self, serve, llm_of, ask) -> None:
+        endpoint = await serve()
+        llm = llm_of(endpoint)
+        for request in (ask(), ask(tenant="other"), ask(json_schema={"type": "object"}), ask(max_tokens=5), ask(attempt=1), ask("other")):
+            assert not (await llm.complete(request)).from_cache
+        assert len(endpoint.asked) == 6
+
+    async def test_questions_at_once_share_one_call(self, serve, llm_of, ask, usages) -> None:
+        endpoint = await serve(Plan(first_token_s=0.1))
+        llm = llm_of(endpoint)
+        answers = await asyncio.gather(*(llm.complete(ask()) for _ in range(5)))
+        assert {each.text for each in answers} == {"yes"}
+        assert len(endpoint.asked) == len(usages.records) == 1
+
+    async def test_one_who_gives_up_does_not_take_the_others_along(self, serve, until, llm_of, ask) -> None:
+        endpoint = await serve(Plan(first_token_s=0.2))
+        llm = llm_of(endpoint)
+        impatient, patient = asyncio.create_task(llm.complete(ask())), asyncio.create_task(llm.complete(ask()))
+        await until(lambda: len(endpoint.asked) == 1, "the call is out")
+        impatient.cancel()
+        assert (await patient).text == "yes"
+        assert len(endpoint.asked) == 1
+
+    async def test_when_all_give_up_the_call_is_hung_up_on_and_its_place_is_free(self, serve, until, llm_of, ask, usages) -> None:
+        endpoint = await serve(HANGS, WELL)
+        llm = llm_of(endpoint, concurrency=1, queue_timeout_s=5)
+        caller = asyncio.create_task(llm.complete(ask()))
+        await until(lambda: len(endpoint.asked) == 1, "the call is out")
+        caller.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await caller
+        await until(lambda: len(usages.records) == 1, "the call is accounted for")
+        assert (await llm.complete(ask())).text == "yes"
+
+    async def test_a_stream_closed_early_is_accounted_for_and_not_cached(self, serve, llm_of, ask, usages) -> None:
+        endpoint = await serve(answer="word " * 20)
+        llm = llm_of(endpoint)
+        stream = llm.stream(ask())
+        assert await anext(stream)
+        await stream.aclose()
+        assert [each.estimated for each in usages.records] == [True]
+        assert not (await llm.complete(ask())).from_cache
+
+    async def test_a_failure_is_not_cached(self, serve, llm_of, ask) -> None:
+        endpoint = await serve(FAILS, WELL)
+        llm = llm_of(endpoint)
+        with pytest.raises(TransientModelError):
+            await llm.complete(ask())
+        assert (await llm.complete(ask())).text == "yes"
+
+    async def test_it_can_be_switched_off(self, serve, llm_of, ask) -> None:
+        endpoint = await serve()
+        llm = llm_of(endpoint, cache_ttl_s=0)
+        for _ in range(2):
+            assert not (await llm.complete(ask())).from_cache
+
+
+class TestBudget:
+    async def test_no_call_passes_the_hard_budget(self, serve, llm_of, ask, usages, clock) -> None:
+        endpoint = await serve(answer="word " * 100)
+        llm = llm_of(endpoint, budget=BudgetSettings(hard_tokens=1000))
+        with pytest.raises(BudgetExceededError) as refused:
+            await ask_in_turn(llm, [ask(str(number)) for number in range(100)])
+        assert refused.value.retry_after == 12 * 3600, "the next day begins in 12 hours"
+        assert not refused.value.soft
+        used = sum(each.prompt_tokens + each.completion_tokens for each in usages.records)
+        assert 700 < used <= 1000
+        await llm.complete(ask(tenant="other"))
+        clock.advance(timedelta(hours=12))
+        await llm.complete(ask("tomorrow"))
+
+    async def test_calls_at_once_do_not_pass_it_together(self, serve, llm_of, ask, usages) -> None:
+        endpoint = await serve(Plan(first_token_s=0.05), answer="word " * 100)
+        llm = llm_of(endpoint, budget=BudgetSettings(hard_tokens=1000))
+        outcomes = await asyncio.gather(*(llm.complete(ask(str(number))) for number in range(20)), return_exceptions=True)
+        assert any(isinstance(each, BudgetExceededError) for each in outcomes)
+        assert sum(each.prompt_tokens + each.completion_tokens for each in usages.records) <= 1000
+
+    async def test_past_the_soft_budget_only_what_can_wait_does(self, serve, llm_of, ask, clock) -> None:
+        endpoint = await serve()
+        llm = llm_of(endpoint, budget=BudgetSettings(soft_tokens=1, off_peak_start_hour=22))
+        await llm.complete(ask("within"))
+        await llm.complete(ask("urgent"))
+        with pytest.raises(BudgetExceededError) as deferred:
+            await llm.complete(ask("later", deferrable=True))
+        assert deferred.value.soft
+        assert deferred.value.retry_after == 10 * 3600
+        clock.advance(timedelta(hours=10))
+        await llm.complete(ask("later", deferrable=True))
+
+    async def test_a_budget_can_be_a_cost(self, serve, llm_of, ask, usages, tmp_path: Path) -> None:
+        prices = tmp_path / "prices.json"
+        prices.write_text('{"simulated": {"prompt": 1000, "completion": 10000}}')
+        endpoint = await serve(answer="word " * 100)
+        llm = llm_of(endpoint, price_table=prices, budget=BudgetSettings(hard_cost=5))
+        with pytest.raises(BudgetExceededError):
+            await ask_in_turn(llm, [ask(str(number)) for number in range(100)])
+        assert 3 < sum(each.cost for each in usages.records) <= 5
+
+    def test_a_cost_without_prices_is_refused_at_the_start(self, usages) -> None:
+        settings = Settings(llm=LLMSettings(base_url="http://localhost/v1", model="m"), budget=BudgetSettings(hard_cost=1))
+        with pytest.raises(ModelConfigurationError, match="PRICE_TABLE"):
+            build_llm(settings, redis=None, usage=usages)
+
+
+class TestAccounts:
+    async def test_every_call_says_for_whom_and_for_what(self, serve, llm_of, ask, usages, clock, tmp_path: Path) -> None:
+        prices = tmp_path / "prices.json"
+        prices.write_text('{"simulated": {"prompt": 2, "completion": 8}}')
+        endpoint = await serve()
+        answer = await llm_of(endpoint, price_table=prices).complete(ask(purpose="repair", subject="window-1"))
+        (usage,) = usages.records
+        assert (usage.tenant, usage.stage, usage.purpose, usage.subject) == ("acme", "extraction", "repair", "window-1")
+        assert (usage.model, usage.time, usage.calls) == ("simulated", clock.now(), 1)
+        assert usage.cost == answer.cost == (2 * usage.prompt_tokens + 8 * usage.completion_tokens) / 1e6
+        assert usage.cost > 0
+
+    async def test_a_prefix_seen_before_counts_as_cached(self, serve, llm_of, ask, usages) -> None:
+        endpoint = await serve()
+        llm = llm_of(endpoint)
+        for ending in ("one", "two"):
+            await llm.complete(ask("What everybody is told. " * 40 + ending))
+        assert usages.records[0].cached_tokens == 0
+        assert 0 < usages.records[1].cached_tokens <= usages.records[1].prompt_tokens
+
+    async def test_an_answer_is_not_given_up_because_the_books_are_away(
+        self, serve, llm_of, ask, usages, registry: CollectorRegistry
+    ) -> None:
+        endpoint = await serve()
+        usages.fault = OSError("no broker")
+        assert (await llm_of(endpoint).complete(ask())).text == "yes"
+        assert registry.get_sample_value("varve_llm_usage_unrecorded_total") == 1
+
+    async def test_the_metrics_tell_the_same(self, serve, llm_of, ask, usages, registry: CollectorRegistry) -> None:
+        first, second = await serve(FAILS), await serve()
+        llm = llm_of(first, second)
+        await llm.complete(ask())
+        await llm.complete(ask())
+        tokens = {kind: registry.get_sample_value("varve_llm_tokens_total", {"stage": "extraction", "model": "fallback", "kind": kind})
+                  for kind in ("prompt", "cached", "completion")}  # fmt: skip
+        (usage,) = usages.records
+        assert tokens == {"prompt": usage.prompt_tokens, "cached": 0, "completion": usage.completion_tokens}
+        assert registry.get_sample_value("varve_llm_answers_total", {"source": "cache"}) == 1
+        outcomes = {
+            sample.labels["outcome"]: sample.value
+            for metric in registry.collect()
+            for sample in metric.samples
+            if sample.name == "varve_llm_calls_total"
+        }
+        assert outcomes == {"failed": 1, "answered": 1}

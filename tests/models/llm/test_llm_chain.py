@@ -1,0 +1,142 @@
+"""The chain of endpoints as the stages see it: fallbacks, hedges, breakers and limits."""
+
+import asyncio
+
+import pytest
+
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.profiles import Plan, Profile
+from models.errors import ModelConfigurationError, TransientModelError
+from models.llm.chain import EndpointChain
+from models.llm.port import LLMRequest
+from runtime.settings import DeliverySettings
+
+FAILS = Plan(status=500)
+HANGS = Plan(silent_after=0.0)
+WELL = Plan()
+
+
+async def insist(llm: EndpointChain, request: LLMRequest) -> str:
+    """Asks until it is answered."""
+    while True:
+        try:
+            return (await llm.complete(request)).text
+        except TransientModelError as fault:
+            await asyncio.sleep(fault.retry_after or 0)
+
+
+class TestFallback:
+    async def test_the_next_endpoint_answers_where_the_first_fails(self, serve, llm_of, ask, usages) -> None:
+        first, second = await serve(FAILS), await serve(answer="from the second")
+        answer = await llm_of(first, second).complete(ask())
+        assert (answer.text, answer.model) == ("from the second", "fallback")
+        assert [each.model for each in usages.records] == ["fallback"]
+
+    async def test_the_first_is_asked_alone_while_it_is_well(self, serve, llm_of, ask) -> None:
+        first, second = await serve(), await serve()
+        assert (await llm_of(first, second).complete(ask())).model == "simulated"
+        assert second.asked == []
+
+    async def test_an_answer_broken_off_is_asked_of_the_next_and_both_are_accounted_for(self, serve, llm_of, ask, usages) -> None:
+        first, second = await serve(Plan(cut_after=0.5), answer="word " * 20), await serve(answer="whole")
+        assert (await llm_of(first, second).complete(ask())).text == "whole"
+        assert [(each.model, each.estimated) for each in usages.records] == [("simulated", True), ("fallback", False)]
+
+    async def test_all_faults_are_told_and_the_shortest_wait(self, serve, llm_of, ask) -> None:
+        first, second = await serve(Plan(status=429, retry_after_s=20)), await serve(Plan(status=503, retry_after_s=7))
+        with pytest.raises(TransientModelError, match=r"429.*503") as fault:
+            await llm_of(first, second).complete(ask())
+        assert fault.value.retry_after == 7
+
+    async def test_a_refusal_by_all_is_no_matter_of_time(self, serve, llm_of, ask) -> None:
+        endpoints = await serve(Plan(status=401)), await serve(Plan(status=404))
+        with pytest.raises(ModelConfigurationError, match="401"):
+            await llm_of(*endpoints).complete(ask())
+
+    async def test_a_stream_falls_back_only_before_it_has_begun(self, serve, llm_of, ask) -> None:
+        first, second = await serve(FAILS, Plan(cut_after=0.5), answer="word " * 20), await serve(answer="second")
+        llm = llm_of(first, second)
+        assert [piece async for piece in llm.stream(ask("one"))] == ["second"]
+        with pytest.raises(TransientModelError):
+            assert [piece async for piece in llm.stream(ask("two"))]
+
+
+class TestHedge:
+    async def test_a_silent_endpoint_is_raced_and_hung_up_on(self, serve, until, llm_of, ask, usages) -> None:
+        first, second = await serve(HANGS), await serve(answer="quick")
+        answer = await llm_of(first, second, hedge_after_s=0.05).complete(ask())
+        assert answer.text == "quick"
+        await until(lambda: first.outcomes["hung_up"] == 1, "the silent call is hung up on")
+        assert {each.model: each.estimated for each in usages.records} == {"simulated": True, "fallback": False}
+
+    async def test_the_first_wins_if_it_speaks_in_time(self, serve, llm_of, ask) -> None:
+        first, second = await serve(), await serve()
+        assert (await llm_of(first, second, hedge_after_s=5).complete(ask())).model == "simulated"
+        assert second.asked == []
+
+    async def test_a_hedge_that_fails_does_not_end_the_race(self, serve, llm_of, ask) -> None:
+        first, second = await serve(Plan(first_token_s=0.5), answer="slow but sure"), await serve(FAILS)
+        assert (await llm_of(first, second, hedge_after_s=0.05).complete(ask())).text == "slow but sure"
+        assert len(second.asked) == 1
+
+    async def test_places_are_free_again_after_a_race(self, serve, llm_of, ask) -> None:
+        first, second = await serve(HANGS, HANGS, WELL), await serve()
+        llm = llm_of(first, second, hedge_after_s=0.05, concurrency=1, queue_timeout_s=5)
+        for number in range(3):
+            await llm.complete(ask(str(number)))
+        assert len(first.asked) == 3
+
+
+class TestBreaker:
+    async def test_an_endpoint_that_keeps_failing_is_left_alone(self, serve, llm_of, ask) -> None:
+        first, second = await serve(FAILS), await serve()
+        llm = llm_of(first, second, delivery=DeliverySettings(breaker_failures=2, breaker_reset_s=60))
+        for number in range(5):
+            await llm.complete(ask(str(number)))
+        assert len(first.asked) == 2
+        assert len(second.asked) == 5
+
+    async def test_it_is_tried_again_and_used_again(self, serve, llm_of, ask) -> None:
+        first = await serve(FAILS, WELL)
+        llm = llm_of(first, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=0.2))
+        with pytest.raises(TransientModelError, match="500"):
+            await llm.complete(ask())
+        with pytest.raises(TransientModelError, match="circuit breaker") as held_back:
+            await llm.complete(ask())
+        assert 0 < (held_back.value.retry_after or 0) <= 0.2
+
+        async with asyncio.timeout(10):
+            assert await insist(llm, ask()) == "yes"
+
+
+class TestLimits:
+    async def test_no_more_calls_at_once_than_allowed(self, serve, llm_of, ask) -> None:
+        endpoint = await serve(Plan(first_token_s=0.02))
+        llm = llm_of(endpoint, concurrency=3)
+        await asyncio.gather(*(llm.complete(ask(str(number))) for number in range(20)))
+        assert endpoint.peak_concurrency == 3
+
+    async def test_a_call_that_gets_no_turn_may_be_tried_again(self, serve, llm_of, ask) -> None:
+        endpoint = await serve()
+        llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=0.5)
+        await llm.complete(ask("one"))
+        with pytest.raises(TransientModelError, match="no turn") as fault:
+            await llm.complete(ask("two"))
+        assert 55 < (fault.value.retry_after or 0) <= 61
+
+    async def test_tokens_not_used_are_given_back(self, serve, llm_of, ask) -> None:
+        endpoint = await serve()
+        llm = llm_of(endpoint, tokens_per_minute=400, queue_timeout_s=2)
+        for number in range(5):
+            await llm.complete(ask(str(number)))
+
+
+async def test_under_chaos_every_question_is_answered_and_none_paid_for_twice(llm_of, ask) -> None:
+    chaos = Profile(overloads=0.2, retry_after_s=0.01, failures=0.1, cuts=0.1)
+    async with LLMSimulator(profile=chaos, seed=7, answer=lambda _: "word " * 10) as endpoint:
+        llm = llm_of(endpoint, delivery=DeliverySettings(breaker_failures=100))
+        async with asyncio.timeout(60):
+            texts = await asyncio.gather(*(insist(llm, ask(f"question {number}")) for number in range(40)))
+        assert texts == ["word " * 10] * 40
+        assert endpoint.outcomes["stop"] == 40
+        assert endpoint.outcomes["429"] > 0
