@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -193,6 +193,15 @@ class RecallSettings(Group):
     business_weight: float = Field(default=0.0, ge=0, le=1, description="w_busi of the final score.")
     freshness_window_s: float = Field(default=86400.0, ge=0, description="Memories this young have a temporal score of 1.")
     half_life_s: float = Field(default=30 * 86400.0, gt=0, description="Behind the window, the temporal score halves in this time.")
+    min_origin_score: float = Field(
+        default=0.0, ge=0, le=1, description="Results whose original score (in [0, 1]) is lower are rejected; 0 rejects none."
+    )
+
+    @model_validator(mode="after")
+    def _weights_leave_room(self) -> "RecallSettings":
+        if self.time_weight + self.business_weight > 1:
+            raise ValueError(f"time_weight + business_weight must not exceed 1, got {self.time_weight:g} + {self.business_weight:g}")
+        return self
 
 
 class ServiceSettings(Group):

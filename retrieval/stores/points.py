@@ -76,6 +76,17 @@ def vectors_problem(embedding: Embedding, dimension: int) -> str | None:
     return None if _finite(late) else "its late vectors hold a number that is not finite"
 
 
+def prepared(model: tuple[str, int] | None) -> tuple[str, int]:
+    """The model and dimension that a store was prepared for.
+
+    Raises:
+        StoreRejectedError: If it was not.
+    """
+    if model is None:
+        raise StoreRejectedError("prepare() the store before it is written: it has to know which model made the vectors")
+    return model
+
+
 def point_id(memory_id: str) -> str | None:
     """The canonical form of an id as a point has it; None if it is not a UUID, so that no point has it."""
     try:

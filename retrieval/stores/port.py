@@ -53,7 +53,10 @@ class Scored:
 
 
 class MemoryStore(Protocol):
-    """Points in, scored memories out. Every call is awaited until it is durable."""
+    """Points in, scored memories out. Every call is awaited until it is durable. One that was not prepared yet is empty.
+
+    Every method raises StoreUnavailableError where the store does not answer, and StoreRejectedError where it will not take the request.
+    """
 
     async def prepare(self, *, model: str, dimension: int) -> None:
         """Creates the collection and its indexes where missing; refuses points of another model or dimension."""

@@ -9,7 +9,7 @@ MAX_CANDIDATES = 10_000
 """Most candidates and results of one recall."""
 
 
-def check_query(query: RecallQuery, *, dimension: int) -> None:
+def check_query(query: RecallQuery) -> None:
     """Refuses a query that an engine would refuse.
 
     Raises:
@@ -18,7 +18,7 @@ def check_query(query: RecallQuery, *, dimension: int) -> None:
     for name, value in (("limit", query.limit), ("prefetch", query.prefetch)):
         if not 1 <= value <= MAX_CANDIDATES:
             raise StoreRejectedError(f"a recall's {name} must lie in 1..{MAX_CANDIDATES}, got {value}")
-    if problem := vectors_problem(query.embedding, dimension):
+    if problem := vectors_problem(query.embedding, query.embedding.dense.size):
         raise StoreRejectedError(f"a recall cannot be run: {problem}")
 
 

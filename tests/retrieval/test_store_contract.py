@@ -254,7 +254,7 @@ async def test_a_bad_point_is_refused_before_anything_is_written(store: MemorySt
 async def test_a_bad_query_is_refused(store: MemoryStore) -> None:
     with pytest.raises(StoreRejectedError, match="limit"):
         await store.recall(query("tea", limit=0))
-    with pytest.raises(StoreRejectedError, match="shape"):
+    with pytest.raises(StoreRejectedError, match="dim"):
         await store.recall(RecallQuery(scope=ACME, text="tea", embedding=Embedding(np.ones(3, dtype=np.float32), None)))
 
 
@@ -271,8 +271,12 @@ async def test_points_of_another_model_are_refused(store: MemoryStore) -> None:
 async def test_dropping_removes_all_and_the_store_can_be_made_anew(store: MemoryStore) -> None:
     await store.upsert([point(memory())])
     await store.drop()
+    assert await store.count(ACME) == 0
+    assert await store.scroll(ACME) == []
+    assert await store.recall(query("bicycle", explain=True)) == []
+    await store.delete(ACME, [memory().id])
     with pytest.raises(StoreUnavailableError):
-        await store.count(ACME)
+        await store.upsert([point(memory())])
     await store.prepare(model="another", dimension=DIMENSION)
     assert await store.count(ACME) == 0
 

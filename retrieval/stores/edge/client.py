@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.records import Memory
-from retrieval.errors import StoreRejectedError, StoreUnavailableError
+from retrieval.errors import StoreUnavailableError
 from retrieval.stores.edge.wire import POINTS_IN_FRAME, Frame, error_of, read_frame
 from retrieval.stores.fusion import clamped
 from retrieval.stores.lexical import Terms, query_terms
-from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, terms_of_memory
+from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, prepared, terms_of_memory
 from retrieval.stores.port import Point, RecallQuery, Scored
 from retrieval.stores.queries import candidates_of, check_query, filter_of_query
 from retrieval.stores.scope import TenantFilter, TenantScope
@@ -58,7 +58,7 @@ class EdgeStore:
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Writes points; on return they are in the owner's write-ahead log."""
-        model, dimension = self._prepared()
+        model, dimension = prepared(self._model)
         check_points(points, dimension=dimension)
         batches = [points[start : start + POINTS_IN_FRAME] for start in range(0, len(points), POINTS_IN_FRAME)]
         for batch in batches:
@@ -79,9 +79,8 @@ class EdgeStore:
 
     async def recall(self, query: RecallQuery) -> list[Scored]:
         """The best matches, best first."""
-        _, dimension = self._prepared()
-        check_query(query, dimension=dimension)
-        answer = await self._request(*_recall_request(query, dimension))
+        check_query(query)
+        answer = await self._request(*_recall_request(query))
         return [Scored(memory_of(record), clamped(score), parts) for record, score, parts in answer["found"]]
 
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
@@ -103,11 +102,6 @@ class EdgeStore:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
-
-    def _prepared(self) -> tuple[str, int]:
-        if self._model is None:
-            raise StoreRejectedError("prepare() the store before it is written or searched: it has to know the model")
-        return self._model
 
     async def _scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         answer = await self._request({"op": "scroll", "filter": tenant_filter.to_wire(), "start": start, "limit": limit})
@@ -199,12 +193,12 @@ def _upsert_request(points: Sequence[Point], model: str, dimension: int) -> tupl
     return {"op": "upsert", "dimension": dimension, "points": fields}, b"".join(body)
 
 
-def _recall_request(query: RecallQuery, dimension: int) -> tuple[dict[str, Any], bytes]:
+def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
     terms, late = query_terms(query.text), query.embedding.late
     header = {
         "op": "recall",
         "filter": filter_of_query(query).to_wire(),
-        "dimension": dimension,
+        "dimension": len(query.embedding.dense),
         "late": 0 if late is None else len(late),
         "terms": len(terms.indices),
         "limit": query.limit,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 import qdrant_edge as edge
 
-from retrieval.errors import ModelMismatchError, StoreUnavailableError
+from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
 from retrieval.stores.edge.requests import filter_of, part_requests, recall_request, scroll_request
 from retrieval.stores.fusion import HybridPlan
 from retrieval.stores.layout import BM25, DENSE, KEYWORD_FIELDS, LATE, RECORD, TIME_FIELDS
@@ -44,14 +44,16 @@ class Found:
 
 
 class Shard:
-    """The shard in a folder. Whoever holds it must be the folder's only owner."""
+    """The shard in a folder, empty until it is prepared. Whoever holds it must be the folder's only owner."""
 
     def __init__(self, folder: Path) -> None:
         """Opens the shard if the folder holds one; else it is created by :meth:`prepare`."""
         self._folder = folder
         self._stamp = folder / "model.json"
         self._engine: edge.EdgeShard | None = None
+        self._model: dict[str, Any] = {}
         if self._stamp.exists():
+            self._model = orjson.loads(self._stamp.read_bytes())
             self._engine = edge.EdgeShard.load(str(self._engine_folder))
             self._engine.optimize()
 
@@ -69,40 +71,53 @@ class Shard:
         if self._engine is None:
             self._create(dimension)
             _write_durably(self._stamp, orjson.dumps(wanted))
-            return
-        stamped = orjson.loads(self._stamp.read_bytes())
-        if stamped != wanted:
+            self._model = wanted
+        elif self._model != wanted:
             raise ModelMismatchError(
-                f"the points in {self._folder} were made by {stamped['model']} with {stamped['dimension']} dimensions, not by {model} with "
-                f"{dimension}: set the embedding model back, or rebuild the index"
+                f"the points in {self._folder} were made by {self._model['model']} with {self._model['dimension']} dimensions, not "
+                f"by {model} with {dimension}: set the embedding model back, or rebuild the index"
             )
 
     def upsert(self, points: Sequence[StoredPoint]) -> None:
-        """Writes points; the same id replaces. What this returned from is in the write-ahead log."""
-        self._shard.update(edge.UpdateOperation.upsert_points([_engine_point(each) for each in points]))
+        """Writes points; the same id replaces. What this returned from is in the write-ahead log.
+
+        Raises:
+            StoreUnavailableError: If the shard was not prepared, or dropped since.
+        """
+        if self._engine is None:
+            raise StoreUnavailableError(f"{self._folder} holds no shard yet: prepare() creates it")
+        for each in points:
+            self._check_dimension(each.dense)
+        self._engine.update(edge.UpdateOperation.upsert_points([_engine_point(each) for each in points]))
 
     def delete(self, tenant_filter: TenantFilter) -> None:
         """Removes all points that pass the filter."""
-        self._shard.update(edge.UpdateOperation.delete_points_by_filter(filter_of(tenant_filter)))
+        if self._engine is not None:
+            self._engine.update(edge.UpdateOperation.delete_points_by_filter(filter_of(tenant_filter)))
 
     def recall(self, plan: HybridPlan, *, explain: bool) -> list[Found]:
         """The best matches, best first; with the parts of their scores if asked."""
-        points = self._shard.query(recall_request(plan))
+        if self._engine is None:
+            return []
+        self._check_dimension(plan.dense)
+        points = self._engine.query(recall_request(plan))
         parts: dict[str, dict[str, float]] = {str(point.id): {} for point in points}
         if explain and points:
             for name, request in part_requests(plan, list(parts)).items():
-                for scored in self._shard.query(request):
+                for scored in self._engine.query(request):
                     parts[str(scored.id)][name] = scored.score
         return [Found(_record(point), point.score, parts[str(point.id)]) for point in points]
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by id, in the order of the ids, from ``start`` on."""
-        records, _ = self._shard.scroll(scroll_request(tenant_filter, start=start, limit=limit))
+        if self._engine is None:
+            return {}
+        records, _ = self._engine.scroll(scroll_request(tenant_filter, start=start, limit=limit))
         return {str(each.id): _record(each) for each in records}
 
     def count(self, tenant_filter: TenantFilter) -> int:
         """How many points pass the filter, exactly."""
-        return self._shard.count(edge.CountRequest(exact=True, filter=filter_of(tenant_filter)))
+        return 0 if self._engine is None else self._engine.count(edge.CountRequest(exact=True, filter=filter_of(tenant_filter)))
 
     def flush(self) -> None:
         """Writes all to the files proper, so that the write-ahead log need not be replayed."""
@@ -122,11 +137,12 @@ class Shard:
             engine.flush()
             engine.close()
 
-    @property
-    def _shard(self) -> edge.EdgeShard:
-        if self._engine is None:
-            raise StoreUnavailableError(f"{self._folder} holds no shard yet: prepare() creates it")
-        return self._engine
+    def _check_dimension(self, dense: list[float]) -> None:
+        # The engine says so too, but not as an error of its own kind, and perhaps half-way through a batch.
+        if len(dense) != self._model["dimension"]:
+            raise StoreRejectedError(
+                f"a dense vector has {len(dense)} dimensions, the points in {self._folder} have {self._model['dimension']}"
+            )
 
     def _create(self, dimension: int) -> None:
         shutil.rmtree(self._engine_folder, ignore_errors=True)

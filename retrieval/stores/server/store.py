@@ -1,42 +1,26 @@
 """The :class:`~retrieval.stores.port.MemoryStore` on a Qdrant server, over gRPC."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final
 
-import grpc
-import httpx
 from qdrant_client import AsyncQdrantClient, models
-from qdrant_client.common.client_exceptions import QdrantException
-from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.records import Memory
-from retrieval.errors import ModelMismatchError, RetrievalError, StoreRejectedError, StoreUnavailableError
+from retrieval.errors import ModelMismatchError, StoreUnavailableError
 from retrieval.stores.fusion import HybridPlan, clamped
 from retrieval.stores.layout import BM25, DENSE, KEYWORD_FIELDS, LATE, RECORD, TIME_FIELDS
 from retrieval.stores.lexical import query_terms
-from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, terms_of_memory
+from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, prepared, terms_of_memory
 from retrieval.stores.port import Point, RecallQuery, Scored
 from retrieval.stores.queries import candidates_of, check_query, filter_of_query
 from retrieval.stores.scope import TENANT, TenantFilter, TenantScope
+from retrieval.stores.server.faults import CollectionMissingError, qdrant_faults
 from retrieval.stores.server.requests import filter_of, part_requests, recall_arguments
 
 POINTS_IN_REQUEST: Final = 64
-
-_PASSING: Final = frozenset(
-    {
-        grpc.StatusCode.ABORTED,
-        grpc.StatusCode.CANCELLED,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.INTERNAL,
-        grpc.StatusCode.NOT_FOUND,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.UNKNOWN,
-    }
-)
-"""What a server may answer differently a moment later. NOT_FOUND: the collection is being rebuilt."""
-
-T = TypeVar("T")
+EXACT_UP_TO_KB: Final = 100_000
+"""A tenant whose dense vectors take less is searched exactly: filtered graphs lost matches, and a scan of so few is as fast."""
 
 
 class QdrantStore:
@@ -59,32 +43,35 @@ class QdrantStore:
 
     async def prepare(self, *, model: str, dimension: int) -> None:
         """Creates the collection and its indexes where missing; refuses points of another model or dimension."""
-        if not await self._run(lambda: self._client.collection_exists(self._collection)):
-            await self._run(lambda: self._create(model, dimension))
-        info = await self._run(lambda: self._client.get_collection(self._collection))
+        with qdrant_faults(self._collection):
+            if not await self._client.collection_exists(self._collection):
+                await self._create(model, dimension)
+            info = await self._client.get_collection(self._collection)
         stamped = info.config.metadata or {}
         if (stamped.get("model"), stamped.get("dimension")) != (model, dimension):
             raise ModelMismatchError(
-                f"the points of collection {self._collection!r} were made by {stamped.get('model')} with "
-                f"{stamped.get('dimension')} dimensions, not by {model} with {dimension}: "
-                f"set the embedding model back, name another collection, or rebuild the index"
+                f"the points of collection {self._collection!r} were made by {stamped.get('model')} with {stamped.get('dimension')} "
+                f"dimensions, not by {model} with {dimension}: set the embedding model back, name another collection, or rebuild the index"
             )
-        await self._run(lambda: self._index(set(info.payload_schema)))
+        with qdrant_faults(self._collection):
+            await self._index(set(info.payload_schema))
         self._model = (model, dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Writes points; on return the server has applied and logged them."""
-        model, dimension = self._prepared()
+        model, dimension = prepared(self._model)
         check_points(points, dimension=dimension)
-        for start in range(0, len(points), POINTS_IN_REQUEST):
-            batch = [_point_struct(each, model) for each in points[start : start + POINTS_IN_REQUEST]]
-            await self._run(lambda batch=batch: self._client.upsert(self._collection, batch, wait=True))  # type: ignore[misc]
+        with qdrant_faults(self._collection):
+            for start in range(0, len(points), POINTS_IN_REQUEST):
+                batch = [_point_struct(each, model) for each in points[start : start + POINTS_IN_REQUEST]]
+                await self._client.upsert(self._collection, batch, wait=True)
 
     async def delete(self, scope: TenantScope, ids: Sequence[str]) -> None:
         """Removes points of one scope; an unknown id is no error."""
         if known := point_ids(ids):
             selector = models.FilterSelector(filter=filter_of(TenantFilter(scope=scope, ids=tuple(known))))
-            await self._run(lambda: self._client.delete(self._collection, selector, wait=True))
+            with suppress(CollectionMissingError), qdrant_faults(self._collection):
+                await self._client.delete(self._collection, selector, wait=True)
 
     async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
         """The memories of those ids, in the order asked, without those that are not the scope's."""
@@ -96,20 +83,13 @@ class QdrantStore:
 
     async def recall(self, query: RecallQuery) -> list[Scored]:
         """The best matches, best first."""
-        _, dimension = self._prepared()
-        check_query(query, dimension=dimension)
+        check_query(query)
         plan = _plan(query)
-        found = await self._run(lambda: self._client.query_points(self._collection, timeout=self._timeout_s, **recall_arguments(plan)))
-        parts: dict[str, dict[str, float]] = {str(point.id): {} for point in found.points}
-        if query.explain and parts:
-            requests = part_requests(plan, list(parts))
-            answers = await self._run(
-                lambda: self._client.query_batch_points(self._collection, list(requests.values()), timeout=self._timeout_s)
-            )
-            for name, answer in zip(requests, answers, strict=True):
-                for point in answer.points:
-                    parts[str(point.id)][name] = point.score
-        return [Scored(memory_of(_record(point.payload)), clamped(point.score), parts[str(point.id)]) for point in found.points]
+        with suppress(CollectionMissingError), qdrant_faults(self._collection):
+            found = await self._client.query_points(self._collection, timeout=self._timeout_s, **recall_arguments(plan))
+            parts = await self._parts(plan, [str(point.id) for point in found.points]) if query.explain else {}
+            return [Scored(memory_of(_record(point.payload)), clamped(point.score), parts.get(str(point.id), {})) for point in found.points]
+        return []
 
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """A scope's memories in the order of their ids, behind ``after``."""
@@ -119,22 +99,18 @@ class QdrantStore:
     async def count(self, scope: TenantScope) -> int:
         """How many memories the scope has, exactly."""
         whole = filter_of(TenantFilter(scope=scope))
-        return (
-            await self._run(lambda: self._client.count(self._collection, count_filter=whole, exact=True, timeout=self._timeout_s))
-        ).count
+        with suppress(CollectionMissingError), qdrant_faults(self._collection):
+            return (await self._client.count(self._collection, count_filter=whole, exact=True, timeout=self._timeout_s)).count
+        return 0
 
     async def drop(self) -> None:
         """Removes the collection; :meth:`prepare` makes it anew."""
-        await self._run(lambda: self._client.delete_collection(self._collection))
+        with qdrant_faults(self._collection):
+            await self._client.delete_collection(self._collection)
 
     async def close(self) -> None:
         """Closes the connections."""
         await self._client.close()
-
-    def _prepared(self) -> tuple[str, int]:
-        if self._model is None:
-            raise StoreRejectedError("prepare() the store before it is written or searched: it has to know the model")
-        return self._model
 
     async def _create(self, model: str, dimension: int) -> None:
         token_vectors = models.VectorParams(
@@ -149,7 +125,7 @@ class QdrantStore:
             self._collection,
             vectors_config={DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE), LATE: token_vectors},
             sparse_vectors_config={BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)},
-            hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
+            hnsw_config=models.HnswConfigDiff(m=0, payload_m=16, full_scan_threshold=EXACT_UP_TO_KB),
             strict_mode_config=models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False),
             metadata={"model": model, "dimension": dimension},
         )
@@ -163,36 +139,22 @@ class QdrantStore:
                 await self._client.create_payload_index(self._collection, field, field_schema=schema, wait=True)
 
     async def _scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        records, _ = await self._run(
-            lambda: self._client.scroll(
-                self._collection,
-                scroll_filter=filter_of(tenant_filter),
-                offset=start,
-                limit=limit,
-                with_payload=[RECORD],
-                timeout=self._timeout_s,
+        whole = filter_of(tenant_filter)
+        with suppress(CollectionMissingError), qdrant_faults(self._collection):
+            records, _ = await self._client.scroll(
+                self._collection, scroll_filter=whole, offset=start, limit=limit, with_payload=[RECORD], timeout=self._timeout_s
             )
-        )
-        return {str(each.id): _record(each.payload) for each in records}
+            return {str(each.id): _record(each.payload) for each in records}
+        return {}
 
-    async def _run(self, call: Callable[[], Awaitable[T]]) -> T:
-        try:
-            return await call()
-        except (grpc.RpcError, ApiException, QdrantException, httpx.HTTPError, OSError, ValueError) as error:
-            raise _translated(error, self._collection) from error
-
-
-def _translated(error: Exception, collection: str) -> RetrievalError:
-    if isinstance(error, grpc.aio.AioRpcError):
-        passing, words = error.code() in _PASSING, f"{error.code().name}: {error.details()}"
-    elif isinstance(error, UnexpectedResponse):
-        passing, words = error.status_code in (404, 408, 429) or (error.status_code or 500) >= 500, str(error)
-    else:
-        # qdrant-client's own engine says a missing collection so.
-        words = str(error) or repr(error)
-        passing = not isinstance(error, ValueError) or "not found" in words
-    kind = StoreUnavailableError if passing else StoreRejectedError
-    return kind(f"Qdrant, collection {collection!r}: {words}")
+    async def _parts(self, plan: HybridPlan, ids: list[str]) -> dict[str, dict[str, float]]:
+        parts: dict[str, dict[str, float]] = {each: {} for each in ids}
+        requests = part_requests(plan, ids)
+        answers = await self._client.query_batch_points(self._collection, list(requests.values()), timeout=self._timeout_s) if ids else []
+        for name, answer in zip(requests, answers, strict=bool(ids)):
+            for point in answer.points:
+                parts[str(point.id)][name] = point.score
+        return parts
 
 
 def _plan(query: RecallQuery) -> HybridPlan:

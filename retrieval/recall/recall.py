@@ -1,0 +1,137 @@
+"""The primary path of a recall (VikingMem 3.3): hybrid search in one request to the store, then time, importance and repetitions."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from memory.records import Memory
+from models.embedding.port import Embedder
+from retrieval.errors import StoreUnavailableError
+from retrieval.recall.ranking import Weights, final_score
+from retrieval.recall.repetition import RepetitionKey, is_newer, repetition_key
+from retrieval.recall.request import Recalled, RecallRequest, RecallResult
+from retrieval.stores.port import MemoryStore, RecallQuery, Scored, TenantScope
+from runtime.clocks import Clock
+from runtime.settings import RecallSettings
+
+SPARE = 8
+"""Results asked for beyond the limit, to fill the places of repetitions, where nothing but S_origin ranks."""
+
+
+class Recall:
+    """Answers questions to the memory."""
+
+    def __init__(self, *, store: MemoryStore, embedder: Embedder, settings: RecallSettings, clock: Clock) -> None:
+        """Asks a store that is prepared for the embedder's model with the first question.
+
+        Args:
+            store: Where the memories are.
+            embedder: Of the model that the memories were embedded with.
+            settings: What a request does not say.
+            clock: Ages are counted, and memories expire, by its time.
+        """
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._clock = clock
+        self._prepared = False
+
+    async def recall(self, request: RecallRequest) -> RecallResult:
+        """Answers one question.
+
+        Raises:
+            ValueError: If the weights exceed 1 together.
+            StoreUnavailableError: The store is away.
+            StoreRejectedError: The store does not take the request, or holds points of another model.
+            models.errors.ModelError: What the embedder raised.
+        """
+        weights = self._weights(request)
+        limit = request.limit or self._settings.limit
+        now = self._clock.now()
+        query = RecallQuery(
+            scope=request.scope,
+            text=request.query,
+            embedding=await self._embedder.embed_query(request.query),
+            limit=max(limit + SPARE, self._settings.prefetch if weights.time or weights.business else 0),
+            prefetch=self._settings.prefetch,
+            kinds=request.kinds,
+            types=request.types,
+            since=request.since,
+            until=request.until,
+            generation=request.generation,
+            alive_at=now,
+            explain=request.explain,
+        )
+        found = await self._ask(query)
+        floor = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
+        confident = [each for each in found if each.score >= floor]
+        results = distinct([_recalled(each, request, weights, now) for each in confident])
+        return RecallResult(results=tuple(results[:limit]), rejected=len(found) - len(confident), repeated=len(confident) - len(results))
+
+    async def nearest_entities(self, scope: TenantScope, text: str, entity_types: Sequence[str], limit: int = 5) -> list[Memory]:
+        """The entities nearest to a text, of each type at most ``limit``, best first within a type (VikingMem 3.1, entity patches).
+
+        Raises:
+            StoreUnavailableError: The store is away.
+            StoreRejectedError: The store does not take the request, or holds points of another model.
+            models.errors.ModelError: What the embedder raised.
+        """
+        if not entity_types or not text.strip():
+            return []
+        embedding = await self._embedder.embed_query(text)
+        query = RecallQuery(
+            scope=scope,
+            text=text,
+            embedding=embedding,
+            limit=limit,
+            prefetch=self._settings.prefetch,
+            kinds=("entity",),
+            alive_at=self._clock.now(),
+        )
+        nearest = await asyncio.gather(*(self._ask(replace(query, types=(each,))) for each in dict.fromkeys(entity_types)))
+        return [each.memory for of_type in nearest for each in of_type]
+
+    async def _ask(self, query: RecallQuery) -> list[Scored]:
+        try:
+            if not self._prepared:
+                await self._store.prepare(model=self._embedder.name, dimension=self._embedder.dimension)
+                self._prepared = True
+            return await self._store.recall(query)
+        except StoreUnavailableError:
+            # It may come back with points of another model.
+            self._prepared = False
+            raise
+
+    def _weights(self, request: RecallRequest) -> Weights:
+        settings = self._settings
+        return Weights(
+            time=settings.time_weight if request.time_weight is None else request.time_weight,
+            business=settings.business_weight if request.business_weight is None else request.business_weight,
+            freshness_window_s=settings.freshness_window_s,
+            half_life_s=settings.half_life_s,
+        )
+
+
+def distinct(results: Sequence[Recalled]) -> list[Recalled]:
+    """Ranks results, best first, with each thing said once: by the newest memory that says it, on the evidence of all."""
+    kept: dict[RepetitionKey, Recalled] = {}
+    for result in results:
+        key = repetition_key(result.memory)
+        rival = kept.get(key)
+        if rival is None:
+            kept[key] = result
+            continue
+        newer, older = (result, rival) if is_newer(result.memory, rival.memory) else (rival, result)
+        kept[key] = replace(newer, evidence=tuple(dict.fromkeys((*newer.evidence, *older.evidence))))
+    return sorted(kept.values(), key=lambda result: (-result.score, result.memory.id))
+
+
+def _recalled(found: Scored, request: RecallRequest, weights: Weights, now: datetime) -> Recalled:
+    score = final_score(found.memory, origin=found.score, now=now, weights=weights, type_weights=request.type_weights)
+    return Recalled(
+        memory=found.memory,
+        score=score.final,
+        parts={"origin": score.origin, "time": score.time, "business": score.business, **found.parts},
+        evidence=tuple(found.memory.message_ids),
+    )

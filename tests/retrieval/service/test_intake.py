@@ -1,0 +1,74 @@
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import RecordError
+from memory.records import Message
+from retrieval.service.intake import admit
+
+NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
+GOOD: dict[str, Any] = {"user": "ann", "session": "s1", "text": "I moved to Oslo."}
+
+
+def _admit(body: object) -> Message:
+    return admit(body, tenant="acme", now=NOW, max_future=timedelta(minutes=5))
+
+
+def test_a_message_gets_tenant_id_and_time() -> None:
+    message = _admit(GOOD)
+    assert (message.tenant, message.user, message.session, message.text) == ("acme", "ann", "s1", "I moved to Oslo.")
+    assert message.event_time == NOW
+    assert message.id != _admit(GOOD).id
+
+
+def test_what_the_caller_gives_is_kept() -> None:
+    message = _admit({**GOOD, "id": "m1", "event_time": "2023-01-01T10:00:00+02:00", "metadata": {"channel": "web"}, "role": "assistant"})
+    assert message.id == "m1"
+    assert message.event_time == datetime(2023, 1, 1, 8, tzinfo=UTC)
+    assert message.metadata == {"channel": "web"}
+    assert message.role == "assistant"
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ({**GOOD, "tenant": "other"}, "tenant: the tenant comes from the API key"),
+        ({**GOOD, "tenant": None}, "tenant: the tenant comes from the API key"),
+        ({**GOOD, "sesion": "s"}, "sesion: unknown"),
+        ({"session": "s1"}, "user: Field required"),
+        ({**GOOD, "session": ""}, "session: "),
+        ({**GOOD, "role": "robot"}, "role: "),
+        ({**GOOD, "event_time": "2023-01-01T10:00:00"}, "event_time: "),
+        ({**GOOD, "event_time": "2024-05-01T12:05:01Z"}, "event_time: .* ahead of the service's clock"),
+        ({**GOOD, "schema_version": "2.0"}, "schema version 2.0 is newer"),
+        ([], "not a list"),
+        (None, "not null"),
+        (True, "not a truth value"),
+        (3, "not a number"),
+        ("hi", "not a text"),
+    ],
+)
+def test_what_is_no_message_is_refused_with_a_word(body: object, word: str) -> None:
+    with pytest.raises(RecordError, match=word):
+        _admit(body)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=8), children, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*sorted(Message.model_fields), "other"]), JSON, max_size=8))
+def test_no_body_chooses_its_tenant_or_breaks_the_service(body: dict[str, Any]) -> None:
+    try:
+        message = _admit(body)
+    except RecordError:
+        return
+    assert message.tenant == "acme"
+    assert message.id
+    assert Message.from_json(message.to_json()) == message

@@ -1,0 +1,133 @@
+"""What surrounds the routes: problems, traces, log lines, metrics, the limit of bodies."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from fastapi import FastAPI, Request
+from starlette.responses import Response
+from structlog.testing import capture_logs
+
+from memory.errors import MalformedRecordError, RecordTooLargeError, SchemaError
+from models.errors import TransientModelError
+from retrieval.errors import ModelMismatchError, StoreUnavailableError
+from retrieval.service.answers import JsonAnswer, read_json
+from retrieval.service.middleware import BodyLimit, Observed
+from retrieval.service.problems import MEDIA_TYPE, Problem, install_problem_handlers, problem_of
+from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError, UnknownTenantError
+from runtime.metrics import Metrics
+from runtime.tracing import Trace
+
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture
+async def http(metrics: Metrics) -> AsyncIterator[httpx.AsyncClient]:
+    app = FastAPI()
+    app.add_middleware(BodyLimit, max_bytes=1000)
+    app.add_middleware(Observed, metrics=metrics)
+    install_problem_handlers(app)
+
+    @app.post("/echo/{name}")
+    async def echo(name: str, request: Request) -> Response:
+        return JsonAnswer({"name": name, "body": await read_json(request), "trace": request.state.trace.trace_id})
+
+    @app.post("/typed")
+    async def typed(body: dict[str, int]) -> Response:
+        return JsonAnswer(body)
+
+    @app.get("/broken")
+    async def broken() -> Response:
+        raise RuntimeError("secret detail")
+
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://varve") as client:
+        yield client
+
+
+def _is_problem(response: httpx.Response, status: int, kind: str) -> None:
+    assert response.headers["content-type"] == MEDIA_TYPE
+    body = response.json()
+    assert (response.status_code, body["status"], body["type"]) == (status, status, f"urn:varve:problem:{kind}")
+    assert body["title"]
+    assert body["detail"]
+    assert body["instance"] == response.request.url.path
+    assert body["trace_id"] == response.headers["traceparent"].split("-")[1]
+
+
+async def test_every_error_is_a_problem(http: httpx.AsyncClient) -> None:
+    _is_problem(await http.get("/nowhere"), 404, "not-found")
+    _is_problem(await http.get("/typed"), 405, "method-not-allowed")
+    _is_problem(await http.post("/echo/x", content=b"{"), 422, "malformed")
+    _is_problem(await http.post("/echo/x", content=b'"\xff"'), 422, "malformed")
+    invalid = await http.post("/typed", json={"a": "b"})
+    _is_problem(invalid, 422, "invalid")
+    assert invalid.json()["detail"].startswith("a: ")
+    broken = await http.get("/broken")
+    _is_problem(broken, 500, "internal")
+    assert "secret" not in broken.text
+
+
+async def test_a_body_over_the_limit_is_refused_announced_or_not(http: httpx.AsyncClient) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(5):
+            yield b" " * 300
+
+    assert (await http.post("/echo/x", content=b" " * 998 + b"{}")).status_code == 200
+    _is_problem(await http.post("/echo/x", content=b" " * 1001), 413, "too-large")
+    _is_problem(await http.post("/echo/x", content=chunks()), 413, "too-large")
+    _is_problem(await http.post("/typed", content=b" " * 1001, headers={"content-type": "application/json"}), 413, "too-large")
+
+
+async def test_a_trace_is_taken_up_or_begun(http: httpx.AsyncClient) -> None:
+    taken = await http.post("/echo/x", json={}, headers={"traceparent": PARENT})
+    assert taken.json()["trace"] == "4bf92f3577b34da6a3ce929d0e0e4736"
+    answered = Trace.parse(taken.headers["traceparent"])
+    assert answered is not None
+    assert answered.trace_id == "4bf92f3577b34da6a3ce929d0e0e4736"
+    assert answered.traceparent != PARENT
+    begun = await http.post("/echo/x", json={}, headers={"traceparent": "nonsense"})
+    assert begun.json()["trace"] != taken.json()["trace"]
+
+
+async def test_a_request_is_counted_by_its_route_and_logged_without_what_it_says(http: httpx.AsyncClient, metrics: Metrics) -> None:
+    with capture_logs() as lines:
+        await http.post("/echo/private-name?q=private-query", json="private-body")
+        await http.get("/nowhere/at/all")
+    shown = metrics.render().decode()
+    assert 'varve_http_requests_total{method="POST",route="/echo/{name}",status="200"} 1.0' in shown
+    assert 'varve_http_requests_total{method="-",route="unmatched",status="404"} 1.0' in shown
+    assert "private" not in shown
+    assert [line["route"] for line in lines if line["event"] == "request"] == ["/echo/{name}", "unmatched"]
+    assert "private" not in str(lines)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (KafkaUnavailableError("at 10.0.0.1"), 503, "unavailable"),
+        (TopicMissingError("at 10.0.0.1"), 503, "unavailable"),
+        (RedisUnavailableError("at 10.0.0.1"), 503, "unavailable"),
+        (StoreUnavailableError("at 10.0.0.1"), 503, "unavailable"),
+        (TransientModelError("at 10.0.0.1"), 503, "unavailable"),
+        (RecordTooLargeError("2 MB"), 413, "too-large"),
+        (MalformedRecordError("no"), 422, "malformed"),
+        (UnknownTenantError("no"), 401, "unauthorized"),
+        (ModelMismatchError("at 10.0.0.1"), 500, "internal"),
+        (SchemaError("EventTypes[0]", "at 10.0.0.1"), 500, "internal"),
+    ],
+)
+def test_an_error_of_varves_own_has_its_status_and_tells_no_address(error: Exception, status: int, kind: str) -> None:
+    problem = problem_of(error)  # type: ignore[arg-type]
+    assert (problem.status_code, problem.kind) == (status, kind)
+    assert "10.0.0.1" not in problem.detail
+    assert ("Retry-After" in (problem.headers or {})) == (status == 503)
+
+
+def test_a_problem_in_a_batch_names_no_instance() -> None:
+    assert "instance" not in Problem(422, "malformed", "no").body()
