@@ -1,0 +1,112 @@
+"""Records on the wire: what was written is read, what is newer is kept or refused, what is broken is refused with a reason."""
+
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import MalformedRecordError, RecordError, UnsupportedVersionError
+from memory.records import Contribution, Event, Extraction, Memory, Message, SessionCommand, Window
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+MESSAGES = st.builds(
+    Message,
+    tenant=NAMES,
+    user=NAMES,
+    session=NAMES,
+    id=NAMES | st.none(),
+    role=st.sampled_from(["user", "assistant", "system", "tool"]),
+    speaker=TEXT | st.none(),
+    text=TEXT,
+    event_time=TIMES,
+    metadata=st.dictionaries(TEXT, JSON, max_size=3),
+    from_recall=st.booleans(),
+)
+MESSAGE: dict[str, Any] = {"tenant": "acme", "user": "ann", "session": "s1", "text": "hi", "event_time": "2024-01-02T03:04:05Z"}
+
+
+@given(MESSAGES)
+def test_a_message_is_read_as_it_was_written(message: Message) -> None:
+    read = Message.from_json(message.to_json())
+    assert read == message
+    assert read.to_json() == message.to_json()
+
+
+@given(st.lists(MESSAGES, min_size=1, max_size=3))
+def test_a_window_carries_its_messages_whole(messages: list[Message]) -> None:
+    window = Window(
+        id="w",
+        tenant="t",
+        user="u",
+        session="s",
+        sequence=0,
+        messages=messages,
+        closed_by="flush",
+        source_partition=0,
+        first_offset=0,
+        last_offset=9,
+    )
+    assert Window.from_json(window.to_json()).messages == messages
+
+
+@given(
+    st.dictionaries(
+        st.text("abcdefgh_", min_size=1).map(lambda name: f"new_{name}"), JSON.filter(lambda value: value is not None), max_size=4
+    )
+)
+def test_unknown_fields_of_a_newer_minor_version_are_kept(unknown: dict[str, Any]) -> None:
+    raw = orjson.dumps({**MESSAGE, "schema_version": "1.7", **unknown})
+    written = orjson.loads(Message.from_json(raw).to_json())
+    assert {name: written[name] for name in unknown} == unknown
+    assert written["schema_version"] == "1.7"
+
+
+@pytest.mark.parametrize("record", [Message, Event, Extraction, Window, Contribution, Memory, SessionCommand])
+def test_a_newer_major_version_is_refused_whatever_else_it_holds(record: type[Message]) -> None:
+    with pytest.raises(UnsupportedVersionError, match="update Varve") as caught:
+        record.from_json(b'{"schema_version": "2.0", "everything": "else"}')
+    assert caught.value.reason == "unsupported_version"
+
+
+@pytest.mark.parametrize(
+    ("raw", "named"),
+    [
+        (b"", "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+        (b'{"tenant": "\xff"}', "not JSON"),
+        (b"[1, 2]", "record"),
+        (b"null", "record"),
+        (orjson.dumps({**MESSAGE, "tenant": ""}), "tenant"),
+        (orjson.dumps({**MESSAGE, "event_time": "2024-01-02T03:04:05"}), "event_time"),
+        (orjson.dumps({**MESSAGE, "role": "robot"}), "role"),
+        (orjson.dumps({**MESSAGE, "schema_version": "one"}), "schema_version"),
+        (orjson.dumps({**MESSAGE, "user": "x" * 257}), "user"),
+    ],
+)
+def test_what_is_no_message_is_refused_naming_the_fault(raw: bytes, named: str) -> None:
+    with pytest.raises(MalformedRecordError, match=named) as caught:
+        Message.from_json(raw)
+    assert caught.value.reason == "malformed"
+
+
+@given(st.binary(max_size=80) | JSON.map(orjson.dumps))
+def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
+    with suppress(RecordError):
+        assert isinstance(Message.from_json(raw), Message)
+
+
+@given(TIMES, st.integers(-12, 12))
+def test_a_time_is_the_same_in_every_zone(time: datetime, hours: int) -> None:
+    elsewhere = Message.from_fields({**MESSAGE, "event_time": time.astimezone(timezone(timedelta(hours=hours))).isoformat()})
+    assert elsewhere.event_time == time

@@ -1,0 +1,261 @@
+"""Schemas: the paper's form is read as it is, what is wrong is refused at its path, and what was read can be written."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import SchemaError
+from memory.schema import MemorySchema, load_schema, parse_schema, scenario, scenario_names, to_json
+
+STUDY: dict[str, Any] = {
+    "EventType": "english_study",
+    "Description": "One exercise.",
+    "Properties": [
+        {"PropertyName": "knowledge_point_name", "PropertyValueType": "string", "Description": "What it practises."},
+        {"PropertyName": "rating_score", "PropertyValueType": "float32", "Description": "How it went."},
+        {"PropertyName": "tries", "PropertyValueType": "int64", "Description": "How many tries."},
+        {"PropertyName": "tags", "PropertyValueType": "list<string>", "Description": "Tags."},
+    ],
+}
+POINT: dict[str, Any] = {
+    "ProfileType": "english_knowledge_point",
+    "Description": "Mastery of one point.",
+    "Properties": [
+        {"PropertyName": "knowledge_point_name", "PropertyValueType": "string", "IsPrimaryKey": True},
+        {
+            "PropertyName": "average_score",
+            "PropertyValueType": "float32",
+            "AggregateExpression": {"Op": "AVG", "EventType": "english_study", "EventPropertyName": "rating_score"},
+        },
+        {
+            "PropertyName": "most_tries",
+            "PropertyValueType": "int64",
+            "AggregateExpression": {"Op": "MAX", "EventType": "english_study", "EventPropertyName": "tries"},
+        },
+    ],
+}
+
+
+def whole() -> dict[str, Any]:
+    return copy.deepcopy({"Name": "english", "Version": "3", "EventTypes": [STUDY], "EntityTypes": [POINT]})
+
+
+def test_the_papers_bare_list_is_read_as_it_is() -> None:
+    schema = parse_schema([POINT, STUDY], name="english")
+    assert schema.name == "english"
+    assert [each.name for each in schema.event_types] == ["english_study"]
+    entity = schema.entity_types[0]
+    assert entity.name == "english_knowledge_point"
+    assert entity.keys == ("knowledge_point_name",)
+    average = entity.property("average_score")
+    assert average is not None
+    assert average.aggregate is not None
+    assert (average.aggregate.op, average.aggregate.event_type, average.aggregate.event_property) == (
+        "AVG",
+        "english_study",
+        "rating_score",
+    )
+
+
+def test_keys_are_what_primary_keys_stand_for_and_the_user_where_there_is_none() -> None:
+    data = whole()
+    data["EntityTypes"][0]["Properties"][0] = {"PropertyName": "user_id", "PropertyValueType": "string", "IsPrimaryKey": True}
+    entity = parse_schema(data).entity_types[0]
+    assert (entity.keys, entity.key_names()) == (("user",), ("user_id",))
+    del data["EntityTypes"][0]["Properties"][0]
+    assert parse_schema(data).entity_types[0].keys == ("user",)
+
+
+def test_a_property_without_aggregate_that_is_no_key_is_set_by_patches() -> None:
+    data = whole()
+    data["EntityTypes"][0]["Properties"] += [
+        {"PropertyName": "notes", "PropertyValueType": "string"},
+        {"PropertyName": "remarks", "PropertyValueType": "string", "AggregateExpression": {"Op": "PATCH"}},
+    ]
+    entity = parse_schema(data).entity_types[0]
+    assert [each.name for each in entity.patched_properties()] == ["notes", "remarks"]
+
+
+def test_operators_to_come_are_accepted() -> None:
+    data = whole()
+    merged = {"Op": "LLM_MERGE", "EventType": "english_study", "EventPropertyName": "content"}
+    data["EntityTypes"][0]["Properties"].append({"PropertyName": "summary", "PropertyValueType": "string", "AggregateExpression": merged})
+    assert parse_schema(data).entity_types[0].properties[-1].aggregate is not None
+
+
+ENTITY = "EntityTypes[0]"
+AGGREGATE = f"{ENTITY}.Properties[1].AggregateExpression"
+
+FAULTS: list[tuple[list[str | int], Any, str, str]] = [
+    (["EventTypes"], {}, "EventTypes", "expected a list"),
+    (["EventTypes", 0], 7, "EventTypes[0]", "found 7"),
+    (["EventTypes", 0, "EventType"], "", "EventTypes[0].EventType", "name"),
+    (["EventTypes", 0, "EventType"], "x" * 300, "EventTypes[0].EventType", "300"),
+    (["EventTypes", 0, "Propertys"], [], "EventTypes[0].Propertys", "did you mean 'Properties'"),
+    (["EventTypes", 0, "Weight"], 2, "EventTypes[0].Weight", "0 to 1"),
+    (["EventTypes", 0, "Description"], 5, "EventTypes[0].Description", "text"),
+    (["EventTypes", 0, "Properties", 2, "PropertyValueType"], "int", "EventTypes[0].Properties[2].PropertyValueType", "'int64'"),
+    (["EventTypes", 0, "Properties", 2, "PropertyValueType"], None, "EventTypes[0].Properties[2].PropertyValueType", "missing"),
+    (["EventTypes", 0, "Properties", 1, "PropertyName"], "tags", "EventTypes[0].Properties[3].PropertyName", "twice"),
+    (["EventTypes", 1], STUDY, "EventTypes[1].EventType", "twice"),
+    (["EntityTypes", 1], POINT, "EntityTypes[1].EntityType", "twice"),
+    (["EntityTypes", 0, "EntityType"], "both", f"{ENTITY}.ProfileType", "one of the two"),
+    (["EntityTypes", 0, "Properties"], [], f"{ENTITY}.Properties", "at least one"),
+    (["EntityTypes", 0, "Properties", 0, "IsPrimaryKey"], "yes", f"{ENTITY}.Properties[0].IsPrimaryKey", "true or false"),
+    (["EntityTypes", 0, "Properties", 0, "PropertyName"], "no_such", f"{ENTITY}.Properties[0].PropertyName", "'no_such'"),
+    (["EntityTypes", 0, "Properties", 0, "PropertyValueType"], "list<string>", f"{ENTITY}.Properties[0].PropertyValueType", "one value"),
+    (["EntityTypes", 0, "Properties", 1, "IsPrimaryKey"], True, f"{AGGREGATE}", "cannot be aggregated"),
+    (
+        ["EntityTypes", 0, "Properties", 1, "PropertyValueType"],
+        "int64",
+        f"{ENTITY}.Properties[1].PropertyValueType",
+        "AVG of a float32 gives float32",
+    ),
+    (["EntityTypes", 0, "Properties", 2, "PropertyValueType"], "string", f"{ENTITY}.Properties[2].PropertyValueType", "MAX of a int64"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "AVERAGE", f"{AGGREGATE}.Op", "'AVERAGE'"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "sum", f"{AGGREGATE}.Op", "did you mean 'SUM'"),
+    (
+        ["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventType"],
+        "english",
+        f"{AGGREGATE}.EventType",
+        "did you mean 'english_study'",
+    ),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventType"], None, f"{AGGREGATE}.EventType", "missing"),
+    (
+        ["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventPropertyName"],
+        "score",
+        f"{AGGREGATE}.EventPropertyName",
+        "no property 'score'",
+    ),
+    (
+        ["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventPropertyName"],
+        "tags",
+        f"{AGGREGATE}.EventPropertyName",
+        "list<string>",
+    ),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventPropertyName"], None, f"{AGGREGATE}.EventPropertyName", "numeric"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventPropertyName"], "content", f"{AGGREGATE}.EventPropertyName", "text"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "PATCH", f"{AGGREGATE}.EventType", "leave EventType out"),
+    (["EntityTypes", 0, "Keys"], [], f"{ENTITY}.Properties[0].IsPrimaryKey", "not among the Keys"),
+    (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "topic"], f"{ENTITY}.Keys[1]", "no property 'topic'"),
+    (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "tags"], f"{ENTITY}.Keys[1]", "one value"),
+    (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "knowledge_point_name"], f"{ENTITY}.Keys", "twice"),
+    (["EntityTypes", 0, "Keys"], "user", f"{ENTITY}.Keys", "expected a list"),
+    (["EntityTypes", 0, "WindowDays"], 1.5, f"{ENTITY}.WindowDays", "whole number"),
+    (["EntityTypes", 0, "WindowDays"], 0, f"{ENTITY}.WindowDays", "from 1"),
+    (["EntityTypes", 0, "Filters"], [{"Property": "scores", "Op": "=", "Value": 1}], f"{ENTITY}.Filters[0].Property", "rating_score"),
+    (["EntityTypes", 0, "Filters"], [{"Property": "tries", "Op": "~", "Value": 1}], f"{ENTITY}.Filters[0].Op", "'~'"),
+    (["EntityTypes", 0, "Filters"], [{"Property": "tries", "Op": "="}], f"{ENTITY}.Filters[0].Value", "missing"),
+    (["EntityTypes", 0, "Filters"], [{"Property": "tries", "Op": ">", "Value": "many"}], f"{ENTITY}.Filters[0].Value", "'many'"),
+    (["EntityTypes", 0, "Filters"], [{"Property": "tries", "Op": "in", "Value": 3}], f"{ENTITY}.Filters[0].Value", "list"),
+    (["EntityTypes", 0, "Filters"], [{"Property": "tags", "Op": "=", "Value": "x"}], f"{ENTITY}.Filters[0].Value", "contains"),
+    (
+        ["EntityTypes", 0, "Filters"],
+        [{"Property": "tries", "Op": "contains", "Value": 1}],
+        f"{ENTITY}.Filters[0].Value",
+        "list or a string",
+    ),
+    (["EntityTypes", 0, "Filters"], [{"Property": "importance", "Op": ">", "Value": True}], f"{ENTITY}.Filters[0].Value", "True"),
+    (["Nam"], "x", "Nam", "did you mean 'Name'"),
+    (["Version"], 3, "Version", "text"),
+]
+
+
+@pytest.mark.parametrize(("where", "value", "path", "word"), FAULTS)
+def test_a_fault_is_refused_at_its_path(where: list[str | int], value: Any, path: str, word: str) -> None:
+    data: Any = whole()
+    assert parse_schema(data)
+    inner = data
+    for step in where[:-1]:
+        inner = inner[step]
+    if isinstance(where[-1], int) and where[-1] == len(inner):
+        inner.append(copy.deepcopy(value))
+    else:
+        inner[where[-1]] = value
+    with pytest.raises(SchemaError) as caught:
+        parse_schema(data)
+    assert caught.value.path == path
+    assert word in caught.value.problem
+
+
+def test_an_event_property_cannot_take_the_name_of_a_key_that_varve_gives() -> None:
+    data = whole()
+    data["EventTypes"][0]["Properties"].append({"PropertyName": "user", "PropertyValueType": "string"})
+    assert parse_schema(data)
+    data["EntityTypes"][0]["Keys"] = ["knowledge_point_name", "user"]
+    with pytest.raises(SchemaError, match=r"Keys\[1\].*rename the property"):
+        parse_schema(data)
+
+
+def test_a_fault_in_a_bare_list_has_the_place_in_the_list() -> None:
+    broken = copy.deepcopy(POINT)
+    broken["Properties"][1]["AggregateExpression"]["EventType"] = "nothing"
+    with pytest.raises(SchemaError) as caught:
+        parse_schema([STUDY, broken])
+    assert caught.value.path == "[1].Properties[1].AggregateExpression.EventType"
+
+
+@pytest.mark.parametrize("data", [None, 3, "schema", True])
+def test_what_is_no_schema_at_all_is_refused(data: object) -> None:
+    with pytest.raises(SchemaError, match="expected an object"):
+        parse_schema(data)
+
+
+def test_a_file_is_named_in_its_fault(tmp_path: Path) -> None:
+    missing = tmp_path / "none.json"
+    with pytest.raises(SchemaError, match=r"none\.json"):
+        load_schema(missing)
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    with pytest.raises(SchemaError, match=r"broken\.json is not JSON"):
+        load_schema(broken)
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"EventTypes": [{}]}')
+    with pytest.raises(SchemaError, match=r"EventTypes\[0\]\.EventType: missing.*wrong\.json"):
+        load_schema(wrong)
+
+
+def test_a_file_without_a_name_lends_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "english.json"
+    file.write_bytes(orjson.dumps([STUDY, POINT]))
+    assert load_schema(file).name == "english"
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_a_schema_is_read_as_it_was_written(name: str) -> None:
+    schema = scenario(name)
+    assert parse_schema(orjson.loads(orjson.dumps(to_json(schema)))) == schema
+
+
+def _places(value: Any) -> list[list[str | int]]:
+    """The way to every value inside a JSON value."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [way for step, inner in steps for way in ([step], *([step, *rest] for rest in _places(inner)))]
+
+
+JUNK = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=4) | st.just([]) | st.just({}) | st.just([{}]) | st.just(["a"])
+
+
+@given(st.data())
+def test_a_schema_with_anything_anywhere_is_read_or_refused(data: st.DataObject) -> None:
+    broken: Any = whole()
+    for _ in range(data.draw(st.integers(1, 3))):
+        places = _places(broken)
+        if not places:
+            break
+        *way, last = data.draw(st.sampled_from(places))
+        inner = broken
+        for step in way:
+            inner = inner[step]
+        inner[last] = copy.deepcopy(data.draw(JUNK))
+    try:
+        schema = parse_schema(broken)
+    except SchemaError:
+        return
+    assert isinstance(schema, MemorySchema)
+    assert parse_schema(to_json(schema)) == schema
