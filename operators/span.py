@@ -18,7 +18,7 @@ class Span:
 def best_approximate_span(text: str, search: str) -> Span:
     """The span of a text with the least Levenshtein distance from a search text.
 
-    Of equally near spans, the one that ends in the leftmost run of such ends, the nearest in length to the search text. Time grows with
+    Of equally near spans in the leftmost place, the one that cuts the fewest words, then the one nearest in length. Time grows with
     the length of the text times that of the search in machine words: G. Myers, "A fast bit-vector algorithm for approximate string
     matching based on dynamic programming", J. ACM 46(3), 1999. (rapidfuzz aligns whole texts, or windows of a fixed length: neither finds
     this minimum, so it only finds the start, once the end is known.)
@@ -37,7 +37,12 @@ def best_approximate_span(text: str, search: str) -> Span:
     while ends[-1] + 1 < len(distances) and distances[ends[-1] + 1] == least:
         ends.append(ends[-1] + 1)
     spans = (Span(start, end, least) for end in ends for start in _starts(text, search, end, least))
-    return min(spans, key=lambda span: (abs(span.end - span.start - len(search)), span.start))
+    return min(spans, key=lambda span: (_cuts(text, span), abs(span.end - span.start - len(search)), span.start))
+
+
+def _cuts(text: str, span: Span) -> int:
+    """How many words the ends of a span cut."""
+    return sum(1 for at in (span.start, span.end) if 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum())
 
 
 def _starts(text: str, search: str, end: int, distance: int) -> list[int]:

@@ -1,0 +1,157 @@
+"""PATCH: edits by best approximate span, refuses what is not there, and takes back what it laid down."""
+
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from operators import patch
+from operators.errors import RefusedChangeError
+from operators.patch import MAX_RECENT, MAX_RECENT_TEXT, MAX_TEXT, Patch
+
+
+def put(time: int, search: str, replace: str, name: str | None = None) -> Patch:
+    return Patch(time, name or f"p{time}", search, replace)
+
+
+def text_after(*patches: Patch) -> str:
+    state: patch.State | None = None
+    for each in patches:
+        state = patch.apply(state, each, "string")
+    return "" if state is None else patch.text_of(state)
+
+
+def test_an_empty_search_creates_then_appends_a_line() -> None:
+    assert text_after(put(1, "", "likes tea"), put(2, "", "has a cat")) == "likes tea\nhas a cat"
+
+
+def test_a_line_that_is_there_is_not_appended_again() -> None:
+    assert text_after(put(1, "", "likes tea"), put(2, "", "has a cat"), put(3, "", "likes tea")) == "likes tea\nhas a cat"
+
+
+def test_the_nearest_span_is_replaced_and_the_rest_stays() -> None:
+    assert text_after(put(1, "", "lives in Paris\nhas a cat"), put(2, "live in Pariss", "lives in Rome")) == "lives in Rome\nhas a cat"
+
+
+def test_an_empty_replacement_deletes() -> None:
+    assert text_after(put(1, "", "a cat, a dog"), put(2, ", a dog", "")) == "a cat"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (None, "not_a_patch"),
+        ("text", "not_a_patch"),
+        ({"search": "x"}, "not_a_patch"),
+        ({"search": 3, "replace": "x"}, "not_a_patch"),
+        ({"replace": " "}, "empty_patch"),
+        ({"search": "", "replace": "x" * (MAX_TEXT + 1)}, "patch_too_long"),
+    ],
+)
+def test_what_is_no_patch_is_refused(value: object, reason: str) -> None:
+    with pytest.raises(RefusedChangeError, match=reason):
+        patch.patch_of(value, time=0, source_id="p")
+
+
+def test_a_search_that_resembles_nothing_is_refused() -> None:
+    state = patch.apply(None, put(1, "", "likes peppermint tea"), "string")
+    for search in ("works in a bank", "likes coffee and cake"):
+        with pytest.raises(RefusedChangeError, match="no_similar_span"):
+            patch.apply(state, put(2, search, "x"), "string")
+    with pytest.raises(RefusedChangeError, match="no_similar_span"):
+        patch.apply(None, put(2, "likes tea", "likes coffee"), "string")
+
+
+def test_the_text_is_bounded() -> None:
+    state = patch.apply(None, put(1, "", "a" * MAX_TEXT), "string")
+    with pytest.raises(RefusedChangeError, match="text_too_long"):
+        patch.apply(state, put(2, "", "b"), "string")
+
+
+def test_typed_text_stays_of_its_type() -> None:
+    state = patch.apply(None, put(1, "", "12"), "int64")
+    state = patch.apply(state, put(2, "", "13"), "int64")
+    assert patch.value_of(patch.text_of(state), "int64") == 13
+    with pytest.raises(RefusedChangeError, match="not_int64"):
+        patch.apply(state, put(3, "13", "many"), "int64")
+    listed = patch.apply(patch.apply(None, put(1, "", "tea"), "list<string>"), put(2, "", "cake"), "list<string>")
+    assert patch.value_of(patch.text_of(listed), "list<string>") == ["tea", "cake"]
+
+
+def test_a_patch_is_applied_once() -> None:
+    state = patch.apply(None, put(1, "", "tea"), "string")
+    with pytest.raises(RefusedChangeError, match="patch_known"):
+        patch.apply(state, put(1, "", "tea"), "string")
+
+
+def test_a_late_patch_finds_its_place_in_time() -> None:
+    early, late = put(1, "", "lives in Paris"), put(3, "Paris", "Rome")
+    between = put(2, "in Paris", "near Paris")
+    assert text_after(early, late, between) == text_after(early, between, late) == "lives near Rome"
+
+
+def test_what_builds_on_a_retracted_patch_rests_until_it_returns() -> None:
+    first, second = put(1, "", "moved to Berlin in May"), put(2, "Berlin in May", "Bonn in June")
+    state = patch.apply(patch.apply(None, first, "string"), second, "string")
+    without = patch.retract(state, first, "string")
+    assert without is not None
+    assert patch.text_of(without) == ""
+    again = patch.apply(without, put(1, "", "went to Berlin in May", name="p1b"), "string")
+    assert patch.text_of(again) == "went to Bonn in June"
+
+
+def test_a_patch_that_was_never_there_cannot_be_taken_back() -> None:
+    with pytest.raises(RefusedChangeError, match="patch_unknown"):
+        patch.retract(None, put(1, "", "tea"), "string")
+
+
+def test_the_oldest_patches_settle_and_stay() -> None:
+    state: Any = None
+    patches = [put(each, "", f"fact {each}") for each in range(MAX_RECENT + 5)]
+    for each in patches:
+        state = patch.apply(state, each, "string")
+    assert len(state["recent"]) == MAX_RECENT
+    assert patch.text_of(state) == "\n".join(f"fact {each}" for each in range(MAX_RECENT + 5))
+    with pytest.raises(RefusedChangeError, match="patch_settled"):
+        patch.retract(state, patches[0], "string")
+    kept = patch.retract(state, patches[-1], "string")
+    assert kept is not None
+    assert patch.text_of(kept).endswith(f"fact {MAX_RECENT + 3}")
+
+
+WORDS = st.sampled_from(["likes tea", "has a cat", "lives in Rome", "runs", "bakes bread"])
+PATCHES = st.lists(st.tuples(WORDS | st.just(""), WORDS | st.just("")), max_size=40)
+
+
+@given(PATCHES)
+def test_a_state_is_bounded_json_and_its_text_is_its_patches_in_order(pairs: list[tuple[str, str]]) -> None:
+    state: patch.State | None = None
+    text = ""
+    for time, (search, replace) in enumerate(pairs):
+        one = put(time, search, replace)
+        try:
+            state = patch.apply(state, patch.patch_of({"search": search, "replace": replace}, time=time, source_id=one.id), "string")
+        except RefusedChangeError:
+            continue
+        text = patch.edited(text, one)
+        assert orjson.loads(orjson.dumps(state)) == state
+        assert len(state["recent"]) <= MAX_RECENT
+        assert sum(len(each[2]) + len(each[3]) for each in state["recent"]) <= MAX_RECENT_TEXT
+        assert patch.text_of(state) == text
+
+
+@given(st.lists(st.tuples(st.just(""), WORDS), max_size=MAX_RECENT - 1, unique=True), st.integers(0, 20), WORDS)
+def test_apply_then_retract_is_the_identity(pairs: list[tuple[str, str]], time: int, added: str) -> None:
+    state: patch.State | None = None
+    for place, (search, replace) in enumerate(pairs):
+        state = patch.apply(state, put(place, search, replace), "string")
+    one = put(time, "", added, name="added")
+    assert patch.retract(patch.apply(state, one, "string"), one, "string") == state
+
+
+@given(st.permutations(range(6)))
+def test_patches_in_any_order_give_the_text_of_their_times(order: list[int]) -> None:
+    patches = [put(each, "", f"fact {each}") for each in range(6)]
+    assert text_after(*(patches[each] for each in order)) == text_after(*patches)
