@@ -62,7 +62,8 @@ def _last_processors(log: LogSettings) -> list[Processor]:
     if log.format == "json":
         render: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_dump)]
     else:
-        render = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        # Not the pretty traceback: it prints local variables, and with them messages' texts.
+        render = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
     return [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render]
 
 

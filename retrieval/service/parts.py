@@ -1,0 +1,113 @@
+"""What the query service works with, opened at its start and closed at its end."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from redis.asyncio import Redis
+
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
+from retrieval.recall import Recall
+from retrieval.service.recall_log import RecallLog
+from retrieval.stores.build import build_store
+from retrieval.stores.port import MemoryStore
+from runtime.clocks import Clock, SystemClock
+from runtime.errors import KafkaUnavailableError
+from runtime.kafka import Producer
+from runtime.logs import logger
+from runtime.metrics import Metrics, metrics
+from runtime.recalled import RecalledHashes
+from runtime.redis import connect_redis
+from runtime.session_tail import SessionTail
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from runtime.tracing import Trace
+
+_log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """All that a request may need."""
+
+    settings: Settings
+    clock: Clock
+    metrics: Metrics
+    tenants: TenantDirectory
+    producer: Producer
+    redis: Redis
+    tail: SessionTail
+    store: MemoryStore
+    embedder: Embedder
+    recall: Recall
+    recall_log: RecallLog
+
+
+OpenParts = Callable[[Settings], AbstractAsyncContextManager[Parts]]
+
+
+@asynccontextmanager
+async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
+    """Opens the real parts. Kafka, Redis and the store may be away at the start: they are connected to when first needed.
+
+    Raises:
+        TenantsFileError: If nobody could be let in.
+        ModelConfigurationError: If the embedding model cannot be had.
+    """
+    clock = SystemClock()
+    async with AsyncExitStack() as stack:
+        tenants = TenantDirectory(path=settings.tenants_path)
+        embedder = await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path)
+        stack.push_async_callback(embedder.close)
+        store = build_store(settings)
+        stack.push_async_callback(store.close)
+        redis = await stack.enter_async_context(connect_redis(settings.redis))
+        producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
+        stack.push_async_callback(producer.stop)
+        try:
+            await producer.start()
+        except KafkaUnavailableError as error:
+            _log.warning("kafka away at the start", problem=str(error))
+        recall_log = RecallLog(
+            producer=producer,
+            recalled=RecalledHashes(client=redis, prefix=settings.redis.prefix),
+            topic_prefix=settings.kafka.topic_prefix,
+            max_pending=settings.service.max_pending_recalls,
+            metrics=metrics(),
+        )
+        stack.push_async_callback(recall_log.close)
+        yield Parts(
+            settings=settings,
+            clock=clock,
+            metrics=metrics(),
+            tenants=tenants,
+            producer=producer,
+            redis=redis,
+            tail=SessionTail(
+                client=redis, prefix=settings.redis.prefix, max_messages=settings.redis.tail_messages, ttl_s=settings.redis.tail_ttl_s
+            ),
+            store=store,
+            embedder=embedder,
+            recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock),
+            recall_log=recall_log,
+        )
+
+
+def _parts(request: Request) -> Parts:
+    parts = request.app.state.parts
+    assert isinstance(parts, Parts)
+    return parts
+
+
+def _trace(request: Request) -> Trace:
+    trace = request.state.trace
+    assert isinstance(trace, Trace)
+    return trace
+
+
+PartsOfApp = Annotated[Parts, Depends(_parts)]
+TraceOfRequest = Annotated[Trace, Depends(_trace)]
