@@ -57,7 +57,6 @@ class RedisSettings(Group):
     url: str = Field(default="redis://127.0.0.1:6379/0", description="`redis://`, `rediss://` or `unix://` address.")
     prefix: str = Field(default="varve:", description="Put before every key.")
     timeout_s: float = Field(default=2.0, gt=0, description="Time-out of one command.")
-    tail_messages: int = Field(default=200, ge=1, description="Newest messages kept readable per session.")
     tail_ttl_s: float = Field(default=7 * 86400.0, ge=1, description="How long a silent session's tail is kept.")
 
 
@@ -93,6 +92,8 @@ class DeliverySettings(Group):
 
     max_in_flight: int = Field(default=1000, ge=1, description="Records in work at once, per worker.")
     max_unacked_span: int = Field(default=5000, ge=1, description="Done-but-unacknowledged records per partition.")
+    max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
+    batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")
     slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls works on at once, per worker.")
     tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
     max_tries: int = Field(default=6, ge=1, description="Tries of a record before it is dead-lettered.")
@@ -218,6 +219,16 @@ class ServiceSettings(Group):
     )
 
 
+class ClientSettings(Group):
+    """How the command line reaches the query service."""
+
+    url: str | None = Field(
+        default=None, description="Address of the query service; that of the stack on `<data>`, else of `VARVE_SERVICE__*`, where unset."
+    )
+    api_key: SecretStr | None = Field(default=None, description="The tenant's API key; that of the stack on `<data>` where unset.")
+    timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request.")
+
+
 class LogSettings(Group):
     """Logs of every process."""
 
@@ -258,6 +269,7 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     recall: RecallSettings = RecallSettings()
     service: ServiceSettings = ServiceSettings()
+    client: ClientSettings = ClientSettings()
     log: LogSettings = LogSettings()
 
     @property

@@ -87,9 +87,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             tenants=tenants,
             producer=producer,
             redis=redis,
-            tail=SessionTail(
-                client=redis, prefix=settings.redis.prefix, max_messages=settings.redis.tail_messages, ttl_s=settings.redis.tail_ttl_s
-            ),
+            tail=SessionTail(client=redis, prefix=settings.redis.prefix, ttl_s=settings.redis.tail_ttl_s),
             store=store,
             embedder=embedder,
             recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock),

@@ -31,6 +31,8 @@ class StageContext:
     changelog_topic: str | None
     """None: the stage keeps no state."""
     max_batch: int
+    batch_interval_s: float
+    """The least time between two batches of one partition."""
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)

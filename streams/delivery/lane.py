@@ -1,7 +1,7 @@
 """One partition handled in order: read a batch, handle it, and make it durable in the order that loses nothing.
 
-Outputs first, then state, then the offset; each awaited before the next (DESIGN, invariant 1). While one batch is made durable the
-next gathers, so the batches grow with the load by themselves.
+Outputs first, then state, then the offset; each awaited before the next (DESIGN, invariant 1). A record that comes alone is handled at
+once; behind it, the next batch gathers for a moment, so that batches grow with the load and the cost of making one durable is shared.
 """
 
 import asyncio
@@ -105,6 +105,7 @@ class Lane:
     async def _run(self) -> None:
         self._handler.recover(self._state, datetime.now(UTC))
         next_tick = time.monotonic() + _TICK_S
+        next_batch = 0.0
         while not self._closed:
             if not self._queue:
                 self._idle.set()
@@ -114,6 +115,9 @@ class Lane:
                         await self._arrived.wait()
                 except TimeoutError:
                     pass
+            if self._queue:
+                await asyncio.sleep(max(0.0, next_batch - time.monotonic()))
+                next_batch = time.monotonic() + self._context.batch_interval_s
             taken = [self._queue.popleft() for _ in range(min(len(self._queue), self._context.max_batch))]
             if taken:
                 await self._work(taken)

@@ -28,7 +28,6 @@ from streams.errors import FencedError, StreamError
 
 _log = logger(__name__)
 _WATCH_S: Final = 0.5
-_MAX_BATCH: Final = 512
 
 
 class Worker:
@@ -88,7 +87,8 @@ class Worker:
             new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
             dead_letters_topic=settings.topic(DEAD_LETTERS.name),
             changelog_topic=table.changelog_topic_name if table is not None else None,
-            max_batch=_MAX_BATCH,
+            max_batch=delivery.max_batch,
+            batch_interval_s=delivery.batch_interval_s,
             may_write=membership.may_write,
         )
         driver = self._new_driver(context, table.rows if table is not None else lambda _: NoRows())

@@ -2,9 +2,8 @@
 
 from contextlib import AsyncExitStack
 
-from retrieval.index.writer import IndexWriter
-
 from models.embedding.build import build_embedder
+from retrieval.index.writer import IndexWriter
 from retrieval.stores.build import build_store
 from runtime.metrics import Metrics
 from runtime.settings import Settings

@@ -19,7 +19,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     redis = settings.redis
     client = connect_redis(redis)
     resources.push_async_callback(client.aclose)
-    tail = SessionTail(client=client, prefix=redis.prefix, max_messages=redis.tail_messages, ttl_s=redis.tail_ttl_s)
+    tail = SessionTail(client=client, prefix=redis.prefix, ttl_s=redis.tail_ttl_s)
     feed = TailFeed(tail=tail, metrics=metrics)
     feed.start()
     resources.push_async_callback(feed.stop)

@@ -9,6 +9,7 @@ from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
 from memory.tokens import estimate_tokens
 from runtime.metrics import Metrics
+from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
@@ -109,10 +110,9 @@ class SessionsHandler:
         else:
             raw = record.value if message.id is not None else message.model_copy(update={"id": identity}).to_json()
             incoming = Incoming(identity, message.user, event_ms, estimate_tokens(message.text), raw or b"", record.offset)
-            sequence = state.sequence
             closed = self._windower.add(state, incoming, partition=self._partition)
             self._emit(batch, key, closed)
-            self._feed(state, incoming, sequence, closed)
+            self._feed(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
     def _read(self, record: Delivered, now: datetime) -> Message:
@@ -163,7 +163,7 @@ class SessionsHandler:
                 reason = "flush" if command.command == "flush" else self._windower.timer_reason(state)
                 closed = [self._windower.close(state, reason, partition=self._partition)]
                 self._emit(batch, key, closed)
-                self._feed(state, None, state.sequence, closed)
+                self._feed(state, closed)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
 
@@ -189,15 +189,11 @@ class SessionsHandler:
             self._timers.cancel(key)
             self._open.pop(key, None)
 
-    def _feed(self, state: SessionState, incoming: Incoming | None, sequence: int, closed: list[Closed]) -> None:
-        if self._tail is None:
-            return
-        if incoming is not None:
-            # A message that closes the window before it opens the next one.
-            own = state.sequence if state.is_open else state.sequence - 1
-            self._tail.message(state.tenant, state.session, max(own, sequence), incoming.offset, incoming.raw)
-        for window in closed:
-            self._tail.closed(state.tenant, state.session, window.sequence)
+    def _feed(self, state: SessionState, closed: list[Closed]) -> None:
+        if self._tail is not None:
+            for window in closed:
+                self._tail.closed(state.tenant, state.session, TailWindow(window.sequence, window.messages))
+            self._tail.moved(state)
 
     def _command_record(self, key: bytes, command: SessionCommand) -> Outgoing:
         return Outgoing(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition)

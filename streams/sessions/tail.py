@@ -2,31 +2,31 @@
 
 import asyncio
 import contextlib
-from collections import defaultdict
 from typing import Final
 
 from runtime.errors import RuntimeFault
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.session_tail import SessionTail
+from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
+from streams.sessions.windows import SessionState
 
 _log = logger(__name__)
-_MAX_WAITING: Final = 20_000
-_AT_ONCE: Final = 32
+_INTERVAL_S: Final = 0.1
+_AT_ONCE: Final = 250
 
 
 class TailFeed:
-    """Collects what happened to sessions and writes it to Redis, many at a time.
+    """Notes which sessions have moved and, some times a second, writes how they stand to Redis.
 
-    While Redis is away, or slower than the stream, the tails miss messages: they are a view, and nothing is lost but the view.
+    A session that moves a hundred times between two writes costs one write. While Redis is away the tails stand still: they are a view,
+    and nothing is lost but the view.
     """
 
     def __init__(self, *, tail: SessionTail, metrics: Metrics) -> None:
         self._tail = tail
         self._metrics = metrics
-        self._messages: dict[tuple[str, str, int], list[tuple[int, bytes]]] = defaultdict(list)
-        self._closed: dict[tuple[str, str], int] = {}
-        self._waiting = 0
+        self._moved: dict[tuple[str, str], SessionState] = {}
+        self._closed: dict[tuple[str, str], TailWindow] = {}
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -41,35 +41,32 @@ class TailFeed:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
-    def message(self, tenant: str, session: str, sequence: int, offset: int, raw: bytes) -> None:
-        """A message came into a window."""
-        if self._waiting >= _MAX_WAITING:
-            self._metrics.records.labels("sessions", "tail_skipped").inc()
-            return
-        self._waiting += 1
-        self._messages[tenant, session, sequence].append((offset, raw))
+    def moved(self, state: SessionState) -> None:
+        """A session's open window has changed."""
+        self._moved[state.tenant, state.session] = state
         self._wake.set()
 
-    def closed(self, tenant: str, session: str, sequence: int) -> None:
-        """A window closed."""
-        self._closed[tenant, session] = sequence
+    def closed(self, tenant: str, session: str, window: TailWindow) -> None:
+        """A window has closed."""
+        self._closed[tenant, session] = window
         self._wake.set()
 
     async def _run(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            messages, self._messages = self._messages, defaultdict(list)
-            closed, self._closed = self._closed, {}
-            self._waiting = 0
-            work = [self._tail.append(*key, records) for key, records in messages.items()]
-            work += [self._tail.close_window(*key, sequence) for key, sequence in closed.items()]
+            names = [*dict.fromkeys([*self._moved, *self._closed])][:_AT_ONCE]
+            updates = [TailUpdate(*name, self._view(name)) for name in names]
             try:
-                for start in range(0, len(work), _AT_ONCE):
-                    await asyncio.gather(*work[start : start + _AT_ONCE])
+                await self._tail.write(updates)
             except RuntimeFault as error:
-                self._metrics.records.labels("sessions", "tail_skipped").inc(len(messages))
-                _log.warning("session tails miss messages", why=str(error))
-            finally:
-                for each in work:
-                    each.close()
+                self._metrics.records.labels("sessions", "tail_skipped").inc(len(updates))
+                _log.warning("session tails stand still", why=str(error))
+            if self._moved or self._closed:
+                self._wake.set()
+            await asyncio.sleep(_INTERVAL_S)
+
+    def _view(self, name: tuple[str, str]) -> SessionView:
+        state = self._moved.pop(name, None)
+        opened = TailWindow(state.sequence, tuple(state.raws)) if state is not None else None
+        return SessionView(closed=self._closed.pop(name, None), open=opened)

@@ -70,6 +70,7 @@ class Closed:
 
     id: str
     sequence: int
+    messages: tuple[bytes, ...]
     value: bytes
 
 
@@ -115,7 +116,9 @@ class Windower:
     def close(self, state: SessionState, reason: ClosedBy, *, partition: int) -> Closed:
         """Closes the open window."""
         sequence = state.sequence
-        closed = Closed(window_id(state.tenant, state.session, sequence), sequence, self._record(state, reason, partition))
+        closed = Closed(
+            window_id(state.tenant, state.session, sequence), sequence, tuple(state.raws), self._record(state, reason, partition)
+        )
         state.remembered.extend(state.ids)
         state.sequence += 1
         state.raws, state.ids = [], []

@@ -30,7 +30,7 @@ router = APIRouter(tags=["read"])
 
 _log = logger(__name__)
 
-_EMPTY_TAIL: Final = SessionView(messages=(), open_sequence=None)
+_EMPTY_TAIL: Final = SessionView()
 
 
 class RecallBody(BaseModel):

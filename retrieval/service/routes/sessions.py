@@ -16,7 +16,7 @@ router = APIRouter(tags=["read"])
 
 @router.get("/v1/sessions/{session:path}")
 async def get_session(session: str, tenant: Caller, parts: PartsOfApp) -> Response:
-    """The newest messages of a session and its open window; both empty for one that is unknown or long silent.
+    """The messages of a session's newest closed window and of its open one; none for a session that is unknown or long silent.
 
     A ``/`` in the id is written ``%2F``.
     """
@@ -26,13 +26,10 @@ async def get_session(session: str, tenant: Caller, parts: PartsOfApp) -> Respon
 
 def shown_session(view: SessionView) -> dict[str, Any]:
     """A session's view as plain values: ``messages`` (oldest first) and ``open_window`` (None where none is open)."""
-    open_messages = view.open_messages
+    windows = [window for window in (view.closed, view.open) if window is not None]
     return {
         "messages": [
-            {"offset": message.offset, "window_sequence": message.window_sequence, "message": orjson.Fragment(message.message_json)}
-            for message in view.messages
+            {"window_sequence": window.sequence, "message": orjson.Fragment(message)} for window in windows for message in window.messages
         ],
-        "open_window": {"sequence": view.open_sequence, "message_count": len(open_messages), "first_offset": open_messages[0].offset}
-        if open_messages
-        else None,
+        "open_window": None if view.open is None else {"sequence": view.open.sequence, "message_count": len(view.open.messages)},
     }

@@ -29,7 +29,7 @@ from retrieval.stores.build import build_store
 from runtime.kafka import KafkaOffsets, client_options, create_topics
 from runtime.recalled import RecalledHashes
 from runtime.redis import connect_redis
-from runtime.session_tail import SessionTail
+from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import KafkaSettings, RedisSettings, ServiceSettings, Settings, StoreSettings
 from runtime.tenants import add_tenant
 from runtime.tracing import PRODUCED_AT, TRACEPARENT
@@ -255,7 +255,7 @@ async def test_a_tenants_flush_reaches_every_partition(world: World, body: bytes
 
 
 async def test_a_recall_answers_with_evidence_entities_and_tail(world: World) -> None:
-    await world.tail.append("acme", "talk", 4, [(7, b'{"text":"hello"}')])
+    await world.tail.write([TailUpdate("acme", "talk", SessionView(open=TailWindow(4, (b'{"text":"hello"}',))))])
     before = sum((await _end(world, "recalls")).values())
     body = {"query": "Where does Ann live now?", "user": "ann", "session": "talk", "limit": 2, "explain": True}
     response = await world.http.post("/v1/recall", json=body, headers=world.of("acme"))
@@ -269,8 +269,8 @@ async def test_a_recall_answers_with_evidence_entities_and_tail(world: World) ->
     assert "origin" in first["parts"]
     assert "tenant" not in first
     assert [entity["id"] for entity in answer["entities"]] in ([ENTITY.id], [])
-    assert answer["session"]["messages"] == [{"offset": 7, "window_sequence": 4, "message": {"text": "hello"}}]
-    assert answer["session"]["open_window"] == {"sequence": 4, "message_count": 1, "first_offset": 7}
+    assert answer["session"]["messages"] == [{"window_sequence": 4, "message": {"text": "hello"}}]
+    assert answer["session"]["open_window"] == {"sequence": 4, "message_count": 1}
     assert answer["degraded"] == []
     record = await _new_recall(world, before)
     assert record.id == answer["recall_id"]
@@ -332,7 +332,7 @@ async def test_a_memory_and_an_entity_are_found_by_name(world: World) -> None:
 
 
 async def test_a_tenant_never_sees_anothers_data(world: World) -> None:
-    await world.tail.append("acme", "secret", 0, [(1, b'{"text":"hush"}')])
+    await world.tail.write([TailUpdate("acme", "secret", SessionView(open=TailWindow(0, (b'{"text":"hush"}',))))])
     umbrella = world.of("umbrella")
     for memory in (OSLO, CAT, BERLIN, ENTITY):
         _problem(await world.http.get(f"/v1/memories/{memory.id}", headers=umbrella), 404, "no memory")
@@ -347,17 +347,16 @@ async def test_a_tenant_never_sees_anothers_data(world: World) -> None:
 
 
 async def test_a_session_shows_its_tail_and_open_window(world: World) -> None:
-    await world.tail.append("acme", "a/b", 0, [(1, b'{"text":"one"}')])
-    await world.tail.close_window("acme", "a/b", 0)
-    await world.tail.append("acme", "a/b", 1, [(2, b'{"text":"two"}')])
+    closed, opened = TailWindow(0, (b'{"text":"one"}',)), TailWindow(1, (b'{"text":"two"}',))
+    await world.tail.write([TailUpdate("acme", "a/b", SessionView(closed=closed, open=opened))])
     answer = (await world.http.get("/v1/sessions/a%2Fb", headers=world.of("acme"))).json()
     assert answer == {
         "session": "a/b",
         "messages": [
-            {"offset": 1, "window_sequence": 0, "message": {"text": "one"}},
-            {"offset": 2, "window_sequence": 1, "message": {"text": "two"}},
+            {"window_sequence": 0, "message": {"text": "one"}},
+            {"window_sequence": 1, "message": {"text": "two"}},
         ],
-        "open_window": {"sequence": 1, "message_count": 1, "first_offset": 2},
+        "open_window": {"sequence": 1, "message_count": 1},
     }
 
 

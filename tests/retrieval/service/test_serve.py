@@ -1,0 +1,62 @@
+"""The query service as a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from runtime.tenants import add_tenant
+from varve.embedded.ports import free_port
+
+pytestmark = pytest.mark.integration
+
+SERVE = "from retrieval.service.serve import serve; from runtime.settings import Settings; serve(Settings())"
+DEADLINE_S = 60
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_it_starts_without_its_neighbours_and_ends_cleanly(tmp_path: Path, stop: signal.Signals) -> None:
+    add_tenant(tmp_path / "tenants.json", "acme", schema="companion")
+    port = free_port()
+    environment = {
+        **os.environ,
+        "VARVE_DATA": str(tmp_path),
+        "VARVE_SERVICE__PORT": str(port),
+        "VARVE_SERVICE__PRODUCE_TIMEOUT_S": "1",
+        "VARVE_KAFKA__BOOTSTRAP": f"127.0.0.1:{free_port()}",
+        "VARVE_LOG__FORMAT": "json",
+    }
+    process = subprocess.Popen([sys.executable, "-c", SERVE], env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + DEADLINE_S
+        while not _answers(port):
+            assert process.poll() is None, process.communicate()[1]
+            assert time.monotonic() < deadline, "the service did not come up"
+        process.send_signal(stop)
+        _, log = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 0, log
+        assert "kafka away at the start" in log
+        assert "Traceback" not in log
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_without_tenants_it_says_so_and_ends(tmp_path: Path) -> None:
+    environment = {**os.environ, "VARVE_DATA": str(tmp_path), "VARVE_LOG__FORMAT": "json"}
+    ended = subprocess.run([sys.executable, "-c", SERVE], env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    assert ended.returncode != 0
+    assert "varve tenants add" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def _answers(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=1).status_code == 200
+    except httpx.TransportError:
+        return False
