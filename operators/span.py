@@ -1,5 +1,6 @@
 """BESTAPPROXSPAN of VikingMem's Algorithm 1: where in a text a search text stands, give or take a few edits."""
 
+import re
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
@@ -27,9 +28,9 @@ def best_approximate_span(text: str, search: str) -> Span:
         text: Where to look.
         search: What to look for, not empty.
     """
-    exact = text.find(search)
-    if exact >= 0:
-        return Span(exact, exact + len(search), 0)
+    exact = [Span(found.start(), found.end(), 0) for found in re.finditer(re.escape(search), text)]
+    if exact:
+        return min(exact, key=lambda span: (_cuts(text, span), span.start))
     distances = _distances_by_end(text, search)
     least = min(distances)
     first = distances.index(least)

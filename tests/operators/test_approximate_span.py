@@ -36,3 +36,10 @@ def test_letters_beyond_ascii_and_long_searches_are_found() -> None:
     text = "Она живёт в Москве. " * 20 + "Она живёт в Париже с сестрой."
     span = best_approximate_span(text, "Она живет в Париже с сестрой.")
     assert (text[span.start : span.end], span.distance) == ("Она живёт в Париже с сестрой.", 1)
+
+
+def test_a_whole_word_is_preferred_to_a_part_of_one() -> None:
+    assert best_approximate_span("party and art", "art").start == 10
+    text = "likes teas a lot"
+    span = best_approximate_span(text, "like teas")
+    assert text[span.start : span.end] == "likes teas"

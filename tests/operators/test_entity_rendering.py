@@ -1,0 +1,76 @@
+"""An entity's memory: one id, a text that can be read and searched, and typed values."""
+
+import pytest
+
+from memory.errors import KeyFormatError
+from memory.ids import entity_id
+from memory.keys import entity_key
+from memory.records import Memory
+from memory.schema import parse_schema
+from operators.entity import EntityState, apply_contribution
+from operators.render import render
+from tests.operators.scenes import SCHEMA, START, change, contribution
+
+LOG = SCHEMA.entity_types[0]
+
+
+def grown() -> EntityState:
+    changes = [
+        change("apply", "sessions", "a"),
+        change("apply", "total_minutes", "a", 95),
+        change("apply", "average_km", "a", 10),
+        change("apply", "longest_km", "a", 10.125),
+    ]
+    return apply_contribution(None, contribution(*changes), LOG).state
+
+
+def test_a_memory_names_what_it_is_about() -> None:
+    memory = render(grown(), LOG, "acme", entity_key("trail run"))
+    assert memory.content == "log of trail run: sessions: 1; total minutes: 95; average km: 10; longest km: 10.125"
+    assert memory.properties == {"kind": "trail run", "sessions": 1, "total_minutes": 95, "average_km": 10.0, "longest_km": 10.125}
+    assert type(memory.properties["average_km"]) is float
+    assert (memory.kind, memory.type, memory.tenant, memory.user) == ("entity", "log", "acme", None)
+    assert memory.id == entity_id("acme", "log", "trail%20run")
+    assert memory.keywords == ["trail run"]
+    assert (memory.event_time, memory.message_ids, memory.version) == (START, ["m-a"], 1)
+    assert Memory.from_json(memory.to_json()) == memory
+
+
+def test_a_generation_has_its_own_id() -> None:
+    beside = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
+    memory = render(apply_contribution(None, beside, LOG).state, LOG, "acme", "run")
+    assert (memory.generation, memory.id) == ("blue", entity_id("acme", "log", "run", "blue"))
+
+
+def test_an_integer_beyond_64_bits_is_unknown_not_wrong() -> None:
+    changes = [change("apply", "total_minutes", f"e{place}", 2**62) for place in range(3)]
+    memory = render(apply_contribution(None, contribution(*changes), LOG).state, LOG, "acme", "run")
+    assert memory.properties == {"kind": "run"}
+    assert memory.content == "log of run: total minutes: unknown"
+
+
+def test_a_key_has_the_type_of_its_property() -> None:
+    schema = parse_schema(
+        [
+            {"EventType": "visit", "Properties": [{"PropertyName": "floor", "PropertyValueType": "int64"}]},
+            {
+                "EntityType": "floor_use",
+                "Keys": ["user", "floor"],
+                "Properties": [
+                    {"PropertyName": "floor", "PropertyValueType": "int64", "IsPrimaryKey": True},
+                    {"PropertyName": "visits", "PropertyValueType": "int64", "AggregateExpression": {"Op": "COUNT", "EventType": "visit"}},
+                ],
+            },
+        ]
+    )
+    entity_type = schema.entity_types[0]
+    state = apply_contribution(None, contribution(change("apply", "visits", "a")), entity_type).state
+    memory = render(state, entity_type, "acme", entity_key("ann", "3"))
+    assert memory.properties == {"user": "ann", "floor": 3, "visits": 1}
+    assert memory.content == "floor use of ann, 3: visits: 1"
+    assert memory.user == "ann"
+
+
+def test_a_key_that_is_none_is_refused() -> None:
+    with pytest.raises(KeyFormatError):
+        render(grown(), LOG, "acme", "trail run")

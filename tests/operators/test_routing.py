@@ -1,0 +1,126 @@
+"""Routing: each event reaches the entities that its keys name, each patch its own, and a second extraction replaces the first."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memory.keys import entity_key
+from memory.records import Contribution, Extraction
+from memory.schema import parse_schema, to_json
+from operators.routing import contributions_of, left_out, unavailable_properties
+from tests.operators.scenes import SCHEMA, START, event, extraction, patch
+
+
+def routed(given: Extraction, **more: Any) -> dict[tuple[str, str], Contribution]:
+    made = contributions_of(given, SCHEMA, source="extractions/3", position=7, **more)
+    by_entity = {(each.entity_type, each.entity_key): each for each in made}
+    assert len(by_entity) == len(made)
+    assert list(by_entity) == sorted(by_entity)
+    return by_entity
+
+
+def changes(contribution: Contribution) -> list[tuple[str, str, str, Any]]:
+    return [(each.op, each.property, each.source_id, each.value) for each in contribution.changes]
+
+
+def test_an_event_reaches_every_entity_that_its_keys_name() -> None:
+    made = routed(extraction(event("a", kind="run", minutes=70, km=12.0), event("b", kind="swim", minutes=30)))
+    assert set(made) == {
+        ("log", "run"),
+        ("log", "swim"),
+        ("week", "ann"),
+        ("profile", "ann"),
+        ("long_runs", entity_key("ann", "2024-05-01")),
+    }
+    assert changes(made["log", "swim"]) == [("apply", "sessions", "b", None), ("apply", "total_minutes", "b", 30)]
+    assert [each[:3] for each in changes(made["profile", "ann"])] == [("apply", "sessions", "a"), ("apply", "sessions", "b")]
+    one = made["log", "run"]
+    assert (one.tenant, one.user, one.source, one.position, one.schema_name, one.time) == (
+        "acme",
+        "ann",
+        "extractions/3",
+        7,
+        "sport",
+        START,
+    )
+    assert one.changes[0].message_ids == ["m-a"]
+
+
+def test_filters_keep_events_out() -> None:
+    for properties in ({"kind": "run", "km": 9.9}, {"kind": "swim", "km": 12.0}, {"kind": "run"}):
+        assert not [each for each in routed(extraction(event("a", **properties))) if each[0] == "long_runs"]
+
+
+def test_an_event_without_a_key_passes_the_entity_type_over() -> None:
+    given = extraction(event("a", minutes=30), event("b", kind=" \n", minutes=5), event("c", kind="x" * 300), event("d", kind=["run"]))
+    assert {each for each, _ in routed(given)} == {"week", "profile"}
+    assert [(each.what, each.reason, each.count) for each in left_out(given, SCHEMA)] == [("event", "no_key", 4)]
+
+
+def test_white_space_in_a_key_makes_no_second_entity() -> None:
+    assert ("log", entity_key("trail run")) in routed(extraction(event("a", kind=" trail\n run ")))
+
+
+def test_an_event_dated_ahead_counts_from_when_it_was_said() -> None:
+    made = routed(extraction(event("a", kind="run", day=90, said=1), event("b", kind="run", day=-5, said=1)))
+    assert [each.event_time for each in made["profile", "ann"].changes] == [START + timedelta(days=1), START - timedelta(days=5)]
+
+
+def test_patches_reach_the_entity_they_name_with_the_events() -> None:
+    made = routed(extraction(event("a", kind="run"), patch("p", "name", "Ann", search="An")))
+    assert changes(made["profile", "ann"]) == [
+        ("apply", "sessions", "a", None),
+        ("apply", "name", "p", {"search": "An", "replace": "Ann"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "reason"),
+    [
+        ({"entity_type": "profil"}, "unknown_entity_type"),
+        ({"field": "sessions"}, "not_patched"),
+        ({"field": "user_id"}, "not_patched"),
+        ({"field": "story"}, "not_patched"),
+        ({"field": "mood"}, "not_patched"),
+        ({"key": ""}, "bad_key"),
+        ({"key": "ann/home"}, "bad_key"),
+        ({"key": "a b"}, "bad_key"),
+        ({"key": "bob"}, "foreign_key"),
+    ],
+)
+def test_a_patch_without_a_place_is_left_out_with_its_reason(where: dict[str, str], reason: str) -> None:
+    given = extraction(patch("p", **{"field": "name", "replace": "x", **where}))
+    assert routed(given) == {}
+    assert [(each.what, each.reason) for each in left_out(given, SCHEMA)] == [("patch", reason)]
+
+
+def test_a_second_extraction_takes_back_what_the_first_laid_down() -> None:
+    first = routed(extraction(event("a", kind="run", minutes=30), event("b", kind="swim"), patch("p", "name", "An")))
+    second = routed(extraction(event("a", kind="run", minutes=35), patch("p", "name", "Ann")), previous=list(first.values()))
+    assert changes(second["log", "run"]) == [
+        ("retract", "sessions", "a", None),
+        ("retract", "total_minutes", "a", 30),
+        ("apply", "sessions", "a", None),
+        ("apply", "total_minutes", "a", 35),
+    ]
+    assert changes(second["log", "swim"]) == [("retract", "sessions", "b", None)]
+    third = routed(extraction(), previous=list(second.values()))
+    assert ("log", "swim") not in third
+    assert changes(third["log", "run"]) == [("retract", "sessions", "a", None), ("retract", "total_minutes", "a", 35)]
+    assert routed(extraction(), previous=list(third.values())) == {}
+
+
+def test_properties_under_an_operator_to_come_are_told() -> None:
+    assert unavailable_properties(SCHEMA) == ("profile.story (LLM_MERGE)",)
+    made = routed(extraction(event("a", event_type="remark")))
+    assert made == {}
+
+
+def test_counting_a_property_counts_the_events_that_have_it() -> None:
+    data: Any = to_json(SCHEMA)
+    data["EntityTypes"][0]["Properties"][1]["AggregateExpression"]["EventPropertyName"] = "km"
+    given = extraction(event("a", kind="run", km=1.0), event("b", kind="run"))
+    made = contributions_of(given, parse_schema(data), source="s", position=0)
+    log = next(each for each in made if each.entity_type == "log")
+    assert [each.source_id for each in log.changes if each.property == "sessions"] == ["a"]
