@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import cast
 
 from redis.asyncio import Redis
 
@@ -51,7 +52,7 @@ class RecalledHashes:
     async def of(self, tenant: str, user: str) -> frozenset[str]:
         """The hashes of what was returned to a user lately."""
         with redis_faults("reading what recalls returned"):
-            members = await self._client.zrange(self._key(tenant, user), 0, -1)
+            members = cast(list[bytes], await self._client.zrange(self._key(tenant, user), 0, -1))
         return frozenset(member.decode("ascii") for member in members)
 
     def _key(self, tenant: str, user: str) -> str:

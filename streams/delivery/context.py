@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from runtime.breaker import CircuitBreaker
 from runtime.logs import logger
 from runtime.metrics import Metrics
+from streams.delivery.backoff import Backoff
 from streams.delivery.batch import Refusal
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.outbox import Outbox
 from streams.delivery.records import Outgoing
-from streams.delivery.retry import Backoff, CircuitBreaker
 from streams.errors import TransientFailure
 
 _log = logger(__name__)
@@ -53,7 +54,7 @@ class StageContext:
         self.metrics.retries.labels(self.stage).inc()
         breaker = self.breaker(failure.dependency)
         breaker.failed(time.monotonic())
-        wait = max(self.backoff.wait(tries, retry_after=failure.retry_after), breaker.wait_s(time.monotonic()))
+        wait = max(self.backoff.wait(tries, retry_after=failure.retry_after), breaker.retry_after(time.monotonic()))
         _log.warning("trying again", stage=self.stage, tries=tries, wait_s=round(wait, 2), why=str(failure))
         await asyncio.sleep(wait)
 

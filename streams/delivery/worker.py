@@ -11,19 +11,20 @@ from typing import Any, Final
 import faust
 
 from memory.topics import DEAD_LETTERS
+from runtime.breaker import CircuitBreaker
 from runtime.kafka import check_topics
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.probe import ProbeServer
 from runtime.settings import Settings
 from streams.delivery.app import build_app, source_topic, state_table
+from streams.delivery.backoff import Backoff
 from streams.delivery.build import NewDriver
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.lanes import NoRows
 from streams.delivery.membership import Membership
 from streams.delivery.outbox import Outbox
-from streams.delivery.retry import Backoff, CircuitBreaker
 from streams.errors import FencedError, StreamError
 
 _log = logger(__name__)

@@ -8,6 +8,7 @@ from models.llm.build import build_llm
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
+from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.recalled import RecalledHashes
 from runtime.redis import connect_redis
@@ -19,6 +20,7 @@ from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.scheduler import Scheduler
 from streams.extraction.handler import ExtractionHandler
+from streams.extraction.usage import UsageTopic
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
@@ -27,9 +29,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     resources.push_async_callback(client.aclose)
     embedder = build_embedder(settings.embedding, cache=settings.data / "models")
     resources.push_async_callback(embedder.close)
-    llm = build_llm(settings, redis=client)
-    if llm is not None:
-        resources.push_async_callback(llm.close)
+    producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
+    usage = UsageTopic(producer=producer, topic=settings.topic("usage"), metrics=metrics)
+    llm = build_llm(settings, redis=client, usage=usage)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     resources.push_async_callback(extractor.close)
     store = build_store(settings)

@@ -2,7 +2,7 @@
 
 from memory.errors import RecordError
 from memory.keys import decode_key, encode_key
-from memory.records import Extraction, Memory, Window
+from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
 from models.errors import BudgetExceededError, ModelAnswerError, TransientModelError
 from models.extraction.port import ExtractionContext, Extractor
@@ -22,7 +22,7 @@ _log = logger(__name__)
 
 
 class ExtractionHandler:
-    """Handles windows: extracts, and gives the extraction to be produced with its usage.
+    """Handles windows: extracts, and gives the extraction to be produced.
 
     Args:
         settings: The settings in force.
@@ -42,7 +42,6 @@ class ExtractionHandler:
         recalled: RecalledHashes | None,
     ) -> None:
         self._extractions_topic = settings.topic("extractions")
-        self._usage_topic = settings.topic("usage")
         self._tenants = tenants
         self._extractor = extractor
         self._nearest = nearest
@@ -68,12 +67,7 @@ class ExtractionHandler:
             raise TransientFailure(str(error), dependency="llm", retry_after=error.retry_after) from error
         except ModelAnswerError as error:
             raise PoisonRecord("bad_answer", str(error), raw_answer=error.raw) from error
-        return self._outputs(extraction)
-
-    def _outputs(self, extraction: Extraction) -> list[Outgoing]:
-        outputs = [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
-        outputs += [Outgoing(self._usage_topic, encode_key(usage.tenant), usage.to_json()) for usage in extraction.usage]
-        return outputs
+        return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 
     async def _entities(self, window: Window, schema: MemorySchema) -> tuple[Memory, ...]:
         types = [entity_type.name for entity_type in schema.entity_types]
