@@ -9,12 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from runtime.settings import Settings
 from varve.embedded import jars
 from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ManagedProcess, ProcessSpec
+
+# A busy machine is no fault of the code: no test fails for being slow.
+hypothesis_settings.register_profile("varve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("varve")
 
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Contribution
@@ -256,7 +256,6 @@ def oracle(left: list[dict[str, Any]]) -> dict[str, Any]:
     return expected
 
 
-@settings(deadline=None)
 @given(logs(), st.randoms(use_true_random=False), st.randoms(use_true_random=False), st.booleans())
 def test_any_order_across_sources_gives_the_same_bytes_and_the_oracles_values(
     log: tuple[dict[str, list[Contribution]], list[dict[str, Any]]], one: Any, other: Any, windowed: bool
