@@ -1,7 +1,7 @@
 """Keeps an event once that a session tells twice (VikingMem 3.2): by content, by embedding, and by an LLM where both leave doubt.
 
-An update is never taken for a repetition: two events that differ in a number, a negation, a property or the day both stay, and no model is
-asked (:mod:`models.extraction.facts`).
+An update is never taken for a repetition: two events that differ in the day, a number, a name, a negation or a property both stay, and no
+model is asked (:mod:`models.extraction.facts`).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Tells an update from a repetition: what two statements say differently, by their words, numbers, negations, properties and dates."""
+"""Tells an update from a repetition: what two statements say differently, by their dates, numbers, names, negations and properties."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -66,6 +66,13 @@ class Statement:
         return frozenset(_NUMBER_WORDS.get(token, token) for token in tokens if token[0].isdigit() or token in _NUMBER_WORDS)
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The capitalised words in it but the first: names, weekdays, months."""
+        return frozenset(
+            word for word in _WORD.findall(self.content)[1:] if word[0].isupper() and not _FUNCTION_WORD.fullmatch(word.casefold())
+        )
+
+    @cached_property
     def negations(self) -> int:
         """How many words in it negate."""
         tokens = [word.casefold() for word in _WORD.findall(self.content)]
@@ -73,11 +80,15 @@ class Statement:
 
 
 def differ_in_fact(one: Statement, other: Statement) -> bool:
-    """Whether two statements can be no repetition of each other: another number, negation, property value or day."""
+    """Whether two statements can be no repetition of each other: another day, number, name, negation or property value.
+
+    A name more is no difference, a name instead of another is one.
+    """
     return (
         one.event_time.astimezone(UTC).date() != other.event_time.astimezone(UTC).date()
         or one.numbers != other.numbers
         or one.negations != other.negations
+        or bool(one.names - other.names and other.names - one.names)
         or any(_values_differ(value, other.properties[name]) for name, value in one.properties.items() if name in other.properties)
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
 import orjson
@@ -71,8 +72,8 @@ def build_prompt(rules: Rules, context: ExtractionContext, limits: PromptLimits)
 def _entity_lines(rules: Rules, entities: Sequence[Memory], limits: PromptLimits) -> Iterator[str]:
     left = limits.entities_tokens
     for entity_type in form.patched_types(rules.schema):
-        own = [lines for entity in entities if entity.type == entity_type.name and (lines := _entity(rules, entity_type, entity, limits))]
-        for lines in own[:ENTITIES_PER_TYPE]:
+        own = (_entity(rules, entity_type, entity, limits) for entity in entities if entity.type == entity_type.name)
+        for lines in islice(filter(None, own), ENTITIES_PER_TYPE):
             left -= sum(map(estimate_tokens, lines))
             if left < 0:
                 return
