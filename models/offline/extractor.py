@@ -1,0 +1,134 @@
+"""The extractor that asks no LLM: by rule and embedding alone."""
+
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from memory.records import Extraction, Window
+from memory.schema import MemorySchema, coerce_properties
+from models.embedding.port import Embedder, Embedding
+from models.extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
+from models.extraction.laying import lay_down
+from models.extraction.port import ExtractionContext
+from models.offline.contents import event_content, event_time_of
+from models.offline.event_types import TypeChooser, type_text
+from models.offline.facts import patches_of
+from models.offline.importance import importance_of
+from models.offline.keywords import KeywordRanker
+from models.offline.properties import properties_of
+from models.offline.segmentation import topics
+from models.offline.turns import Passage, Turn, passages_of, turns_of
+
+NAME = "offline"
+_KEYWORDS = 6
+_TOPIC_KEYWORDS = 3
+
+
+class OfflineExtractor:
+    """Segments, events and patches without an LLM: the cheap tier, the budget's fallback, and what works without any network.
+
+    The same window gives the same extraction, byte for byte: its rules know no chance, and the embedded model gives a text the same
+    vectors whatever is embedded beside it.
+    """
+
+    def __init__(self, *, embedder: Embedder) -> None:
+        """Takes the embedder that segments and types are told apart with.
+
+        Args:
+            embedder: Shared with others; :meth:`close` leaves it open.
+        """
+        self._embedder = embedder
+
+    @property
+    def name(self) -> str:
+        """``offline``."""
+        return NAME
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """Extracts one window.
+
+        Raises:
+            models.errors.ModelError: If the embedder cannot embed now.
+        """
+        tally = Tally()
+        turns = turns_of(window.messages, recalled=context.recalled_hashes, tally=tally)
+        passages = [passage for index in range(len(turns)) for passage in passages_of(turns, index)]
+        silent = len(turns) - len({passage.index for passage in passages})
+        tally.drop("message", "filler", silent)
+        kinds = [type_text(each) for each in schema.event_types]
+        embeddings = await self._embedder.embed_documents([passage.text for passage in passages] + kinds)
+        ranker = KeywordRanker([passage.text for passage in passages])
+        segments, segment_of = _segments(turns, passages, embeddings[: len(passages)], ranker)
+        chooser = TypeChooser(schema.event_types, embeddings[len(passages) :])
+        events: list[EventDraft] = []
+        for place, passage in enumerate(passages):
+            is_tool_call = turns[passage.index].message.tool_call is not None
+            event_type = chooser.choose(embeddings[place], is_tool_call=is_tool_call)
+            if event_type is None:
+                tally.drop("event", "no_event_type")
+                continue
+            topic = segments[segment_of[place]].topic
+            coerced = coerce_properties(event_type, properties_of(event_type, turns, passage.index, text=passage.text, topic=topic))
+            for dropped in coerced.dropped:
+                tally.drop("property", dropped.reason, dropped.count)
+            events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[place], ranker))
+        draft = Draft(
+            segments=tuple(segments),
+            events=tuple(events),
+            patches=tuple(patches_of(turns, window=window, schema=schema, entities=context.entities)),
+            tally=tally,
+        )
+        return lay_down(draft, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())
+
+    async def close(self) -> None:
+        """Nothing of its own to free: the embedder belongs to whoever gave it."""
+
+
+def _segments(
+    turns: Sequence[Turn], passages: Sequence[Passage], embeddings: Sequence[Embedding], ranker: KeywordRanker
+) -> tuple[list[SegmentDraft], dict[int, int]]:
+    """The segments, and for each passage the segment that it is in."""
+    segments: list[SegmentDraft] = []
+    segment_of: dict[int, int] = {}
+    for topic in topics(embeddings):
+        members = [place for first, last in topic.ranges for place in range(first, last + 1)]
+        segment_of.update(dict.fromkeys(members, len(segments)))
+        words = ranker.keywords(" . ".join(passages[place].text for place in members), limit=_TOPIC_KEYWORDS)
+        opener = turns[passages[members[0]].index]
+        ranges = _joined([turns[passages[place].index].place for place in members])
+        segments.append(SegmentDraft(topic=", ".join(words) or opener.speaker, ranges=ranges))
+    return segments, segment_of
+
+
+def _joined(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending places, some of them repeated, as inclusive ranges."""
+    ranges: list[tuple[int, int]] = []
+    for place in places:
+        if ranges and place <= ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], place)
+        else:
+            ranges.append((place, place))
+    return tuple(ranges)
+
+
+def _event(
+    turns: Sequence[Turn],
+    passage: Passage,
+    event_type: str,
+    properties: dict[str, JsonValue],
+    segment: int,
+    ranker: KeywordRanker,
+) -> EventDraft:
+    turn = turns[passage.index]
+    said_at = turn.message.event_time
+    return EventDraft(
+        type=event_type,
+        content=event_content(turn, passage),
+        properties=properties,
+        importance=importance_of(turn, passage.text),
+        keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),
+        segment=segment,
+        messages=(turn.place,) if passage.asked is None else (turn.place, passage.asked.place),
+        event_time=event_time_of(passage.text, said_at),
+        said_at=said_at,
+    )
