@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import qdrant_edge as edge
 
-from retrieval.stores.fusion import RRF_K, HybridPlan, Summand
+from retrieval.stores.fusion import RRF_K, HybridPlan, Stage, Summand
 from retrieval.stores.layout import BM25, DENSE, LATE, RECORD
 from retrieval.stores.scope import Between, Condition, IdIn, OneOf, TenantFilter
 
@@ -17,38 +17,32 @@ def filter_of(tenant_filter: TenantFilter) -> edge.Filter:
 
 
 def recall_request(plan: HybridPlan) -> edge.QueryRequest:
-    """The one nested request: a formula over MaxSim, dense cosine and fused ranks, the tenant filter at every stage."""
+    """The one nested request: a formula over the scores of the fused candidates, the tenant filter at every stage."""
     whole = filter_of(plan.filter)
-    candidates = [_dense(plan, whole)]
-    if plan.terms.indices:
-        candidates.append(_lexical(plan, whole))
+    queries = _queries(plan)
+
+    def stage(name: Stage, prefetches: list[edge.Prefetch] | None = None) -> edge.Prefetch:
+        query, params = queries[name]
+        return edge.Prefetch(limit=plan.prefetch, query=query, params=params, filter=whole, prefetches=prefetches)
+
     ranks: Any = edge.Fusion.Rrf(k=RRF_K)
+    candidates = [stage(name) for name in plan.stages if name != "late"]
     fused = edge.Prefetch(limit=plan.prefetch, query=ranks, prefetches=candidates, filter=whole)
-    stages = {
-        "fused": fused,
-        "dense": edge.Prefetch(limit=plan.prefetch, query=edge.Query.Nearest(plan.dense, using=DENSE), prefetches=[fused], filter=whole),
-        "late": edge.Prefetch(limit=plan.prefetch, query=edge.Query.Nearest(plan.late, using=LATE), prefetches=[fused], filter=whole),
-    }
     return edge.QueryRequest(
         limit=plan.limit,
         query=_formula(plan),
-        prefetches=[stages[each] for each in plan.stages],
+        prefetches=[stage(name, [fused]) for name in plan.stages],
         filter=whole,
         with_payload=_RECORD_ONLY,
     )
 
 
 def part_requests(plan: HybridPlan, ids: list[str]) -> dict[str, edge.QueryRequest]:
-    """What each stage alone says of these points, by the name of the part."""
+    """What each stage alone says of these points, by the stage's name."""
     narrowed = filter_of(plan.filter.within(ids))
-    queries: dict[str, tuple[edge.Query, edge.SearchParams | None]] = {"dense": (edge.Query.Nearest(plan.dense, using=DENSE), None)}
-    if plan.terms.indices:
-        queries["bm25"] = (_sparse_query(plan), _tenant_idf(plan))
-    if plan.late:
-        queries["late"] = (edge.Query.Nearest(plan.late, using=LATE), None)
     return {
         name: edge.QueryRequest(limit=len(ids), query=query, filter=narrowed, params=params, with_payload=False)
-        for name, (query, params) in queries.items()
+        for name, (query, params) in _queries(plan).items()
     }
 
 
@@ -57,30 +51,28 @@ def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int
     return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(tenant_filter), with_payload=_RECORD_ONLY, with_vector=False)
 
 
-def _dense(plan: HybridPlan, whole: edge.Filter) -> edge.Prefetch:
-    return edge.Prefetch(limit=plan.prefetch, query=edge.Query.Nearest(plan.dense, using=DENSE), filter=whole)
-
-
-def _lexical(plan: HybridPlan, whole: edge.Filter) -> edge.Prefetch:
-    return edge.Prefetch(limit=plan.prefetch, query=_sparse_query(plan), filter=whole, params=_tenant_idf(plan))
-
-
-def _sparse_query(plan: HybridPlan) -> edge.Query:
-    return edge.Query.Nearest(edge.SparseVector(plan.terms.indices, plan.terms.values), using=BM25)
-
-
-def _tenant_idf(plan: HybridPlan) -> edge.SearchParams:
-    return edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
+def _queries(plan: HybridPlan) -> dict[Stage, tuple[edge.Query, edge.SearchParams | None]]:
+    every: dict[Stage, tuple[edge.Query, edge.SearchParams | None]] = {
+        "late": (edge.Query.Nearest(plan.late, using=LATE), None),
+        "dense": (edge.Query.Nearest(plan.dense, using=DENSE), None),
+        "bm25": (
+            edge.Query.Nearest(edge.SparseVector(plan.terms.indices, plan.terms.values), using=BM25),
+            edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant))),
+        ),
+    }
+    return {name: every[name] for name in plan.stages}
 
 
 def _formula(plan: HybridPlan) -> edge.Formula:
     variables = {name: f"$score[{place}]" for place, name in enumerate(plan.stages)}
-    summands = [_product(each, variables[each.variable]) for each in plan.formula()]
+    summands = [_product(each, edge.Expression.Variable(variables[each.stage])) for each in plan.formula()]
     return edge.Formula(edge.Expression.Sum(summands), dict.fromkeys(variables.values(), 0.0))
 
 
-def _product(summand: Summand, variable: str) -> edge.Expression:
-    factors = [edge.Expression.Constant(summand.factor), edge.Expression.Variable(variable)]
+def _product(summand: Summand, score: edge.Expression) -> edge.Expression:
+    if summand.half is not None:
+        score = edge.Expression.Div(score, edge.Expression.Sum([score, edge.Expression.Constant(summand.half)]), 0.0)
+    factors = [edge.Expression.Constant(summand.weight), score]
     if summand.without_late_only:
         factors.append(edge.Expression.Condition(edge.Filter(must_not=[edge.HasVectorCondition(LATE)])))
     return edge.Expression.Mult(factors)

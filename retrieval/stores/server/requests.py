@@ -4,8 +4,8 @@ from typing import Any
 
 from qdrant_client import models
 
-from retrieval.stores.fusion import RRF_K, HybridPlan, Summand
-from retrieval.stores.layout import BM25, DENSE, LATE, RECORD
+from retrieval.stores.fusion import RRF_K, HybridPlan, Stage, Summand
+from retrieval.stores.layout import LATE, RECORD
 from retrieval.stores.scope import Between, Condition, IdIn, OneOf, TenantFilter
 
 
@@ -15,22 +15,19 @@ def filter_of(tenant_filter: TenantFilter) -> models.Filter:
 
 
 def recall_arguments(plan: HybridPlan) -> dict[str, Any]:
-    """The one nested request: a formula over MaxSim, dense cosine and fused ranks, the tenant filter at every stage."""
+    """The one nested request: a formula over the scores of the fused candidates, the tenant filter at every stage."""
     whole = filter_of(plan.filter)
-    candidates = [models.Prefetch(query=plan.dense, using=DENSE, limit=plan.prefetch, filter=whole)]
-    if plan.terms.indices:
-        candidates.append(
-            models.Prefetch(query=_sparse(plan), using=BM25, limit=plan.prefetch, filter=whole, params=_tenant_idf(plan)),
-        )
+    queries = _queries(plan)
+
+    def stage(name: Stage, prefetch: list[models.Prefetch] | None = None) -> models.Prefetch:
+        query, params = queries[name]
+        return models.Prefetch(query=query, using=name, params=params, limit=plan.prefetch, filter=whole, prefetch=prefetch)
+
+    candidates = [stage(name) for name in plan.stages if name != "late"]
     fused = models.Prefetch(query=models.RrfQuery(rrf=models.Rrf(k=RRF_K)), prefetch=candidates, limit=plan.prefetch, filter=whole)
-    stages = {
-        "fused": fused,
-        "dense": models.Prefetch(query=plan.dense, using=DENSE, prefetch=[fused], limit=plan.prefetch, filter=whole),
-        "late": models.Prefetch(query=plan.late, using=LATE, prefetch=[fused], limit=plan.prefetch, filter=whole),
-    }
     return {
         "query": _formula(plan),
-        "prefetch": [stages[each] for each in plan.stages],
+        "prefetch": [stage(name, [fused]) for name in plan.stages],
         "query_filter": whole,
         "limit": plan.limit,
         "with_payload": [RECORD],
@@ -38,36 +35,38 @@ def recall_arguments(plan: HybridPlan) -> dict[str, Any]:
 
 
 def part_requests(plan: HybridPlan, ids: list[str]) -> dict[str, models.QueryRequest]:
-    """What each stage alone says of these points, by the name of the part."""
+    """What each stage alone says of these points, by the stage's name."""
     narrowed = filter_of(plan.filter.within(ids))
-
-    def one(query: Any, using: str, params: models.SearchParams | None = None) -> models.QueryRequest:
-        return models.QueryRequest(query=query, using=using, filter=narrowed, limit=len(ids), params=params, with_payload=False)
-
-    requests = {"dense": one(plan.dense, DENSE)}
-    if plan.terms.indices:
-        requests["bm25"] = one(_sparse(plan), BM25, _tenant_idf(plan))
-    if plan.late:
-        requests["late"] = one(plan.late, LATE)
-    return requests
+    return {
+        name: models.QueryRequest(query=query, using=name, params=params, filter=narrowed, limit=len(ids), with_payload=False)
+        for name, (query, params) in _queries(plan).items()
+    }
 
 
-def _sparse(plan: HybridPlan) -> models.SparseVector:
-    return models.SparseVector(indices=plan.terms.indices, values=plan.terms.values)
-
-
-def _tenant_idf(plan: HybridPlan) -> models.SearchParams:
-    return models.SearchParams(idf=models.IdfCorpusParams(corpus=filter_of(plan.filter.whole_tenant)))
+def _queries(plan: HybridPlan) -> dict[Stage, tuple[Any, models.SearchParams | None]]:
+    every: dict[Stage, tuple[Any, models.SearchParams | None]] = {
+        "late": (plan.late, None),
+        "dense": (plan.dense, None),
+        "bm25": (
+            models.SparseVector(indices=plan.terms.indices, values=plan.terms.values),
+            models.SearchParams(idf=models.IdfCorpusParams(corpus=filter_of(plan.filter.whole_tenant))),
+        ),
+    }
+    return {name: every[name] for name in plan.stages}
 
 
 def _formula(plan: HybridPlan) -> models.FormulaQuery:
     variables = {name: f"$score[{place}]" for place, name in enumerate(plan.stages)}
-    summands = [_product(each, variables[each.variable]) for each in plan.formula()]
+    summands = [_product(each, variables[each.stage]) for each in plan.formula()]
     return models.FormulaQuery(formula=models.SumExpression(sum=summands), defaults=dict.fromkeys(variables.values(), 0.0))
 
 
 def _product(summand: Summand, variable: str) -> models.MultExpression:
-    factors: list[models.Expression] = [summand.factor, variable]
+    score: models.Expression = variable
+    if summand.half is not None:
+        denominator = models.SumExpression(sum=[variable, summand.half])
+        score = models.DivExpression(div=models.DivParams(left=variable, right=denominator, by_zero_default=0.0))
+    factors: list[models.Expression] = [summand.weight, score]
     if summand.without_late_only:
         factors.append(models.Filter(must_not=[models.HasVectorCondition(has_vector=LATE)]))
     return models.MultExpression(mult=factors)
