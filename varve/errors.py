@@ -33,3 +33,19 @@ class StartError(TopFloorError):
 
 class FolderInUseError(TopFloorError):
     """Another ``varve dev`` works on the data folder."""
+
+
+class SettingsError(TopFloorError):
+    """The settings cannot be used; names the variable."""
+
+
+class ConversationError(TopFloorError):
+    """A file of messages has another form than it should; says where."""
+
+
+class ServiceError(TopFloorError):
+    """The query service refused a request, or cannot be reached."""
+
+
+class StalledError(TopFloorError):
+    """A stage does not get on with what lies in its topic."""

@@ -29,14 +29,15 @@ class EmbeddedKafka:
         cache: The cache folder that holds the jars.
         port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
         heap_mb: The JVM's heap in MiB.
+        log: Where its output goes; ``kafka.log`` in the data folder unless told.
     """
 
-    def __init__(self, *, data: Path, cache: Path, port: int = 0, heap_mb: int = 384) -> None:
+    def __init__(self, *, data: Path, cache: Path, port: int = 0, heap_mb: int = 384, log: Path | None = None) -> None:
         if heap_mb < 128:
             raise ValueError(f"Kafka needs a heap of at least 128 MiB, got {heap_mb}")
         self._data = data.absolute()
         self._cache = cache
-        self._asked_port = port
+        self._log = log or self._data / "kafka.log"
         self._heap_mb = heap_mb
         self.port = port or free_port()
         self._controller_port = free_port()
@@ -68,7 +69,7 @@ class EmbeddedKafka:
         return ProcessSpec(
             name="kafka",
             command=(java, heap, "-XX:+UseSerialGC", *QUIET, "-cp", class_path, "kafka.Kafka", str(properties)),
-            log=self._data / "kafka.log",
+            log=self._log,
             ready=self.ready,
             stop_deadline_s=STOP_DEADLINE_S,
             diagnose=self._diagnose,
@@ -104,8 +105,11 @@ class EmbeddedKafka:
             "controller.listener.names": "CONTROLLER",
             "listeners": f"PLAINTEXT://{HOST}:{self.port},CONTROLLER://{HOST}:{self._controller_port}",
             "advertised.listeners": f"PLAINTEXT://{HOST}:{self.port}",
-            "log.dirs": self._logs,
+            "log.dirs": str(self._logs),
             "auto.create.topics.enable": "false",
+            # A broker that was killed is let in again only when its old session has run out.
+            "broker.session.timeout.ms": 3000,
+            "broker.heartbeat.interval.ms": 500,
             "group.initial.rebalance.delay.ms": 0,
             "offsets.topic.num.partitions": 4,
             "offsets.topic.replication.factor": 1,

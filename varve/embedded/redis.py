@@ -22,10 +22,12 @@ class EmbeddedRedis:
     Args:
         data: The folder of its data, kept between runs.
         port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
+        log: Where its output goes; ``redis.log`` in the data folder unless told.
     """
 
-    def __init__(self, *, data: Path, port: int = 0) -> None:
+    def __init__(self, *, data: Path, port: int = 0, log: Path | None = None) -> None:
         self._data = data.absolute()
+        self._log = log or self._data / "redis.log"
         self.port = port or free_port()
 
     @property
@@ -52,7 +54,7 @@ class EmbeddedRedis:
                 *("--bind", HOST, "--port", str(self.port), "--dir", str(self._data)),
                 *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
             ),
-            log=self._data / "redis.log",
+            log=self._log,
             ready=self.ready,
             stop_deadline_s=STOP_DEADLINE_S,
             diagnose=self._diagnose,

@@ -19,6 +19,7 @@ from varve.supervisor import launch
 
 POLL_S: Final = 0.05
 TAIL_BYTES: Final = 16_384
+ROTATE_BYTES: Final = 16 * 1024 * 1024
 
 Tie = Literal["kernel", "pipe"]
 NATIVE_TIE: Final[Tie] = "kernel" if sys.platform == "linux" else "pipe"
@@ -96,6 +97,13 @@ class ManagedProcess:
             await self.stop()
             raise
 
+    async def ended(self) -> None:
+        """Returns once the process does not run."""
+        while True:
+            if self.pid is None:
+                return
+            await asyncio.sleep(POLL_S)
+
     def spawn(self) -> None:
         """Starts the process and returns at once.
 
@@ -105,6 +113,7 @@ class ManagedProcess:
         """
         with writing(self.spec.log):
             self.spec.log.parent.mkdir(parents=True, exist_ok=True)
+            rotate(self.spec.log)
             log = self.spec.log.open("ab")
         self._close_lifeline()
         read_end, self._lifeline = os.pipe()
@@ -159,15 +168,23 @@ class ManagedProcess:
             return ""
 
     async def _ended_within(self, seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
-        while self.pid is not None and time.monotonic() < deadline:
-            await asyncio.sleep(POLL_S)
-        return self.pid is None
+        try:
+            async with asyncio.timeout(seconds):
+                await self.ended()
+        except TimeoutError:
+            return False
+        return True
 
     def _close_lifeline(self) -> None:
         if self._lifeline is not None:
             os.close(self._lifeline)
             self._lifeline = None
+
+
+def rotate(log: Path) -> None:
+    """Puts a log that has grown large aside, over the one put aside before."""
+    if log.exists() and log.stat().st_size > ROTATE_BYTES:
+        log.replace(log.with_suffix(".old.log"))
 
 
 def describe_exit(code: int) -> str:

@@ -1,0 +1,5 @@
+"""The ``varve`` command. Each group of commands has its file; what they need is imported when they run, so that help is quick."""
+
+from varve.cli.application import main
+
+__all__ = ["main"]

@@ -1,0 +1,32 @@
+"""All commands under one name, and how they fail: one sentence, exit code 1."""
+
+import sys
+
+import typer
+
+from memory.errors import VarveError
+from varve.cli import config, demo, dev, flow, processes, status, tenants
+
+app = typer.Typer(
+    name="varve",
+    help="Varve: a streaming memory base for LLM applications.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+for group in (dev, demo, processes, flow, status, config):
+    group.register(app)
+app.add_typer(processes.topics, name="topics")
+app.add_typer(tenants.app, name="tenants")
+
+
+def main() -> None:
+    """Runs the command line."""
+    try:
+        app()
+    except VarveError as error:
+        typer.secho(f"varve: {error}", err=True, fg=typer.colors.RED)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

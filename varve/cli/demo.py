@@ -1,0 +1,63 @@
+"""``varve demo``: a conversation through the whole of Varve."""
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, Final
+
+import orjson
+import typer
+
+from varve.cli.context import own_settings
+
+QUESTIONS: Final = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(demo)
+
+
+def demo(
+    data: Annotated[Path | None, typer.Option(help="Messages to feed: a file in LoCoMo's form (its first conversation), or JSONL.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object as the last line; all else goes to standard error.")
+    ] = False,
+    questions: Annotated[int, typer.Option(min=0, help="How many of the file's questions to ask.")] = QUESTIONS,
+    scenario: Annotated[str, typer.Option(help="The scenario whose schema, and without --data whose sample, is used.")] = "companion",
+    keep: Annotated[Path | None, typer.Option(help="Folder that keeps the demo's state; a temporary one where not given.")] = None,
+) -> None:
+    """Start a stack of its own, feed it a conversation, ask it questions, and stop it."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    from varve.conversations import read_conversation
+    from varve.demo.run import run_demo
+    from varve.demo.samples import sample
+    from varve.embedded.stack import EmbeddedStack
+    from varve.supervisor.interrupt import run_until_signal
+    from varve.supervisor.supervisor import Supervisor
+
+    console = Console(stderr=as_json, highlight=False)
+    conversation = read_conversation(data) if data is not None else sample(scenario)
+    folder = keep or Path(tempfile.mkdtemp(prefix="varve-demo-"))
+
+    def notice(line: str) -> None:
+        console.print(f"[dim]{escape(line)}[/]")
+
+    try:
+        stack = EmbeddedStack(settings=own_settings(folder))
+        supervisor = Supervisor(stack.levels(), notice=notice)
+        outcome = run_until_signal(
+            run_demo(stack, supervisor, conversation=conversation, questions=questions, schema=scenario, notice=notice),
+            again=supervisor.kill,
+        )
+    finally:
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    if outcome is None:
+        sys.exit(130)
+    outcome.show(console)
+    if as_json:
+        typer.echo(orjson.dumps(outcome.as_json()))

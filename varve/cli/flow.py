@@ -1,0 +1,65 @@
+"""``varve send`` and ``varve recall``: into the stream, and out of the memory."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from varve.cli.context import DataOption, settings_in_reach
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command()(send)
+    app.command()(recall)
+
+
+def send(
+    file: Annotated[Path, typer.Argument(help="JSONL with a message a line, or a file in LoCoMo's form.")],
+    flush: Annotated[bool, typer.Option(help="Close the open windows afterwards.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Send a file of messages through the query service."""
+    typer.echo(f"{asyncio.run(_send(file, flush, data))} messages sent")
+
+
+def recall(
+    query: Annotated[str, typer.Argument(help="The question.")],
+    user: Annotated[str | None, typer.Option(help="Only this user's memories.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most results.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Ask the memory."""
+    from rich.console import Console
+
+    from varve.demo.report import recall_lines
+
+    results = asyncio.run(_recall(query, user, limit, data))
+    if as_json:
+        typer.echo(orjson.dumps(results, option=orjson.OPT_INDENT_2))
+        return
+    console = Console(highlight=False)
+    for line in recall_lines(results):
+        console.print(line)
+
+
+async def _send(file: Path, flush: bool, data: Path | None) -> int:
+    from varve.client import ServiceClient
+    from varve.conversations import read_conversation
+
+    conversation = read_conversation(file)
+    async with ServiceClient.of(settings_in_reach(data)) as service:
+        sent = await service.send(conversation.messages)
+        if flush:
+            await service.flush()
+    return sent
+
+
+async def _recall(query: str, user: str | None, limit: int | None, data: Path | None) -> list[dict[str, object]]:
+    from varve.client import ServiceClient
+
+    async with ServiceClient.of(settings_in_reach(data)) as service:
+        return await service.recall(query, user=user, limit=limit)

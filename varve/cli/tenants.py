@@ -1,0 +1,32 @@
+"""``varve tenants``: who may use this Varve."""
+
+from typing import Annotated
+
+import typer
+
+from varve.cli.context import DataOption, own_settings
+
+app = typer.Typer(help="Who may use this Varve.", no_args_is_help=True)
+
+
+@app.command("add")
+def add(
+    tenant: Annotated[str, typer.Argument(help="The tenant's id.")],
+    schema: Annotated[str, typer.Option(help="A shipped scenario, or the path of a schema file.")] = "companion",
+    data: DataOption = None,
+) -> None:
+    """Add a tenant, or one more API key to it; prints the key, which is kept nowhere."""
+    from runtime.tenants import add_tenant
+
+    settings = own_settings(data)
+    typer.echo(add_tenant(settings.tenants_path, tenant, schema=schema))
+    typer.echo(f"added to {settings.tenants_path}; the key above is shown this once", err=True)
+
+
+@app.command("list")
+def list_all(data: DataOption = None) -> None:
+    """List the tenants with their schema and number of keys."""
+    from runtime.tenants import TenantDirectory
+
+    for tenant in TenantDirectory(path=own_settings(data).tenants_path).all():
+        typer.echo(f"{tenant.id}\t{tenant.schema_name}\t{len(tenant.key_hashes)} keys")

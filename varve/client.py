@@ -1,0 +1,122 @@
+"""The query service, as the command line calls it."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Self
+
+import httpx
+
+from runtime.settings import Settings
+from varve.errors import ServiceError
+
+BATCH: Final = 200
+TRIES: Final = 5
+
+
+class ServiceClient:
+    """Calls the query service for one tenant. Use it as an async context manager.
+
+    Args:
+        url: The service's address.
+        api_key: The tenant's key.
+        timeout_s: Time-out of one request, in seconds.
+    """
+
+    def __init__(self, *, url: str, api_key: str, timeout_s: float = 30.0) -> None:
+        self._url = url
+        self._http = httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {api_key}"}, timeout=timeout_s)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """A client as the settings say.
+
+        Raises:
+            ServiceError: If there is no API key.
+        """
+        client, service = settings.client, settings.service
+        if client.api_key is None:
+            raise ServiceError(
+                "no API key: start `varve dev` on this data folder, or set VARVE_CLIENT__API_KEY (`varve tenants add` makes one)"
+            )
+        url = client.url or f"http://{service.host}:{service.port}"
+        return cls(url=url, api_key=client.api_key.get_secret_value(), timeout_s=client.timeout_s)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def send(self, messages: Sequence[dict[str, Any]]) -> int:
+        """Sends messages in order, in batches, each durable before the next.
+
+        Returns:
+            How many were taken.
+
+        Raises:
+            ServiceError: If one was refused, or the service stays away.
+        """
+        for batch in _batches(messages):
+            answer = await self._post("/v1/messages", list(batch))
+            refused = [item for item in answer["items"] if item["status"] != httpx.codes.OK]
+            if refused:
+                problem = refused[0]["problem"]
+                raise ServiceError(
+                    f"{self._url} refused {len(refused)} of {len(batch)} messages, first {refused[0].get('id') or refused[0]['index']}: "
+                    f"{problem.get('detail') or problem.get('title')}"
+                )
+        return len(messages)
+
+    async def flush(self, session: str | None = None) -> None:
+        """Closes the open windows of a session, or of all the tenant's.
+
+        Raises:
+            ServiceError: If the service refuses or stays away.
+        """
+        await self._post("/v1/flush", {} if session is None else {"session": session})
+
+    async def recall(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        """Asks the memory.
+
+        Args:
+            query: The question.
+            **options: Further fields of the request, such as ``user`` or ``limit``; None: left out.
+
+        Returns:
+            The results, best first, each with ``id``, ``type``, ``content``, ``score`` and ``evidence``.
+
+        Raises:
+            ServiceError: If the service refuses or stays away.
+        """
+        asked = {name: value for name, value in options.items() if value is not None}
+        results: list[dict[str, Any]] = (await self._post("/v1/recall", {"query": query, **asked}))["results"]
+        return results
+
+    async def _post(self, path: str, body: Any) -> Any:
+        """Posts; tries again where the service says that it may pass. Every request may be repeated without harm."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                answer = await self._http.post(path, json=body)
+            except httpx.TransportError as error:
+                raise ServiceError(
+                    f"{self._url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` up?"
+                ) from error
+            if answer.is_success:
+                return answer.json()
+            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE or attempt == TRIES:
+                raise ServiceError(f"{self._url}{path} answered {answer.status_code}: {_problem(answer)}")
+            await asyncio.sleep(float(answer.headers.get("Retry-After", 1)))
+        raise AssertionError("unreachable")
+
+
+def _batches(messages: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
+    for start in range(0, len(messages), BATCH):
+        yield messages[start : start + BATCH]
+
+
+def _problem(answer: httpx.Response) -> str:
+    try:
+        problem = answer.json()
+        return str(problem.get("detail") or problem.get("title"))
+    except (ValueError, AttributeError):
+        return answer.text[:200] or answer.reason_phrase

@@ -1,0 +1,54 @@
+"""The Qdrant Edge engine as a child process: it owns the shard and serves the store's port over a Unix socket."""
+
+import socket
+import sys
+from pathlib import Path
+from typing import Final
+
+from varve.errors import StartError
+from varve.supervisor.process import ProcessSpec, writing
+
+LONGEST_SOCKET_PATH: Final = 103
+"""In bytes: what the shortest of the systems' ``sockaddr_un`` takes."""
+
+
+class EmbeddedEdge:
+    """The owner's folder, socket and command line.
+
+    Args:
+        data: The folder of the shard, kept between runs.
+        socket_path: Where it listens.
+        log: Where its output goes.
+    """
+
+    def __init__(self, *, data: Path, socket_path: Path, log: Path) -> None:
+        self._data = data.absolute()
+        self.socket_path = socket_path.absolute()
+        self._log = log
+
+    def prepare(self) -> ProcessSpec:
+        """Gives the process to run.
+
+        Raises:
+            StartError: If the socket's path is longer than the system takes.
+            AccessDeniedError: If the data folder cannot be written.
+        """
+        if len(bytes(self.socket_path)) > LONGEST_SOCKET_PATH:
+            raise StartError(
+                f"{self.socket_path} is too long for a Unix socket (at most {LONGEST_SOCKET_PATH} bytes): "
+                "choose a shorter --data, or set VARVE_STORE__SOCKET"
+            )
+        with writing(self._data):
+            self._data.mkdir(parents=True, exist_ok=True)
+        return ProcessSpec(
+            name="edge",
+            command=(sys.executable, "-m", "retrieval.stores.edge", "--data", str(self._data), "--socket", str(self.socket_path)),
+            log=self._log,
+            ready=self.ready,
+        )
+
+    async def ready(self) -> bool:
+        """Whether the owner accepts connections: it has then opened the shard."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(0.5)
+            return probe.connect_ex(str(self.socket_path)) == 0

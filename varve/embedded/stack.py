@@ -1,0 +1,145 @@
+"""The whole of Varve on this machine: which processes, in which order, with which settings."""
+
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from runtime.kafka import create_topics
+from runtime.settings import KafkaSettings, RedisSettings, Settings
+from streams.stages import STAGES
+from varve.embedded.edge import EmbeddedEdge
+from varve.embedded.kafka import EmbeddedKafka
+from varve.embedded.ports import HOST, free_port, require_free
+from varve.embedded.redis import EmbeddedRedis
+from varve.supervisor.process import ProcessSpec
+from varve.supervisor.supervisor import Level, Part, Step
+
+SERVICE: Final = "service"
+PROBE_TIMEOUT_S: Final = 5.0
+STAGE_START_DEADLINE_S: Final = 120.0
+"""A stage reads its whole changelog before it is ready."""
+
+
+class EmbeddedStack:
+    """Kafka, Redis, Qdrant Edge, the topics, the five stages and the query service.
+
+    A server that the settings place elsewhere than their defaults do (``VARVE_KAFKA__BOOTSTRAP``, ``VARVE_REDIS__URL``,
+    ``VARVE_STORE__KIND=server``) is used where it is, and not started here.
+
+    Args:
+        settings: What the stack is made from; ``data`` holds all its state.
+        kafka_port: Kafka's port; 0: a free one.
+        redis_port: Redis' port; 0: a free one.
+        service_port: The query service's port; 0: a free one.
+        kafka_heap_mb: The heap of Kafka's JVM in MiB.
+    """
+
+    def __init__(
+        self, *, settings: Settings, kafka_port: int = 0, redis_port: int = 0, service_port: int = 0, kafka_heap_mb: int = 384
+    ) -> None:
+        data = settings.data.absolute()
+        self._logs = data / "logs"
+        self._kafka = self._redis = self._edge = None
+        kafka, redis, store = settings.kafka, settings.redis, settings.store
+        if kafka.bootstrap == KafkaSettings().bootstrap:
+            self._kafka = EmbeddedKafka(
+                data=data / "kafka", cache=settings.cache_path, port=kafka_port, heap_mb=kafka_heap_mb, log=self._log("kafka")
+            )
+            kafka = kafka.model_copy(update={"bootstrap": self._kafka.bootstrap})
+        if redis.url == RedisSettings().url:
+            self._redis = EmbeddedRedis(data=data / "redis", port=redis_port, log=self._log("redis"))
+            redis = redis.model_copy(update={"url": self._redis.url})
+        if store.kind == "edge":
+            self._edge = EmbeddedEdge(data=data / "edge", socket_path=store.socket or data / "edge.sock", log=self._log("edge"))
+            store = store.model_copy(update={"socket": self._edge.socket_path})
+        service = settings.service.model_copy(update={"host": HOST, "port": service_port or free_port()})
+        self.settings = settings.model_copy(
+            update={"data": data, "tenants_file": settings.tenants_path.absolute(), "kafka": kafka, "redis": redis, "store": store}
+            | {"service": service}
+        )
+        """The settings with the addresses in force."""
+        self._probe_ports = {name: free_port() for name in STAGES}
+
+    @property
+    def service_url(self) -> str:
+        """Where the query service answers."""
+        return f"http://{HOST}:{self.settings.service.port}"
+
+    @property
+    def probes(self) -> dict[str, str]:
+        """Where each stage shows its health and metrics."""
+        return {name: f"http://{HOST}:{port}" for name, port in self._probe_ports.items()}
+
+    def levels(self) -> list[Level]:
+        """The processes in the order of their start."""
+        servers = [
+            Part(name=name, prepare=server.prepare)
+            for name, server in (("kafka", self._kafka), ("redis", self._redis), ("edge", self._edge))
+            if server is not None
+        ]
+        workers = [Part(name=name, prepare=partial(self._stage, name)) for name in STAGES]
+        return [
+            servers,
+            [Step(name="topics", run=partial(create_topics, self.settings))],
+            [*workers, Part(name=SERVICE, prepare=self._service)],
+        ]
+
+    def environment(self) -> dict[str, str]:
+        """The variables that point another Varve process at this stack."""
+        inforce = self.settings
+        variables = {
+            "VARVE_DATA": str(inforce.data),
+            "VARVE_CACHE": str(inforce.cache_path.absolute()),
+            "VARVE_TENANTS_FILE": str(inforce.tenants_path),
+            "VARVE_KAFKA__BOOTSTRAP": inforce.kafka.bootstrap,
+            "VARVE_REDIS__URL": inforce.redis.url,
+            "VARVE_SERVICE__HOST": inforce.service.host,
+            "VARVE_SERVICE__PORT": str(inforce.service.port),
+        }
+        if inforce.store.socket is not None:
+            variables["VARVE_STORE__SOCKET"] = str(inforce.store.socket)
+        return variables
+
+    def _stage(self, name: str) -> ProcessSpec:
+        port = self._probe_ports[name]
+        return self._varve(
+            name,
+            ("worker", name),
+            ready=_answers(f"http://{HOST}:{port}/readyz"),
+            environment={"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)},
+        )
+
+    def _service(self) -> ProcessSpec:
+        require_free(self.settings.service.port, owner="the query service", option="--service-port")
+        return self._varve(SERVICE, ("serve",), ready=_answers(f"{self.service_url}/readyz"), environment={})
+
+    def _varve(
+        self, name: str, arguments: tuple[str, ...], *, ready: Callable[[], Awaitable[bool]], environment: Mapping[str, str]
+    ) -> ProcessSpec:
+        return ProcessSpec(
+            name=name,
+            command=(sys.executable, "-m", "varve", *arguments),
+            log=self._log(name),
+            ready=ready,
+            environment=self.environment() | dict(environment),
+            start_deadline_s=STAGE_START_DEADLINE_S,
+            stop_deadline_s=self.settings.delivery.drain_timeout_s * 2 + 10,
+        )
+
+    def _log(self, name: str) -> Path:
+        return self._logs / f"{name}.log"
+
+
+def _answers(url: str) -> Callable[[], Awaitable[bool]]:
+    async def ready() -> bool:
+        async with httpx.AsyncClient(timeout=PROBE_TIMEOUT_S) as client:
+            try:
+                return (await client.get(url)).status_code == httpx.codes.OK
+            except httpx.TransportError:
+                return False
+
+    return ready

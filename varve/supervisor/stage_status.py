@@ -1,0 +1,110 @@
+"""How far each stage has come: what lies before it, how fast it goes, what went wrong."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from runtime.kafka import KafkaOffsets
+from runtime.settings import Settings
+from streams.stages import STAGES
+
+PROBE_TIMEOUT_S: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageStatus:
+    """One stage at one moment."""
+
+    name: str
+    lag: int
+    """Records in its topic that it has not committed yet."""
+    rate: float | None
+    """Records committed a second since the last reading; None for the first."""
+    dead_letters: int | None
+    """Records that its worker has dead-lettered since it started; None: not known here."""
+    retries: int | None
+    """Tries after the first, likewise."""
+    ready: bool | None
+    """Whether its worker says that it works; None: not known here."""
+
+
+class StageStatusReader:
+    """Reads all stages' status. Use it as an async context manager.
+
+    Args:
+        settings: Where Kafka is.
+        probes: The health pages of the stages' workers, as far as they are known.
+    """
+
+    def __init__(self, *, settings: Settings, probes: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._probes = probes
+        self._offsets = KafkaOffsets(kafka=settings.kafka)
+        self._http = httpx.AsyncClient(timeout=PROBE_TIMEOUT_S)
+        self._last: dict[str, tuple[float, int]] = {}
+
+    async def __aenter__(self) -> Self:
+        await self._offsets.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+        await self._offsets.stop()
+
+    async def read(self) -> list[StageStatus]:
+        """The status of each stage, in the order of the flow.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+            TopicMissingError: If the topics have not been created.
+        """
+        return list(await asyncio.gather(*(self._read(name) for name in STAGES)))
+
+    async def _read(self, name: str) -> StageStatus:
+        settings, stage = self._settings, STAGES[name]
+        topics = [settings.topic(source.name) for source in stage.sources]
+        group = stage.group(settings.kafka.topic_prefix)
+        committed = await self._offsets.committed_offsets(group, topics)
+        ends = await self._offsets.end_offsets(topics)
+        counted, ready = await self._probe(name)
+        return StageStatus(
+            name=name,
+            lag=sum(max(0, end - committed.get(place, 0)) for place, end in ends.items()),
+            rate=self._rate(name, sum(committed.values())),
+            dead_letters=None if counted is None else counted.get("varve_dead_letters_total", 0),
+            retries=None if counted is None else counted.get("varve_retries_total", 0),
+            ready=ready,
+        )
+
+    def _rate(self, name: str, committed: int) -> float | None:
+        now = time.monotonic()
+        before = self._last.get(name)
+        self._last[name] = (now, committed)
+        return None if before is None or now <= before[0] else (committed - before[1]) / (now - before[0])
+
+    async def _probe(self, name: str) -> tuple[dict[str, int] | None, bool | None]:
+        url = self._probes.get(name)
+        if url is None:
+            return None, None
+        try:
+            metrics, readiness = await asyncio.gather(self._http.get(f"{url}/metrics"), self._http.get(f"{url}/readyz"))
+        except httpx.TransportError:
+            return None, False
+        return counters(metrics.text), readiness.status_code == httpx.codes.OK
+
+
+def counters(metrics_page: str) -> dict[str, int]:
+    """The sums of a metrics page's counters over all their labels, by sample name (``varve_retries_total``)."""
+    sums: dict[str, int] = {}
+    for family in text_string_to_metric_families(metrics_page):
+        if family.type != "counter":
+            continue
+        for sample in family.samples:
+            if sample.name.endswith("_total"):
+                sums[sample.name] = sums.get(sample.name, 0) + int(sample.value)
+    return sums
