@@ -1,6 +1,8 @@
-"""A :class:`~retrieval.stores.port.RecallQuery` as the adapters take it: checked, and turned into a filter."""
+"""A :class:`~retrieval.stores.port.RecallQuery` as the adapters take it: checked, and turned into a plan."""
 
 from retrieval.errors import StoreRejectedError
+from retrieval.stores.fusion import HybridPlan
+from retrieval.stores.lexical import query_terms
 from retrieval.stores.points import vectors_problem
 from retrieval.stores.port import RecallQuery
 from retrieval.stores.scope import TenantFilter
@@ -22,19 +24,22 @@ def check_query(query: RecallQuery) -> None:
         raise StoreRejectedError(f"a recall cannot be run: {problem}")
 
 
-def filter_of_query(query: RecallQuery) -> TenantFilter:
-    """What the query may find."""
-    return TenantFilter(
-        scope=query.scope,
-        kinds=query.kinds,
-        types=query.types,
-        since=query.since,
-        until=query.until,
-        generation=query.generation,
-        alive_at=query.alive_at,
+def plan_of(query: RecallQuery) -> HybridPlan:
+    """The query as an engine's adapter takes it."""
+    late = query.embedding.late
+    return HybridPlan(
+        filter=TenantFilter(
+            scope=query.scope,
+            kinds=query.kinds,
+            types=query.types,
+            since=query.since,
+            until=query.until,
+            generation=query.generation,
+            alive_at=query.alive_at,
+        ),
+        dense=query.embedding.dense.tolist(),
+        terms=query_terms(query.text),
+        late=[] if late is None else late.tolist(),
+        limit=query.limit,
+        prefetch=max(query.prefetch, query.limit),
     )
-
-
-def candidates_of(query: RecallQuery) -> int:
-    """How many candidates each stage keeps: never fewer than there shall be results."""
-    return max(query.prefetch, query.limit)

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.records import Memory
+from models.embedding.port import Embedding
 from retrieval.errors import StoreUnavailableError
 from retrieval.stores.edge.wire import POINTS_IN_FRAME, Frame, error_of, read_frame
 from retrieval.stores.fusion import clamped
-from retrieval.stores.lexical import Terms, query_terms
+from retrieval.stores.lexical import Terms
 from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, prepared, terms_of_memory
 from retrieval.stores.port import Point, RecallQuery, Scored
-from retrieval.stores.queries import candidates_of, check_query, filter_of_query
+from retrieval.stores.queries import check_query, plan_of
 from retrieval.stores.scope import TenantFilter, TenantScope
 
 MAX_PIPELINED = 64
@@ -189,23 +190,28 @@ def _upsert_request(points: Sequence[Point], model: str, dimension: int) -> tupl
         terms, late = terms_of_memory(point.memory), point.embedding.late
         rows = 0 if late is None else len(late)
         fields.append({"id": point.memory.id, "payload": payload_of(point.memory, model=model), "late": rows, "terms": len(terms.indices)})
-        body += (_floats(point.embedding.dense), b"" if late is None else _floats(late), *_term_bytes(terms))
+        body += (_vector_bytes(point.embedding), *_term_bytes(terms))
     return {"op": "upsert", "dimension": dimension, "points": fields}, b"".join(body)
 
 
 def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
-    terms, late = query_terms(query.text), query.embedding.late
+    plan = plan_of(query)
     header = {
         "op": "recall",
-        "filter": filter_of_query(query).to_wire(),
-        "dimension": len(query.embedding.dense),
-        "late": 0 if late is None else len(late),
-        "terms": len(terms.indices),
-        "limit": query.limit,
-        "prefetch": candidates_of(query),
+        "filter": plan.filter.to_wire(),
+        "dimension": len(plan.dense),
+        "late": len(plan.late),
+        "terms": len(plan.terms.indices),
+        "limit": plan.limit,
+        "prefetch": plan.prefetch,
         "explain": query.explain,
     }
-    return header, b"".join((_floats(query.embedding.dense), b"" if late is None else _floats(late), *_term_bytes(terms)))
+    return header, b"".join((_vector_bytes(query.embedding), *_term_bytes(plan.terms)))
+
+
+def _vector_bytes(embedding: Embedding) -> bytes:
+    late = b"" if embedding.late is None else _floats(embedding.late)
+    return _floats(embedding.dense) + late
 
 
 def _floats(vector: NDArray[np.float32]) -> bytes:

@@ -10,10 +10,9 @@ from memory.records import Memory
 from retrieval.errors import ModelMismatchError, StoreUnavailableError
 from retrieval.stores.fusion import HybridPlan, clamped
 from retrieval.stores.layout import BM25, DENSE, KEYWORD_FIELDS, LATE, RECORD, TIME_FIELDS
-from retrieval.stores.lexical import query_terms
 from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, prepared, terms_of_memory
 from retrieval.stores.port import Point, RecallQuery, Scored
-from retrieval.stores.queries import candidates_of, check_query, filter_of_query
+from retrieval.stores.queries import check_query, plan_of
 from retrieval.stores.scope import TENANT, TenantFilter, TenantScope
 from retrieval.stores.server.faults import CollectionMissingError, qdrant_faults
 from retrieval.stores.server.requests import filter_of, part_requests, recall_arguments
@@ -84,7 +83,7 @@ class QdrantStore:
     async def recall(self, query: RecallQuery) -> list[Scored]:
         """The best matches, best first."""
         check_query(query)
-        plan = _plan(query)
+        plan = plan_of(query)
         with suppress(CollectionMissingError), qdrant_faults(self._collection):
             found = await self._client.query_points(self._collection, timeout=self._timeout_s, **recall_arguments(plan))
             parts = await self._parts(plan, [str(point.id) for point in found.points]) if query.explain else {}
@@ -155,18 +154,6 @@ class QdrantStore:
             for point in answer.points:
                 parts[str(point.id)][name] = point.score
         return parts
-
-
-def _plan(query: RecallQuery) -> HybridPlan:
-    late = query.embedding.late
-    return HybridPlan(
-        filter=filter_of_query(query),
-        dense=query.embedding.dense.tolist(),
-        terms=query_terms(query.text),
-        late=[] if late is None else late.tolist(),
-        limit=query.limit,
-        prefetch=candidates_of(query),
-    )
 
 
 def _point_struct(point: Point, model: str) -> models.PointStruct:

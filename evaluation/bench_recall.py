@@ -1,0 +1,188 @@
+"""How long one recall takes through the Edge owner's socket, and in-process: ``python -m evaluation.bench_recall``.
+
+Writes ``build/reports/recall.json``: p50 and p95 in milliseconds of both, their ratio, and the upserts per second through the socket.
+The points are random unit vectors and random words, as many terms and token vectors each as the offline extractor's events have on
+LoCoMo; each query asks for ten results of one tenant.
+"""
+
+import argparse
+import asyncio
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from memory.ids import event_id
+from memory.records import Memory
+from models.embedding.port import Embedding, Vector
+from retrieval.errors import StoreUnavailableError
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.edge.shard import Shard
+from retrieval.stores.points import memory_of
+from retrieval.stores.port import Point, RecallQuery, Scored, TenantScope
+from retrieval.stores.queries import plan_of
+
+DIMENSION = 384
+MODEL = "random"
+LATE_ROWS = 16
+QUERY_ROWS = 14
+WORDS_IN_TEXT = 22
+WORDS_IN_QUERY = 6
+VOCABULARY = 20_000
+BATCH = 128
+START = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+class RandomMemories:
+    """Points and queries, the same for the same seed."""
+
+    def __init__(self, *, seed: int, tenants: int) -> None:
+        self._random = np.random.default_rng(seed)
+        self._tenants = tenants
+
+    def point(self, place: int) -> Point:
+        tenant = f"tenant-{place % self._tenants}"
+        memory = Memory(
+            id=event_id(tenant, place),
+            tenant=tenant,
+            user=f"user-{place % 7}",
+            kind="event",
+            type="conversation_event",
+            content=self._words(WORDS_IN_TEXT),
+            keywords=["alpha", "beta"],
+            event_time=START + timedelta(minutes=place),
+            message_ids=[f"m{place}"],
+        )
+        return Point(memory, Embedding(self._unit(DIMENSION), self._unit(LATE_ROWS, DIMENSION)))
+
+    def query(self, place: int) -> RecallQuery:
+        embedding = Embedding(self._unit(DIMENSION), self._unit(QUERY_ROWS, DIMENSION))
+        return RecallQuery(scope=TenantScope(f"tenant-{place % self._tenants}"), text=self._words(WORDS_IN_QUERY), embedding=embedding)
+
+    def _unit(self, *shape: int) -> Vector:
+        vectors = self._random.standard_normal(shape, dtype=np.float32)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True), dtype=np.float32)
+
+    def _words(self, count: int) -> str:
+        return " ".join(f"w{rank % VOCABULARY}" for rank in self._random.zipf(1.3, count))
+
+
+@contextmanager
+def owner(folder: Path, socket: Path) -> Iterator[None]:
+    """An owner process on a folder, until the block ends."""
+    command = [sys.executable, "-m", "retrieval.stores.edge", "--data", str(folder), "--socket", str(socket)]
+    process = subprocess.Popen(command)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+async def ready(store: EdgeStore, *, within_s: float = 60.0) -> None:
+    """Waits until the owner answers."""
+    deadline = time.monotonic() + within_s
+    while True:
+        try:
+            return await store.ping()
+        except StoreUnavailableError:
+            if time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(0.05)
+
+
+async def fill(store: EdgeStore, memories: RandomMemories, count: int) -> float:
+    """Writes the points; returns the seconds that the store took."""
+    seconds = 0.0
+    for start in range(0, count, BATCH):
+        points = [memories.point(place) for place in range(start, min(count, start + BATCH))]
+        began = time.perf_counter()
+        await store.upsert(points)
+        seconds += time.perf_counter() - began
+    return seconds
+
+
+async def latencies(queries: list[RecallQuery], recall: Callable[[RecallQuery], Awaitable[list[Scored]]]) -> list[float]:
+    """Milliseconds of each query, one after another, after a tenth of them as a warm-up."""
+    for query in queries[: len(queries) // 10]:
+        await recall(query)
+    taken: list[float] = []
+    for query in queries:
+        began = time.perf_counter()
+        found = await recall(query)
+        taken.append((time.perf_counter() - began) * 1000)
+        assert len(found) == query.limit
+    return taken
+
+
+def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[Scored]]]:
+    """The same request to the shard itself: what the engine and the records cost without the socket."""
+
+    async def recall(query: RecallQuery) -> list[Scored]:
+        return [Scored(memory_of(each.record), each.score, each.parts) for each in shard.recall(plan_of(query), explain=query.explain)]
+
+    return recall
+
+
+def summary(taken: list[float]) -> dict[str, float]:
+    """p50 and p95 of latencies, in milliseconds."""
+    return {"p50_ms": round(float(np.percentile(taken, 50)), 3), "p95_ms": round(float(np.percentile(taken, 95)), 3)}
+
+
+async def measure(*, points: int, tenants: int, queries: int, folder: Path) -> dict[str, Any]:
+    """Fills a shard, then asks it through the socket and in-process."""
+    memories = RandomMemories(seed=1, tenants=tenants)
+    data, socket = folder / "edge", folder / "edge.sock"
+    with owner(data, socket):
+        store = EdgeStore(path=socket, timeout_s=60)
+        await ready(store)
+        await store.prepare(model=MODEL, dimension=DIMENSION)
+        seconds = await fill(store, memories, points)
+        asked = [memories.query(place) for place in range(queries)]
+        through_socket = await latencies(asked, store.recall)
+        await store.close()
+    shard = Shard(data)
+    inside = await latencies(asked, in_process(shard))
+    shard.close()
+    socket_summary, inside_summary = summary(through_socket), summary(inside)
+    return {
+        "points": points,
+        "tenants": tenants,
+        "queries": queries,
+        "socket": socket_summary,
+        "in_process": inside_summary,
+        "ratio_p50": round(socket_summary["p50_ms"] / inside_summary["p50_ms"], 3),
+        "ratio_p95": round(socket_summary["p95_ms"] / inside_summary["p95_ms"], 3),
+        "upserts_per_s": round(points / seconds, 1),
+        "python": platform.python_version(),
+    }
+
+
+def main() -> None:
+    """Measures, prints and writes the report."""
+    parser = argparse.ArgumentParser(prog="python -m evaluation.bench_recall", description=__doc__)
+    parser.add_argument("--points", type=int, default=50_000)
+    parser.add_argument("--tenants", type=int, default=50)
+    parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--report", type=Path, default=Path("build/reports/recall.json"))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:
+        report = asyncio.run(measure(points=arguments.points, tenants=arguments.tenants, queries=arguments.queries, folder=Path(folder)))
+    text = orjson.dumps(report, option=orjson.OPT_INDENT_2)
+    arguments.report.parent.mkdir(parents=True, exist_ok=True)
+    arguments.report.write_bytes(text)
+    print(text.decode())
+
+
+if __name__ == "__main__":
+    main()
