@@ -70,8 +70,9 @@ def apply(state: State | None, patch: Patch, value_type: ValueType) -> State:
     if any(each.id == patch.id for each in recent):
         raise RefusedChangeError("patch_known")
     before = [each for each in recent if each.time <= patch.time]
-    text = edited(_replayed(base, before, value_type), patch, value_type)
     after = recent[len(before) :]
+    text_before = _replayed(base, before, value_type) if after or state is None else text_of(state)
+    text = edited(text_before, patch, value_type)
     return _settled(base, [*before, patch, *after], settled, _replayed(text, after, value_type), value_type)
 
 
@@ -118,7 +119,7 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
     elif not text or not (value_type == "string" or value_type.startswith("list")):
         new = patch.replace
     else:
-        new = text if patch.replace in text.split("\n") else f"{text}\n{patch.replace}"
+        new = text if f"\n{patch.replace}\n" in f"\n{text}\n" else f"{text}\n{patch.replace}"
     if len(new) > MAX_TEXT:
         raise RefusedChangeError("text_too_long")
     if new.strip() and value_of(new, value_type) is None:
