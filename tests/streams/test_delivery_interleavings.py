@@ -1,0 +1,200 @@
+"""Drives the delivery rules through random interleavings of deliveries, work, failures, rebalances and redeliveries.
+
+The simulated broker redelivers from the committed offset after every rebalance, as Kafka does. Whatever happens, at the end every record
+was worked on to its end, records of one key in their order, and no offset was committed before all records under it were done.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from streams.delivery.scheduler import Entry, Place, Scheduler
+
+PARTITIONS = 3
+TOPIC = "windows"
+
+
+@dataclass(slots=True, eq=False)
+class Copy:
+    """One delivery of a record."""
+
+    place: Place
+    offset: int
+    generation: int
+
+
+@dataclass
+class World:
+    """A broker, a worker that obeys the scheduler, and a watcher."""
+
+    keys: dict[Place, list[str]]
+    tenants: dict[str, str]
+    slots: int
+    max_span: int
+    scheduler: Scheduler[Copy] = field(init=False)
+    generation: int = 0
+    committed: dict[Place, int] = field(default_factory=lambda: defaultdict(int))
+    cursor: dict[Place, int] = field(default_factory=dict)
+    running: list[Entry[Copy]] = field(default_factory=list)
+    writing: list[Entry[Copy]] = field(default_factory=list)
+    written: dict[str, list[tuple[Place, int]]] = field(default_factory=lambda: defaultdict(list))
+    now: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.scheduler = Scheduler(slots=self.slots, tenant_share=0.5, max_in_flight=64, max_span=self.max_span)
+        self.rebalance(set(self.keys))
+
+    def rebalance(self, ours: set[Place]) -> None:
+        self.generation += 1
+        self.scheduler.revoke()
+        self.writing.clear()
+        self.scheduler.assign(ours, self.generation)
+        self.cursor = {place: self.committed[place] for place in ours}
+
+    def deliver(self, place: Place) -> None:
+        offset = self.cursor.get(place)
+        if offset is None or offset >= len(self.keys[place]) or not self.scheduler.has_room(place):
+            return
+        self.cursor[place] = offset + 1
+        key = self.keys[place][offset]
+        finished = self.scheduler.deliver(place, offset, (place, key), self.tenants[key], Copy(place, offset, self.generation))
+        if finished is not None:
+            self.writing.append(finished)
+
+    def start(self) -> None:
+        entry = self.scheduler.start(self.now)
+        if entry is not None:
+            assert len(self.running) < self.slots
+            assert all((other.place, other.key) != (entry.place, entry.key) for other in self.running), "two of one key at once"
+            self.running.append(entry)
+
+    def finish(self, index: int) -> None:
+        if self.running:
+            self.now += 1.0
+            entry = self.running.pop(index % len(self.running))
+            if self.scheduler.computed(entry, self.now):
+                self.writing.append(entry)
+
+    def write(self, index: int) -> None:
+        writable = [entry for entry in self.writing if self.scheduler.may_write(entry)]
+        if not writable:
+            return
+        entry = writable[index % len(writable)]
+        self.writing.remove(entry)
+        assert entry.record.generation == self.generation, "written under an old assignment"
+        self.written[f"{entry.place}/{entry.key}"].append((entry.place, entry.offset))
+        for released in self.scheduler.done(entry):
+            assert released.generation == self.generation
+            assert released.offset == self.committed[released.place], "acknowledged out of order"
+            self.committed[released.place] = released.offset + 1
+
+    def settle(self) -> None:
+        self.rebalance(set(self.keys))
+        for _ in range(10_000):
+            if all(self.committed[place] == len(keys) for place, keys in self.keys.items()):
+                return
+            for place in self.keys:
+                self.deliver(place)
+            self.start()
+            self.finish(0)
+            self.write(0)
+        raise AssertionError(f"stuck: {dict(self.committed)}, {self.scheduler.in_flight} in flight")
+
+
+STEPS = st.one_of(
+    st.tuples(st.just("deliver"), st.integers(0, PARTITIONS - 1)),
+    st.tuples(st.just("deliver"), st.integers(0, PARTITIONS - 1)),
+    st.tuples(st.just("start"), st.just(0)),
+    st.tuples(st.just("finish"), st.integers(0, 7)),
+    st.tuples(st.just("write"), st.integers(0, 7)),
+    st.tuples(st.just("rebalance"), st.integers(0, 2**PARTITIONS - 1)),
+)
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    logs=st.lists(st.lists(st.sampled_from("abcdef"), max_size=14), min_size=PARTITIONS, max_size=PARTITIONS),
+    steps=st.lists(STEPS, max_size=120),
+    slots=st.integers(1, 5),
+    max_span=st.integers(1, 10),
+)
+def test_nothing_is_lost_reordered_or_acknowledged_early(
+    logs: list[list[str]], steps: list[tuple[str, int]], slots: int, max_span: int
+) -> None:
+    keys = {(TOPIC, number): log for number, log in enumerate(logs)}
+    world = World(keys=keys, tenants={key: "xy"[index % 2] for index, key in enumerate("abcdef")}, slots=slots, max_span=max_span)
+    for action, argument in steps:
+        match action:
+            case "deliver":
+                world.deliver((TOPIC, argument))
+            case "start":
+                world.start()
+            case "finish":
+                world.finish(argument)
+            case "write":
+                world.write(argument)
+            case "rebalance":
+                world.rebalance({place for place in keys if argument >> place[1] & 1})
+    world.settle()
+    for place, log in keys.items():
+        for key in set(log):
+            expected = [offset for offset, each in enumerate(log) if each == key]
+            written = [offset for _, offset in world.written[f"{place}/{(place, key)}"]]
+            assert sorted(set(written)) == expected, "lost"
+            firsts = list(dict.fromkeys(written))
+            assert firsts == expected, "out of order"
+    assert world.scheduler.in_flight == len(world.running) == 0
+
+
+def test_a_slow_head_holds_acknowledgements_but_not_its_neighbours() -> None:
+    scheduler: Scheduler[int] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=100, max_span=100)
+    place = (TOPIC, 0)
+    scheduler.assign({place}, 1)
+    for offset in range(8):
+        scheduler.deliver(place, offset, offset, "t", offset)
+    head = scheduler.start(0.0)
+    assert head is not None
+    assert head.offset == 0
+    for _ in range(7):
+        entry = scheduler.start(0.0)
+        assert entry is not None
+        scheduler.computed(entry, 1.0)
+        assert scheduler.done(entry) == []
+    scheduler.computed(head, 6.0)
+    assert scheduler.done(head) == list(range(8))
+
+
+def test_one_tenants_flood_leaves_slots_to_others() -> None:
+    scheduler: Scheduler[str] = Scheduler(slots=8, tenant_share=0.5, max_in_flight=1000, max_span=1000)
+    place = (TOPIC, 0)
+    scheduler.assign({place}, 1)
+    for offset in range(500):
+        scheduler.deliver(place, offset, offset, "flood", "flood")
+    running = []
+    while (entry := scheduler.start(0.0)) is not None:
+        running.append(entry)
+    assert len(running) == 4
+    scheduler.deliver(place, 500, 500, "small", "small")
+    entry = scheduler.start(0.0)
+    assert entry is not None
+    assert entry.tenant == "small"
+
+
+def test_slots_are_shared_by_weight() -> None:
+    weights = {"heavy": 3.0, "light": 1.0}
+    scheduler: Scheduler[str] = Scheduler(slots=1, tenant_share=1.0, max_in_flight=1000, max_span=1000, weight_of=weights.__getitem__)
+    place = (TOPIC, 0)
+    scheduler.assign({place}, 1)
+    for offset in range(400):
+        tenant = "heavy" if offset % 2 else "light"
+        scheduler.deliver(place, offset, offset, tenant, tenant)
+    served: dict[str, int] = defaultdict(int)
+    for second in range(200):
+        entry = scheduler.start(float(second))
+        assert entry is not None
+        served[entry.tenant] += 1
+        scheduler.computed(entry, second + 1.0)
+        scheduler.done(entry)
+    assert 145 <= served["heavy"] <= 155
