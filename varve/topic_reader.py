@@ -22,11 +22,12 @@ async def read_topic(spec: TopicSpec, settings: Settings) -> AsyncIterator[Consu
     name = settings.topic(spec.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         ends = {place: end for place, end in (await offsets.end_offsets([name])).items() if end > 0}
+    if not ends:
+        return
     async with AIOKafkaConsumer(**client_options(settings.kafka), enable_auto_commit=False, auto_offset_reset="earliest") as consumer:
         consumer.assign(list(ends))
         open_places = set(ends)
-        if ends:
-            await consumer.seek_to_beginning(*ends)
+        await consumer.seek_to_beginning(*ends)
         while open_places:
             fetched = await consumer.getmany(*open_places, timeout_ms=POLL_MS)
             for place, records in fetched.items():
