@@ -24,10 +24,7 @@ def statement(content: str, day: int = 0, **properties: Any) -> Statement:
     return Statement(content, properties, DAY + timedelta(days=day))
 
 
-def event(
-    content: str, *, place: int = 0, day: int = 0, type_: str = "note", keywords: tuple[str, ...] = (), **properties: Any
-) -> EventDraft:
-    time = DAY + timedelta(days=day)
+def event(content: str, *, place: int = 0, type_: str = "note", keywords: tuple[str, ...] = (), **properties: Any) -> EventDraft:
     return EventDraft(
         type=type_,
         content=content,
