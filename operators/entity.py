@@ -17,6 +17,7 @@ from operators.statistics import DAILY_STATISTICS, STATISTICS
 
 MAX_MESSAGE_IDS: Final = 20
 
+_DAILY: Final = "/day"
 _FORMAT: Final = 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -131,10 +132,10 @@ def from_bytes(raw: bytes) -> EntityState:
 
 def tag_of(op: Op, entity_type: EntityType) -> str:
     """The mark of a property's state: a state under another mark belongs to an older schema and cannot be used."""
-    return f"{op}/day" if entity_type.window_days and op in STATISTICS else op
+    return f"{op}{_DAILY}" if entity_type.window_days and op in STATISTICS else op
 
 
-def day_of(time: int) -> int:
+def _day_of(time: int) -> int:
     """The number of the UTC day of a time in microseconds since 1970."""
     return time // _DAY_IN_MICROSECONDS
 
@@ -168,7 +169,7 @@ class _Work:
             last_time=self._last_time,
             sources=sources,
             message_ids=self._newest_messages(),
-            properties=self._properties,
+            properties=self._in_window(),
             generation=self._state.generation,
         )
 
@@ -212,9 +213,9 @@ class _Work:
             raise RefusedChangeError("operator_unavailable")
         if self._type.window_days is None:
             return STATISTICS[op].add(before, change.value, times)
-        newest = day_of(time if self._last_time is None else self._last_time)
+        newest = _day_of(time if self._last_time is None else self._last_time)
         statistic = DAILY_STATISTICS[op]
-        return window.add(statistic, before, change.value, times, day=day_of(time), newest=newest, length=self._type.window_days)
+        return window.add(statistic, before, change.value, times, day=_day_of(time), newest=newest, length=self._type.window_days)
 
     def _patched(self, before: Any, each: EntityProperty, change: Change, time: int) -> Any:
         one = patch.patch_of(change.value, time=time, source_id=change.source_id)
@@ -224,6 +225,19 @@ class _Work:
             # What it replaces has settled and cannot be taken out: laid beside it, the old fact would stand again after its successors.
             raise RefusedChangeError("patch_settled")
         return patch.apply(before, one, each.value_type)
+
+    def _in_window(self) -> dict[str, list[Any]]:
+        """The properties without the days that have fallen out of the window, also of those that this contribution does not change."""
+        length = self._type.window_days
+        if length is None or self._last_time is None:
+            return self._properties
+        kept: dict[str, list[Any]] = {}
+        for name, (tag, days) in self._properties.items():
+            if not tag.endswith(_DAILY):
+                kept[name] = [tag, days]
+            elif inside := window.pruned(days, newest=_day_of(self._last_time), length=length):
+                kept[name] = [tag, inside]
+        return kept
 
     def _newest_messages(self) -> list[list[Any]]:
         if not self._messages:

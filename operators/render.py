@@ -10,8 +10,8 @@ from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.schema.coerce import coerce_value
 from memory.schema.model import EntityProperty, EntityType, ValueType
-from operators import patch, window
-from operators.entity import EntityState, day_of, tag_of
+from operators import patch
+from operators.entity import EntityState, tag_of
 from operators.errors import EntityStateError
 from operators.statistics import STATISTICS, Unknown
 
@@ -72,11 +72,7 @@ def value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) 
     if op == "PATCH":
         text = patch.text_of(inner)
         return _or_unknown(patch.value_of(text, each.value_type)) if text.strip() else None
-    if entity_type.window_days is not None:
-        inner_parts = window.parts(inner, newest=day_of(state.last_time or 0), length=entity_type.window_days)
-    else:
-        inner_parts = [inner]
-    value = STATISTICS[op].value(inner_parts)
+    value = STATISTICS[op].value([inner] if entity_type.window_days is None else list(inner.values()))
     return value if value is None or isinstance(value, Unknown) else _or_unknown(coerce_value(value, each.value_type))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from operators.statistics import State, Statistic
+from operators.statistics import Statistic
 
 Days = dict[str, Any]
 """State by day number (days since 1970-01-01 UTC)."""
@@ -23,7 +23,7 @@ def add(statistic: Statistic, days: Days | None, value: object, times: int, *, d
     Returns:
         The days left, at most ``length``; None if there is none.
     """
-    kept = {name: state for name, state in (days or {}).items() if _is_inside(int(name), newest, length)}
+    kept = pruned(days or {}, newest=newest, length=length)
     if _is_inside(day, newest, length):
         state = statistic.add(kept.pop(str(day), None), value, times)
         if state is not None:
@@ -33,9 +33,9 @@ def add(statistic: Statistic, days: Days | None, value: object, times: int, *, d
     return kept or None
 
 
-def parts(days: Days, *, newest: int, length: int) -> list[State]:
-    """The states of the days in the window."""
-    return [state for name, state in days.items() if _is_inside(int(name), newest, length)]
+def pruned(days: Days, *, newest: int, length: int) -> Days:
+    """The days that are in the window; a copy."""
+    return {name: state for name, state in days.items() if _is_inside(int(name), newest, length)}
 
 
 def _is_inside(day: int, newest: int, length: int) -> bool:

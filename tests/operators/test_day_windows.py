@@ -19,7 +19,7 @@ def run(op: Any, events: list[tuple[int, int]]) -> tuple[Any, int]:
         newest = max(newest, day)
         days = window.add(DAILY_STATISTICS[op], days, value, 1, day=day, newest=newest, length=LENGTH)
         assert days is None or len(days) <= LENGTH
-    return DAILY_STATISTICS[op].value(window.parts(days or {}, newest=newest, length=LENGTH)), newest
+    return DAILY_STATISTICS[op].value(list((days or {}).values())), newest
 
 
 @given(EVENTS, st.randoms())
