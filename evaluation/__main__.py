@@ -1,0 +1,56 @@
+"""Benchmarks of quality and cost: ``python -m evaluation COMMAND --data FILE --report FILE``."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+import orjson
+
+from memory.errors import VarveError
+
+
+class Command(NamedTuple):
+    """A benchmark: a module with ``add_arguments(parser)`` and ``run(arguments)``, which returns the report."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: Final[dict[str, Command]] = {
+    "tokens": Command("evaluation.tokens.command", "tokens of one-pass extraction against other ways, on LoCoMo"),
+    "storage": Command("evaluation.storage.command", "stored tokens and bytes against the raw turns"),
+}
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m evaluation", description="Benchmarks of quality and cost.")
+    subparsers = parser.add_subparsers(dest="command", required=True)
+    for name, command in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=command.summary, description=command.summary)
+        subparser.add_argument("--data", type=Path, required=True, help="the data set's file")
+        subparser.add_argument("--report", type=Path, help="where the report is written as JSON; it is printed too")
+        if name in sys.argv[1:2]:
+            _function(command, "add_arguments")(subparser)
+    arguments = parser.parse_args()
+    try:
+        report = cast(dict[str, Any], _function(COMMANDS[arguments.command], "run")(arguments))
+    except (VarveError, OSError) as error:
+        parser.exit(1, f"{error}\n")
+    text = orjson.dumps(report, option=orjson.OPT_INDENT_2).decode()
+    if arguments.report:
+        arguments.report.parent.mkdir(parents=True, exist_ok=True)
+        arguments.report.write_text(text + "\n")
+    print(text)
+
+
+def _function(command: Command, name: str) -> Callable[[Any], Any]:
+    """A function of the command's module; imported only when asked for, since each needs other extras."""
+    return cast(Callable[[Any], Any], getattr(import_module(command.module), name))
+
+
+if __name__ == "__main__":
+    main()
