@@ -6,6 +6,7 @@ the formula at the root mixes these three into S_origin. The fused ranks themsel
 in a rank is less than the score (on LoCoMo's questions, the three scores found more of the evidence than any mix with the ranks).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -44,10 +45,10 @@ class HybridPlan:
     """One recall, ready for an engine."""
 
     filter: TenantFilter
-    dense: list[float]
+    dense: Sequence[float]
     terms: Terms
     """Empty where the query has no words: then BM25 is left out."""
-    late: list[list[float]]
+    late: Sequence[Sequence[float]]
     """Empty where the model gives no late vectors: then late interaction is left out."""
     limit: int
     prefetch: int

@@ -1,5 +1,8 @@
 """A :class:`~retrieval.stores.port.RecallQuery` as the adapters take it: checked, and turned into a plan."""
 
+import numpy as np
+
+from models.embedding.port import Vector
 from retrieval.errors import StoreRejectedError
 from retrieval.stores.fusion import HybridPlan
 from retrieval.stores.lexical import query_terms
@@ -24,6 +27,11 @@ def check_query(query: RecallQuery) -> None:
         raise StoreRejectedError(f"a recall cannot be run: {problem}")
 
 
+def floats(vector: Vector) -> memoryview:
+    """The numbers of a vector, 32 bits each, one after another in memory."""
+    return np.ascontiguousarray(vector, dtype=np.float32).data
+
+
 def plan_of(query: RecallQuery) -> HybridPlan:
     """The query as an engine's adapter takes it."""
     late = query.embedding.late
@@ -37,9 +45,9 @@ def plan_of(query: RecallQuery) -> HybridPlan:
             generation=query.generation,
             alive_at=query.alive_at,
         ),
-        dense=query.embedding.dense.tolist(),
+        dense=floats(query.embedding.dense),
         terms=query_terms(query.text),
-        late=[] if late is None else late.tolist(),
+        late=[] if late is None else [floats(row) for row in late],
         limit=query.limit,
         prefetch=max(query.prefetch, query.limit),
     )

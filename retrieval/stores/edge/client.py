@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.records import Memory
 from models.embedding.port import Embedding
@@ -18,7 +17,7 @@ from retrieval.stores.fusion import clamped
 from retrieval.stores.lexical import Terms
 from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, prepared, terms_of_memory
 from retrieval.stores.port import Point, RecallQuery, Scored
-from retrieval.stores.queries import check_query, plan_of
+from retrieval.stores.queries import check_query, floats, plan_of
 from retrieval.stores.scope import TenantFilter, TenantScope
 
 MAX_PIPELINED = 64
@@ -185,12 +184,12 @@ class _Connection:
 
 def _upsert_request(points: Sequence[Point], model: str, dimension: int) -> tuple[dict[str, Any], bytes]:
     fields: list[dict[str, Any]] = []
-    body: list[bytes] = []
+    body: list[bytes | memoryview] = []
     for point in points:
         terms, late = terms_of_memory(point.memory), point.embedding.late
         rows = 0 if late is None else len(late)
         fields.append({"id": point.memory.id, "payload": payload_of(point.memory, model=model), "late": rows, "terms": len(terms.indices)})
-        body += (_vector_bytes(point.embedding), *_term_bytes(terms))
+        body += (*_vector_bytes(point.embedding), *_term_bytes(terms))
     return {"op": "upsert", "dimension": dimension, "points": fields}, b"".join(body)
 
 
@@ -206,16 +205,11 @@ def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
         "prefetch": plan.prefetch,
         "explain": query.explain,
     }
-    return header, b"".join((_vector_bytes(query.embedding), *_term_bytes(plan.terms)))
+    return header, b"".join((*_vector_bytes(query.embedding), *_term_bytes(plan.terms)))
 
 
-def _vector_bytes(embedding: Embedding) -> bytes:
-    late = b"" if embedding.late is None else _floats(embedding.late)
-    return _floats(embedding.dense) + late
-
-
-def _floats(vector: NDArray[np.float32]) -> bytes:
-    return np.ascontiguousarray(vector, dtype="<f4").tobytes()
+def _vector_bytes(embedding: Embedding) -> tuple[memoryview, ...]:
+    return (floats(embedding.dense),) if embedding.late is None else (floats(embedding.dense), floats(embedding.late))
 
 
 def _term_bytes(terms: Terms) -> tuple[bytes, bytes]:

@@ -186,7 +186,7 @@ def _stored_point(fields: dict[str, Any], numbers: BodyReader, dimension: int) -
         payload=fields["payload"],
         dense=numbers.floats(dimension),
         late=numbers.rows(fields["late"], dimension),
-        terms=Terms(numbers.numbers(fields["terms"]), numbers.floats(fields["terms"])),
+        terms=Terms(numbers.numbers(fields["terms"]), list(numbers.floats(fields["terms"]))),
     )
 
 
@@ -196,7 +196,7 @@ def _plan(header: dict[str, Any], numbers: BodyReader) -> HybridPlan:
         filter=TenantFilter.from_wire(header["filter"]),
         dense=numbers.floats(dimension),
         late=numbers.rows(header["late"], dimension),
-        terms=Terms(numbers.numbers(header["terms"]), numbers.floats(header["terms"])),
+        terms=Terms(numbers.numbers(header["terms"]), list(numbers.floats(header["terms"]))),
         limit=int(header["limit"]),
         prefetch=int(header["prefetch"]),
     )

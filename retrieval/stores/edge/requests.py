@@ -52,9 +52,12 @@ def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int
 
 
 def _queries(plan: HybridPlan) -> dict[Stage, tuple[edge.Query, edge.SearchParams | None]]:
+    # The engine takes any sequence of floats, though its stubs say list.
+    late: Any = plan.late
+    dense: Any = plan.dense
     every: dict[Stage, tuple[edge.Query, edge.SearchParams | None]] = {
-        "late": (edge.Query.Nearest(plan.late, using=LATE), None),
-        "dense": (edge.Query.Nearest(plan.dense, using=DENSE), None),
+        "late": (edge.Query.Nearest(late, using=LATE), None),
+        "dense": (edge.Query.Nearest(dense, using=DENSE), None),
         "bm25": (
             edge.Query.Nearest(edge.SparseVector(plan.terms.indices, plan.terms.values), using=BM25),
             edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant))),

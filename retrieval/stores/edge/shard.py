@@ -28,8 +28,8 @@ class StoredPoint:
 
     id: str
     payload: dict[str, Any]
-    dense: list[float]
-    late: list[list[float]]
+    dense: Sequence[float]
+    late: Sequence[Sequence[float]]
     """Empty: none."""
     terms: Terms
 
@@ -137,7 +137,7 @@ class Shard:
             engine.flush()
             engine.close()
 
-    def _check_dimension(self, dense: list[float]) -> None:
+    def _check_dimension(self, dense: Sequence[float]) -> None:
         # The engine says so too, but not as an error of its own kind, and perhaps half-way through a batch.
         if len(dense) != self._model["dimension"]:
             raise StoreRejectedError(

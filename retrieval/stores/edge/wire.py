@@ -8,6 +8,7 @@ request before the answer to the last one; answers come in the order of the requ
 import asyncio
 import struct
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -69,7 +70,7 @@ async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
 
 
 class BodyReader:
-    """Takes the numbers of a body, one run after another."""
+    """Takes the numbers of a body one run after another, without copying floats: the engine reads them where they lie."""
 
     def __init__(self, body: bytes) -> None:
         if len(body) % 4:
@@ -78,11 +79,11 @@ class BodyReader:
         self._numbers = memoryview(body).cast("I")
         self._place = 0
 
-    def floats(self, count: int) -> list[float]:
+    def floats(self, count: int) -> Sequence[float]:
         """The next ``count`` floats."""
-        return list(self._floats[self._take(count)])
+        return self._floats[self._take(count)]
 
-    def rows(self, count: int, width: int) -> list[list[float]]:
+    def rows(self, count: int, width: int) -> list[Sequence[float]]:
         """The next ``count`` rows of ``width`` floats each."""
         return [self.floats(width) for _ in range(count)]
 

@@ -45,8 +45,8 @@ def part_requests(plan: HybridPlan, ids: list[str]) -> dict[str, models.QueryReq
 
 def _queries(plan: HybridPlan) -> dict[Stage, tuple[Any, models.SearchParams | None]]:
     every: dict[Stage, tuple[Any, models.SearchParams | None]] = {
-        "late": (plan.late, None),
-        "dense": (plan.dense, None),
+        "late": ([list(row) for row in plan.late], None),
+        "dense": (list(plan.dense), None),
         "bm25": (
             models.SparseVector(indices=plan.terms.indices, values=plan.terms.values),
             models.SearchParams(idf=models.IdfCorpusParams(corpus=filter_of(plan.filter.whole_tenant))),
