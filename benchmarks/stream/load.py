@@ -1,0 +1,89 @@
+"""Fills topics with what the benchmarks read."""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from aiokafka import AIOKafkaProducer
+
+from memory.keys import encode_key, partition_of
+from memory.records import Change, Contribution, Message
+from runtime.kafka import client_options
+from runtime.settings import Settings
+
+TENANT: Final = "bench"
+SCHEMA: Final = "education"
+MESSAGE_BYTES: Final = 333
+_START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+Record = tuple[bytes, bytes]
+"""Key and value."""
+
+
+def messages(count: int, sessions: int) -> Iterable[Record]:
+    """Messages of 333 bytes, in turn over the sessions, half a second apart within each."""
+    for number in range(count):
+        session = f"session-{number % sessions:04d}"
+        turn = number // sessions
+        message = Message(
+            tenant=TENANT,
+            user=f"user-{number % sessions:04d}",
+            session=session,
+            id=f"{number:08d}",
+            text="",
+            event_time=_START + timedelta(seconds=turn / 2),
+        )
+        room = MESSAGE_BYTES - len(message.to_json())
+        words = "the trains to the coast run every hour until the lights go out over there " * 4
+        yield encode_key(TENANT, session), message.model_copy(update={"text": words[:room]}).to_json()
+
+
+def contributions(count: int, entities: int, settings: Settings) -> Iterable[Record]:
+    """Contributions of COUNT, SUM and AVG, in turn over the entities, as the events stage makes them."""
+    positions = [0] * settings.kafka.partitions
+    for number in range(count):
+        user = f"user-{number % entities:04d}"
+        source = partition_of(encode_key(TENANT, user), settings.kafka.partitions)
+        positions[source] += 1
+        time = _START + timedelta(seconds=number // entities)
+        changes = [
+            Change(op="apply", property=name, source_id=f"{number:08d}", value=value, event_time=time, message_ids=[f"m{number:08d}"])
+            for name, value in (("exercises", None), ("minutes", number % 7 + 0.25))
+        ]
+        key = encode_key(user, "2026-01-01").decode("ascii")
+        contribution = Contribution(
+            tenant=TENANT,
+            user=user,
+            entity_type="study_day",
+            entity_key=key,
+            source=f"extractions/{source}",
+            position=positions[source],
+            changes=changes,
+            time=time,
+            schema_name=SCHEMA,
+        )
+        yield encode_key(TENANT, "study_day", key), contribution.to_json()
+
+
+async def fill(topic: str, records: Iterable[Record], settings: Settings) -> int:
+    """Produces records into a topic, each into its key's partition.
+
+    Returns:
+        How many there were.
+    """
+    producer = AIOKafkaProducer(**client_options(settings.kafka), linger_ms=20, max_batch_size=262_144)
+    await producer.start()
+    pending = []
+    count = 0
+    try:
+        for key, value in records:
+            pending.append(await producer.send(topic, value, key=key, partition=partition_of(key, settings.kafka.partitions)))
+            count += 1
+            if len(pending) >= 5000:
+                await asyncio.gather(*pending)
+                pending.clear()
+        await asyncio.gather(*pending)
+    finally:
+        await producer.stop()
+    return count
