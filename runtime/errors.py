@@ -27,3 +27,7 @@ class TopicMissingError(RuntimeFault):
 
 class RedisUnavailableError(RuntimeFault):
     """Redis does not answer; what it holds can be done without for a while."""
+
+
+class GroupInUseError(RuntimeFault):
+    """A consumer group cannot be set while workers run in it."""

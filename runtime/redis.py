@@ -1,7 +1,9 @@
 """The Redis client, and what its errors mean here."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -11,6 +13,9 @@ from redis.exceptions import RedisError
 
 from runtime.errors import RedisUnavailableError
 from runtime.settings import RedisSettings
+
+_GLOB: Final = re.compile(r"[*?\[\]\\^-]")
+_SCAN: Final = 1000
 
 
 def connect_redis(redis: RedisSettings) -> Redis:
@@ -27,6 +32,34 @@ def connect_redis(redis: RedisSettings) -> Redis:
         socket_connect_timeout=redis.timeout_s,
         retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
     )
+
+
+async def drop_keys(client: Redis, *, prefix: str) -> int:
+    """Removes every key that begins with a prefix.
+
+    Args:
+        client: As :func:`connect_redis` makes it.
+        prefix: Not empty; taken literally.
+
+    Returns:
+        How many keys were removed.
+
+    Raises:
+        RedisUnavailableError: While Redis is away.
+    """
+    if not prefix:
+        raise ValueError("an empty prefix would remove what is not Varve's")
+    removed = 0
+    with redis_faults(f"removing the keys under {prefix!r}"):
+        found: list[bytes] = []
+        async for key in client.scan_iter(match=_GLOB.sub(r"\\\g<0>", prefix) + "*", count=_SCAN):
+            found.append(key)
+            if len(found) >= _SCAN:
+                removed += await client.unlink(*found)
+                found.clear()
+        if found:
+            removed += await client.unlink(*found)
+    return removed
 
 
 @contextmanager

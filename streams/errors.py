@@ -27,3 +27,11 @@ class PoisonRecord(StreamError):
 
 class FencedError(StreamError):
     """The partition is not ours any more: whatever was computed for it must not be written."""
+
+
+class WorkersRunningError(StreamError):
+    """What was asked for needs a stage's workers stopped."""
+
+
+class ReplayRefusedError(StreamError):
+    """A replay from there would not give the state that the log says; names what does."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS, TopicSpec
+from streams.delivery.state import changelog_topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class StageSpec:
     def group(self, prefix: str) -> str:
         """Its consumer group."""
         return f"{prefix}{self.name}"
+
+    def changelog(self, prefix: str) -> str:
+        """The changelog of its table, where it has one."""
+        return changelog_topic(self.group(prefix))
 
 
 STAGES: Final[dict[str, StageSpec]] = {

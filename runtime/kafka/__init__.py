@@ -1,11 +1,14 @@
 """The Kafka client of everything but the Faust apps: topics, producing, offsets."""
 
 from runtime.kafka.client import client_options
+from runtime.kafka.groups import ConsumerGroups
 from runtime.kafka.offsets import KafkaOffsets, TopicPartition
 from runtime.kafka.producer import OutgoingRecord, Position, Producer
+from runtime.kafka.reader import read_topic
 from runtime.kafka.topics import check_topics, create_topics
 
 __all__ = [
+    "ConsumerGroups",
     "KafkaOffsets",
     "OutgoingRecord",
     "Position",
@@ -14,4 +17,5 @@ __all__ = [
     "check_topics",
     "client_options",
     "create_topics",
+    "read_topic",
 ]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Final, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -68,14 +69,34 @@ class KafkaOffsets:
             TopicMissingError: If one of the topics does not exist.
             KafkaUnavailableError: If no broker answers.
         """
-        admin, consumer = self._connected()
+        _, consumer = self._connected()
         with kafka_faults(f"reading the ends of {', '.join(topics)}", self._kafka):
-            counts = await partition_counts(admin)
-            missing = [topic for topic in topics if topic not in counts]
-            if missing:
-                raise TopicMissingError(f"missing at {self._kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")
-            partitions = [TopicPartition(topic, number) for topic in topics for number in range(counts[topic])]
+            partitions = await self._partitions(topics)
             return dict(await consumer.end_offsets(partitions)) if partitions else {}
+
+    async def beginning_offsets(self, topics: Collection[str]) -> dict[TopicPartition, int]:
+        """The offset of the oldest record that each partition still has; raises as :meth:`end_offsets`."""
+        _, consumer = self._connected()
+        with kafka_faults(f"reading the beginnings of {', '.join(topics)}", self._kafka):
+            partitions = await self._partitions(topics)
+            return dict(await consumer.beginning_offsets(partitions)) if partitions else {}
+
+    async def offsets_since(self, topics: Collection[str], moment: datetime) -> dict[TopicPartition, int]:
+        """The offset of each partition's first record that was produced at a moment or later; its end where there is none.
+
+        Args:
+            topics: Their names.
+            moment: Aware. What counts is the producer's clock, not the messages' own time.
+
+        Raises:
+            TopicMissingError: If one of the topics does not exist.
+            KafkaUnavailableError: If no broker answers.
+        """
+        _, consumer = self._connected()
+        ends = await self.end_offsets(topics)
+        with kafka_faults(f"searching {', '.join(topics)} by time", self._kafka):
+            found = await consumer.offsets_for_times(dict.fromkeys(ends, int(moment.timestamp() * 1000))) if ends else {}
+        return {place: end if found.get(place) is None else found[place].offset for place, end in ends.items()}
 
     async def committed_offsets(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
         """What a consumer group has committed: the offset of the next record it has to see. Partitions without a commit are left out.
@@ -99,6 +120,14 @@ class KafkaOffsets:
         committed = await self.committed_offsets(group, topics)
         ends = await self.end_offsets(topics)
         return {place: max(0, end - committed.get(place, 0)) for place, end in ends.items()}
+
+    async def _partitions(self, topics: Collection[str]) -> list[TopicPartition]:
+        admin, _ = self._connected()
+        counts = await partition_counts(admin)
+        missing = [topic for topic in topics if topic not in counts]
+        if missing:
+            raise TopicMissingError(f"missing at {self._kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")
+        return [TopicPartition(topic, number) for topic in topics for number in range(counts[topic])]
 
     def _connected(self) -> tuple[AIOKafkaAdminClient, AIOKafkaConsumer]:
         if self._admin is None or self._consumer is None:

@@ -11,7 +11,15 @@ from typing import Final, Generic, Protocol, TypeVar
 
 _POSITION_BYTES: Final = 8
 
+TABLE: Final = "state"
+"""The name of a stage's one table."""
+
 T = TypeVar("T")
+
+
+def changelog_topic(group: str) -> str:
+    """The topic that Faust keeps the changelog of a stage's table in."""
+    return f"{group}-{TABLE}-changelog"
 
 
 @dataclass(frozen=True, slots=True)

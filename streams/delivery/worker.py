@@ -2,9 +2,6 @@
 
 import asyncio
 import contextlib
-import fcntl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,9 +19,11 @@ from streams.delivery.backoff import Backoff
 from streams.delivery.build import NewDriver
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.folders import own_folder, tables_folder
 from streams.delivery.lanes import NoRows
 from streams.delivery.membership import Membership
 from streams.delivery.outbox import Outbox
+from streams.delivery.state import TABLE
 from streams.errors import FencedError, StreamError
 
 _log = logger(__name__)
@@ -69,14 +68,14 @@ class Worker:
             StreamError: If Faust or the driver broke.
         """
         await check_topics(self._settings)
-        with _own_folder(self._settings.data / "tables" / self._stage) as folder:
+        with own_folder(tables_folder(self._settings.data, self._stage)) as folder:
             await self._run_in(folder, stop)
 
     async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
         settings = self._settings
         app = build_app(group=settings.topic(self._stage), settings=settings, data=folder)
         topic = source_topic(app, self._source)
-        table = state_table(app, "state", settings) if self._has_table else None
+        table = state_table(app, TABLE, settings) if self._has_table else None
         membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         outbox = Outbox(kafka=settings.kafka, partitions=settings.kafka.partitions)
         delivery = settings.delivery
@@ -171,20 +170,3 @@ async def _within(seconds: float, work: Any) -> None:
             await work
     except TimeoutError:
         _log.warning("gave up waiting; what is not finished will be delivered again", seconds=seconds)
-
-
-@contextmanager
-def _own_folder(parent: Path) -> Iterator[Path]:
-    """A folder that no other worker on this machine uses: the first whose lock is free, so that a restart finds its tables again."""
-    number = 0
-    while True:
-        folder = parent / str(number)
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                number += 1
-                continue
-            yield folder
-            return

@@ -74,6 +74,8 @@ class EntitiesHandler:
             self._metrics.records.labels("entities", f"refused_{refused.reason}").inc(refused.count)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
+        if batch.state.get(key) is not None:
+            # Also one that was applied before: published again without harm, it is how a replay repairs what lies behind.
             changed[key] = (contribution, entity_type)
 
     def _entity_type(self, contribution: Contribution) -> EntityType:

@@ -28,6 +28,7 @@ class EventsHandler:
 
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
         self._source = f"extractions/{partition}"
+        self._extractions_topic = settings.topic("extractions")
         self._memories_topic = settings.topic("memories")
         self._contributions_topic = settings.topic("contributions")
         self._tenants = tenants
@@ -49,7 +50,11 @@ class EventsHandler:
         schema = schema_of(self._tenants, extraction.tenant)
         key = encode_key(extraction.window_id, extraction.generation or "-")
         before: LaidDown | None = batch.state.get(key)
-        if before is not None and record.offset <= before.position:
+        place = self._first_place(record)
+        if before is not None and place < before.position:
+            return
+        if before is not None and place == before.position:
+            self._emit(batch, extraction, before)
             return
         contributions = contributions_of(
             extraction,
@@ -58,21 +63,29 @@ class EventsHandler:
             position=record.offset,
             previous=before.contributions if before is not None else (),
         )
-        for event in extraction.events:
-            self._emit(batch, extraction.tenant, memory_of(event, extraction, version=record.offset))
-        gone = set(before.memory_ids if before is not None else ()) - {event.id for event in extraction.events}
-        for memory_id in sorted(gone):
+        ids = tuple(event.id for event in extraction.events)
+        laid_down = LaidDown(place, ids, tuple(contributions))
+        self._emit(batch, extraction, laid_down)
+        for memory_id in sorted(set(before.memory_ids if before is not None else ()) - set(ids)):
             batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory_id), None))
-        for contribution in contributions:
+        self._count_left_out(extraction, schema)
+        batch.state.put(key, laid_down, position=record.offset)
+
+    def _first_place(self, record: Delivered) -> int:
+        """Where the extraction first lay in this partition: a redriven one must not replace what came between."""
+        topic, partition = self._extractions_topic, record.partition
+        first, _, offset = record.origin.rpartition("/")
+        return int(offset) if first == f"{topic}/{partition}" and offset.isdecimal() else record.offset
+
+    def _emit(self, batch: Batch, extraction: Extraction, laid_down: LaidDown) -> None:
+        """Emits what stands of a window; again and again without harm, as a replay for repair does."""
+        for event in extraction.events:
+            memory = memory_of(event, extraction, version=laid_down.position)
+            change = MemoryChange(op="upsert", memory_id=memory.id, tenant=extraction.tenant, memory=memory)
+            batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory.id), change.to_json()))
+        for contribution in laid_down.contributions:
             target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
             batch.emit(Outgoing(self._contributions_topic, target, contribution.to_json()))
-        self._count_left_out(extraction, schema)
-        ids = tuple(event.id for event in extraction.events)
-        batch.state.put(key, LaidDown(record.offset, ids, tuple(contributions)), position=record.offset)
-
-    def _emit(self, batch: Batch, tenant: str, memory: Memory) -> None:
-        change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
-        batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory.id), change.to_json()))
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
         for dropped in left_out(extraction, schema):

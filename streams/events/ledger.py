@@ -12,7 +12,7 @@ class LaidDown:
     """What stands of one window in one generation."""
 
     position: int
-    """The offset of the extraction that laid it down."""
+    """The offset of the extraction that laid it down: the first one, where it was redriven."""
     memory_ids: tuple[str, ...]
     contributions: tuple[Contribution, ...]
 

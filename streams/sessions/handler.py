@@ -56,11 +56,13 @@ class SessionsHandler:
         self._open: dict[bytes, tuple[str, str, int, int]] = {}
 
     def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
-        """Sets the timers of all open windows."""
+        """Sets the timers of all open windows, and shows them: Redis may have been emptied meanwhile."""
         wall_ms = milliseconds(now)
         for key, session in state.scan():
             self._clock.observe(session.last_event_ms, wall_ms)
             self._track(key, session, wall_ms)
+            if session.is_open:
+                self._feed(session, [])
 
     async def handle(self, batch: Batch) -> None:
         """Handles messages and commands in the order of their log."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from memory.headers import KIND
 from memory.records import DeadLetter, Memory, MemoryChange, Window
 from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES, WINDOWS
+from runtime.kafka import read_topic
 from runtime.settings import Settings
 from streams.delivery.dead_letters import read_story
-from varve.topic_reader import read_topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,22 +43,26 @@ async def harvest(settings: Settings) -> Harvest:
 
 
 async def _count_messages(settings: Settings) -> int:
-    kinds = Counter([KIND in dict(record.headers) async for record in read_topic(MESSAGES, settings)])
+    kinds = Counter([KIND in dict(record.headers) async for record in read_topic(settings.topic(MESSAGES.name), settings.kafka)])
     return kinds[False]
 
 
 async def _windows(settings: Settings) -> tuple[Window, ...]:
-    found = [Window.from_json(record.value) async for record in read_topic(WINDOWS, settings) if record.value is not None]
+    found = [
+        Window.from_json(record.value)
+        async for record in read_topic(settings.topic(WINDOWS.name), settings.kafka)
+        if record.value is not None
+    ]
     return tuple(sorted({window.id: window for window in found}.values(), key=lambda window: window.messages[0].event_time))
 
 
 async def _memories(settings: Settings) -> tuple[Memory, ...]:
     latest: dict[bytes | None, Memory | None] = {}
-    async for record in read_topic(MEMORIES, settings):
+    async for record in read_topic(settings.topic(MEMORIES.name), settings.kafka):
         latest[record.key] = None if record.value is None else MemoryChange.from_json(record.value).memory
     return tuple(sorted((memory for memory in latest.values() if memory is not None), key=lambda memory: memory.event_time))
 
 
 async def _dead_letters(settings: Settings) -> tuple[DeadLetter, ...]:
-    stories = [read_story(tuple(record.headers)) async for record in read_topic(DEAD_LETTERS, settings)]
+    stories = [read_story(tuple(record.headers)) async for record in read_topic(settings.topic(DEAD_LETTERS.name), settings.kafka)]
     return tuple(story for story in stories if story is not None)

@@ -1,0 +1,104 @@
+"""Consumer groups from outside: whether anyone works in them, and where they go on."""
+
+import asyncio
+import time
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import (
+    CommitFailedError,
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    GroupIdNotFound,
+    NotCoordinatorError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+    for_code,
+)
+
+from runtime.errors import GroupInUseError
+from runtime.kafka.client import admin_client, client_options, kafka_faults
+from runtime.settings import KafkaSettings
+
+_POLL_S: Final = 0.25
+_SETTING_UP: Final = (CoordinatorNotAvailableError, CoordinatorLoadInProgressError, NotCoordinatorError)
+_LEAVE_S: Final = 4.0
+"""What the broker may need beyond the session time-out to notice that a killed worker is gone."""
+
+
+class ConsumerGroups:
+    """Sets where stopped stages go on.
+
+    Args:
+        kafka: Where the groups are, and how long a killed member still counts as one.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings) -> None:
+        self._kafka = kafka
+
+    async def members(self, groups: Collection[str]) -> dict[str, int]:
+        """How many members each group has; 0 for one that does not exist.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+        """
+        async with admin_client(self._kafka) as admin:
+            counted: dict[str, int] = {}
+            for group in groups:
+                async with asyncio.timeout(self._kafka.request_timeout_s):
+                    counted[group] = await _member_count(admin, group)
+            return counted
+
+    async def require_empty(self, groups: Collection[str]) -> None:
+        """Returns when no group has a member. Waits as long as the broker may still count one that was killed.
+
+        Raises:
+            GroupInUseError: If a group has members; names the groups and what to do.
+            KafkaUnavailableError: If no broker answers.
+        """
+        deadline = time.monotonic() + self._kafka.session_timeout_s + _LEAVE_S
+        while busy := {group: count for group, count in (await self.members(groups)).items() if count}:
+            if time.monotonic() > deadline:
+                shown = ", ".join(f"{group} ({count})" for group, count in busy.items())
+                raise GroupInUseError(f"workers are running in {shown}: stop them first, then try again")
+            await asyncio.sleep(_POLL_S)
+
+    async def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Sets where an empty group goes on.
+
+        Args:
+            group: Its name.
+            offsets: For each partition the offset of the next record that it shall see.
+
+        Raises:
+            GroupInUseError: If a worker runs in the group.
+            KafkaUnavailableError: If no broker answers.
+        """
+        if not offsets:
+            return
+        consumer = AIOKafkaConsumer(**client_options(self._kafka), group_id=group, enable_auto_commit=False)
+        try:
+            with kafka_faults(f"setting the offsets of group {group}", self._kafka):
+                await consumer.start()
+                consumer.assign(list(offsets))
+                try:
+                    await consumer.commit(dict(offsets))
+                except (CommitFailedError, UnknownMemberIdError, RebalanceInProgressError) as error:
+                    raise GroupInUseError(f"a worker runs in {group}: stop it first, then try again") from error
+        finally:
+            await consumer.stop()
+
+
+async def _member_count(admin: AIOKafkaAdminClient, group: str) -> int:
+    while True:
+        try:
+            (response,) = await admin.describe_consumer_groups([group])
+            ((code, _, _, _, _, members, *_),) = response.groups
+            if code and for_code(code) is not GroupIdNotFound:
+                raise for_code(code)(f"describing group {group}")
+        except _SETTING_UP:
+            await asyncio.sleep(_POLL_S)
+        else:
+            return len(members)

@@ -1,0 +1,47 @@
+"""Reads what a topic holds now, from its beginning to its end."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+
+from runtime.kafka.client import client_options, kafka_faults
+from runtime.kafka.offsets import KafkaOffsets
+from runtime.settings import KafkaSettings
+
+POLL_MS: Final = 500
+
+
+async def read_topic(topic: str, kafka: KafkaSettings) -> AsyncIterator[ConsumerRecord[bytes | None, bytes | None]]:
+    """Every record of a topic up to the end that it has at the call, in order within a partition.
+
+    Args:
+        topic: The name on the broker, with prefix.
+        kafka: Where it is.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+        TopicMissingError: If the topic does not exist.
+    """
+    async with KafkaOffsets(kafka=kafka) as offsets:
+        ends = {place: end for place, end in (await offsets.end_offsets([topic])).items() if end > 0}
+    if not ends:
+        return
+    consumer = AIOKafkaConsumer(**client_options(kafka), enable_auto_commit=False, auto_offset_reset="earliest")
+    try:
+        with kafka_faults(f"reading {topic}", kafka):
+            await consumer.start()
+            consumer.assign(list(ends))
+            await consumer.seek_to_beginning(*ends)
+        open_places = set(ends)
+        while open_places:
+            with kafka_faults(f"reading {topic}", kafka):
+                fetched = await consumer.getmany(*open_places, timeout_ms=POLL_MS)
+            for place, records in fetched.items():
+                for record in records:
+                    if record.offset < ends[place]:
+                        yield record
+            with kafka_faults(f"reading {topic}", kafka):
+                open_places = {place for place in open_places if await consumer.position(place) < ends[place]}
+    finally:
+        await consumer.stop()

@@ -1,0 +1,43 @@
+"""Empties a stage's table for all its workers, wherever they are: by a tombstone in its changelog for every row.
+
+Deleting the changelog instead would leave the tables on other machines as they are, and a worker there would go on from rows that the
+others have not. A tombstone reaches them all, and compaction removes what it stands for.
+"""
+
+from typing import Final
+
+from runtime.errors import TopicMissingError
+from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
+from runtime.settings import KafkaSettings
+
+_AT_ONCE: Final = 2000
+
+
+async def empty_changelog(topic: str, *, kafka: KafkaSettings) -> int:
+    """Writes a tombstone for every row that a changelog still holds. Durable on return; harmless when repeated.
+
+    Args:
+        topic: The changelog's name on the broker.
+        kafka: Where it is.
+
+    Returns:
+        How many rows there were; 0 where the stage has never run.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+    """
+    rows: dict[tuple[TopicPartition, bytes], None] = {}
+    try:
+        async for record in read_topic(topic, kafka):
+            row = (TopicPartition(topic, record.partition), record.key or b"")
+            if record.value is None:
+                rows.pop(row, None)
+            else:
+                rows[row] = None
+    except TopicMissingError:
+        return 0
+    tombstones = [OutgoingRecord(topic=topic, key=key, value=None, partition=place.partition) for place, key in rows]
+    async with Producer(kafka=kafka) as producer:
+        for start in range(0, len(tombstones), _AT_ONCE):
+            await producer.send_many(tombstones[start : start + _AT_ONCE])
+    return len(rows)

@@ -1,0 +1,68 @@
+"""The real stages in this process, for tests of what is done around them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memory.keys import encode_key
+from memory.records import Message
+from memory.schema import sample_conversation
+from runtime.kafka import OutgoingRecord, Producer
+from runtime.settings import DeliverySettings, EmbeddingSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
+from streams.run import serve_stage
+from streams.stages import STAGES
+from varve.demo.catch_up import CatchUp
+
+TENANT = "acme"
+DEADLINE_S = 200.0
+
+
+def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, socket: Path) -> Settings:
+    """A flow of its own on shared servers, with windows so small that a sample gives several."""
+    return Settings(
+        data=data,
+        kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
+        redis=RedisSettings(url=redis_url, prefix=f"{topic_prefix}redis:"),
+        store=StoreSettings(socket=socket),
+        sessions=SessionSettings(message_count=4, message_cap=6),
+        delivery=DeliverySettings(batch_interval_s=0.0),
+        embedding=EmbeddingSettings(batch_size=8),
+    )
+
+
+@asynccontextmanager
+async def serving(settings: Settings, stages: Iterable[str] = STAGES) -> AsyncIterator[None]:
+    """Runs stages for the length of a block; what one of them raises, the block raises."""
+    stops = {name: asyncio.Event() for name in stages}
+    async with asyncio.TaskGroup() as running:
+        for name, stop in stops.items():
+            running.create_task(serve_stage(name, settings, stop))
+        try:
+            yield
+        finally:
+            for stop in stops.values():
+                stop.set()
+
+
+async def caught_up(settings: Settings) -> None:
+    """Returns when all stages have done all that lies before them."""
+    await CatchUp(settings=settings, stall_s=DEADLINE_S).wait()
+
+
+async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT) -> int:
+    """Produces the companion sample as one session's messages, and a flush behind it."""
+    start = datetime(2024, 5, 1, tzinfo=UTC)
+    key = encode_key(tenant, session)
+    records = []
+    for place, turn in enumerate(sample_conversation("companion")):
+        said_at = start + timedelta(minutes=place)
+        message = Message.model_validate(
+            {"role": turn.get("role", "user"), "text": turn["text"]}
+            | {"tenant": tenant, "user": user, "session": session, "id": f"{session}-m{place}", "event_time": said_at}
+        )
+        records.append(OutgoingRecord(topic=settings.topic("messages"), key=key, value=message.to_json()))
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many(records)
+    return len(records)
