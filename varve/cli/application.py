@@ -5,7 +5,7 @@ import sys
 import typer
 
 from memory.errors import VarveError
-from varve.cli import config, demo, dev, flow, processes, status, tenants
+from varve.cli import config, demo, dev, flow, processes, rebuild, status, tenants
 
 app = typer.Typer(
     name="varve",
@@ -15,7 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (dev, demo, processes, flow, status, config):
+for group in (dev, demo, processes, flow, status, config, rebuild):
     group.register(app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")

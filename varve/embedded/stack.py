@@ -74,19 +74,19 @@ class EmbeddedStack:
         """Where each stage shows its health and metrics."""
         return {name: f"http://{HOST}:{port}" for name, port in self._probe_ports.items()}
 
-    def levels(self) -> list[Level]:
-        """The processes in the order of their start."""
+    def server_levels(self) -> list[Level]:
+        """Kafka, Redis and Qdrant Edge, then the topics."""
         servers = [
             Part(name=name, prepare=server.prepare)
             for name, server in (("kafka", self._kafka), ("redis", self._redis), ("edge", self._edge))
             if server is not None
         ]
+        return [servers, [Step(name="topics", run=partial(create_topics, self.settings))]]
+
+    def levels(self) -> list[Level]:
+        """All processes in the order of their start."""
         workers = [Part(name=name, prepare=partial(self._stage, name)) for name in STAGES]
-        return [
-            servers,
-            [Step(name="topics", run=partial(create_topics, self.settings))],
-            [*workers, Part(name=SERVICE, prepare=self._service)],
-        ]
+        return [*self.server_levels(), [*workers, Part(name=SERVICE, prepare=self._service)]]
 
     def environment(self) -> dict[str, str]:
         """The variables that point another Varve process at this stack."""
