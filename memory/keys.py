@@ -4,6 +4,7 @@ A key is its parts, each percent-encoded as UTF-8, joined by ``/``: ``acme/sessi
 no part can forge a separator, and two different lists of parts never give the same bytes.
 """
 
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -12,6 +13,7 @@ from memory.errors import KeyFormatError
 _SEPARATOR: Final = "/"
 
 
+@lru_cache(maxsize=65_536)
 def encode_key(*parts: str) -> bytes:
     """Builds the bytes of a key from its parts.
 
@@ -65,6 +67,7 @@ def entity_key_parts(key: str) -> tuple[str, ...]:
         raise KeyFormatError(f"the entity key {key[:80]!r} is not percent-encoded") from error
 
 
+@lru_cache(maxsize=65_536)
 def partition_of(key: bytes, partitions: int) -> int:
     """The partition of a key: murmur2, as Kafka's Java client and aiokafka place it.
 

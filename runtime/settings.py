@@ -94,6 +94,7 @@ class DeliverySettings(Group):
     max_unacked_span: int = Field(default=5000, ge=1, description="Done-but-unacknowledged records per partition.")
     max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
     batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")
+    max_batch_interval_s: float = Field(default=0.25, ge=0, description="Most time between them, where making a batch durable takes long.")
     slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls works on at once, per worker.")
     tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
     max_tries: int = Field(default=6, ge=1, description="Tries of a record before it is dead-lettered.")

@@ -13,6 +13,7 @@ from streams.delivery.backoff import Backoff
 from streams.delivery.batch import Refusal
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.outbox import Outbox
+from streams.delivery.pacer import Pacer
 from streams.delivery.records import Outgoing
 from streams.errors import TransientFailure
 
@@ -32,8 +33,7 @@ class StageContext:
     changelog_topic: str | None
     """None: the stage keeps no state."""
     max_batch: int
-    batch_interval_s: float
-    """The least time between two batches of one partition."""
+    pacer: Pacer
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)

@@ -105,7 +105,7 @@ class Lane:
     async def _run(self) -> None:
         self._handler.recover(self._state, datetime.now(UTC))
         next_tick = time.monotonic() + _TICK_S
-        next_batch = 0.0
+        last_batch = 0.0
         while not self._closed:
             if not self._queue:
                 self._idle.set()
@@ -116,8 +116,8 @@ class Lane:
                 except TimeoutError:
                     pass
             if self._queue:
-                await asyncio.sleep(max(0.0, next_batch - time.monotonic()))
-                next_batch = time.monotonic() + self._context.batch_interval_s
+                await self._context.pacer.next_beat(last_batch)
+                last_batch = time.monotonic()
             taken = [self._queue.popleft() for _ in range(min(len(self._queue), self._context.max_batch))]
             if taken:
                 await self._work(taken)
@@ -145,6 +145,7 @@ class Lane:
         metrics = self._context.metrics
         metrics.records.labels(self._context.stage, "done").inc(len(taken))
         metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started)
+        self._context.pacer.took(time.monotonic() - started)
 
     async def _until_done(self, records: list[Delivered], first_time: datetime) -> None:
         tries = 0

@@ -5,12 +5,6 @@ from typing import Final
 
 Headers = tuple[tuple[str, bytes], ...]
 
-KIND: Final = "varve-kind"
-"""Header of records that are no messages: its value says what they are."""
-
-COMMAND: Final = b"command"
-"""A :class:`memory.records.SessionCommand` in the messages log."""
-
 FORWARDED: Final = "varve-forwarded"
 """Header of a record that lay in another partition than its key says, and was forwarded once."""
 

@@ -23,6 +23,7 @@ from streams.delivery.folders import own_folder, tables_folder
 from streams.delivery.lanes import NoRows
 from streams.delivery.membership import Membership
 from streams.delivery.outbox import Outbox
+from streams.delivery.pacer import Pacer
 from streams.delivery.state import TABLE
 from streams.errors import FencedError, StreamError
 
@@ -88,7 +89,7 @@ class Worker:
             dead_letters_topic=settings.topic(DEAD_LETTERS.name),
             changelog_topic=table.changelog_topic_name if table is not None else None,
             max_batch=delivery.max_batch,
-            batch_interval_s=delivery.batch_interval_s,
+            pacer=Pacer(shortest_s=delivery.batch_interval_s, longest_s=delivery.max_batch_interval_s),
             may_write=membership.may_write,
         )
         driver = self._new_driver(context, table.rows if table is not None else lambda _: NoRows())
