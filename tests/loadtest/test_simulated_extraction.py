@@ -1,0 +1,43 @@
+"""The simulator's answers to the real extraction prompt are whole and valid: an oracle can say what an extraction lays down."""
+
+import pytest
+
+from loadtest.answers import extraction_answer
+from loadtest.asked import Asked
+from memory.records import Message, Window
+from memory.schema import sample_conversation, scenario, scenario_names
+from models.extraction.gathering import gather
+from models.extraction.limits import limits_of
+from models.extraction.port import ExtractionContext
+from models.extraction.prompt import build_prompt
+from models.extraction.reading import Rules, read_answer
+from runtime.settings import ExtractionSettings
+
+
+def window_of(name: str) -> Window:
+    messages = [Message.from_fields({"tenant": "acme", **each}) for each in sample_conversation(name)][:20]
+    return Window(
+        id="w",
+        tenant="acme",
+        user=messages[0].user,
+        session=messages[0].session,
+        sequence=0,
+        messages=messages,
+        closed_by="flush",
+        source_partition=0,
+        first_offset=0,
+        last_offset=len(messages) - 1,
+    )
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_every_message_becomes_one_valid_event(name: str) -> None:
+    rules = Rules(window=window_of(name), schema=scenario(name))
+    prompt = build_prompt(rules, ExtractionContext(), limits_of(ExtractionSettings()))
+    body = {"messages": [{"role": each.role, "content": each.content} for each in prompt.messages()]}
+    draft = read_answer(gather(extraction_answer(Asked.read(body))), rules)
+    assert draft.tally.as_dropped() == []
+    assert [each.messages for each in draft.events] == [(place,) for place in range(len(rules.window.messages))]
+    types = [each.name for each in rules.schema.event_types]
+    assert [each.type for each in draft.events] == [types[place % len(types)] for place in range(len(draft.events))]
+    assert all(each.content in prompt.body for each in draft.events)
