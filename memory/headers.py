@@ -7,3 +7,6 @@ KIND: Final = "varve-kind"
 
 COMMAND: Final = b"command"
 """A :class:`memory.records.SessionCommand` in the messages log."""
+
+ORIGIN: Final = "varve-origin"
+"""Header of a forwarded or redriven record: where it first lay, ``topic/partition/offset``. It is the record's identity."""

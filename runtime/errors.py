@@ -31,3 +31,7 @@ class RedisUnavailableError(RuntimeFault):
 
 class GroupInUseError(RuntimeFault):
     """A consumer group cannot be set while workers run in it."""
+
+
+class DeadLetterMissingError(RuntimeFault):
+    """No dead letter lies at that place, or it was purged."""

@@ -1,6 +1,7 @@
 """The tenants' file: who may use this Varve, with which schema, known by which API keys (of which only the SHA-256 is kept).
 
-``{"tenants": [{"id": "acme", "schema": "companion", "key_hashes": ["<sha256, hex>"], "weight": 1.0}]}``
+``{"tenants": [{"id": "acme", "schema": "companion", "key_hashes": ["<sha256, hex>"], "weight": 1.0}],
+"admin_key_hashes": []}``
 """
 
 import fcntl
@@ -28,6 +29,12 @@ from runtime.logs import logger
 _log = logger(__name__)
 
 _KEY_PREFIX: Final = "vk_"
+_ADMIN_KEY_PREFIX: Final = "va_"
+
+GENERATION_PATTERN: Final = r"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$"
+"""Names of generations; empty: the first one."""
+
+KeyHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Tenant(BaseModel):
@@ -38,16 +45,19 @@ class Tenant(BaseModel):
     id: Name
     schema_name: str = Field(alias="schema", min_length=1)
     """The name of a shipped scenario, or the path of a schema file, relative to the tenants' file."""
-    key_hashes: tuple[Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")], ...] = ()
+    key_hashes: tuple[KeyHash, ...] = ()
     """SHA-256 of each API key, in hexadecimal."""
     weight: float = Field(default=1.0, gt=0)
     """Its share where tenants compete for a stage's work."""
+    generation: Annotated[str, StringConstraints(pattern=GENERATION_PATTERN)] = ""
+    """Which generation of its memories is live; empty: the first."""
 
 
 class _TenantsFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     tenants: tuple[Tenant, ...] = ()
+    admin_key_hashes: tuple[KeyHash, ...] = ()
 
 
 _Version = tuple[int, int, int]
@@ -58,6 +68,7 @@ class _Reading:
     version: _Version
     by_id: dict[str, Tenant]
     by_key_hash: dict[str, Tenant]
+    admin_key_hashes: tuple[str, ...]
     schemas: dict[str, tuple[_Version | None, MemorySchema]] = field(default_factory=dict)
 
 
@@ -90,6 +101,10 @@ class TenantDirectory:
     def by_api_key(self, key: str) -> Tenant | None:
         """The tenant that an API key belongs to; None for a key that nobody has."""
         return self._current().by_key_hash.get(hash_key(key))
+
+    def is_admin_key(self, key: str) -> bool:
+        """Whether a key is an operator's: it opens what lies across tenants, and no tenant's memory."""
+        return hash_key(key) in self._current().admin_key_hashes
 
     def all(self) -> tuple[Tenant, ...]:
         """All tenants, in the order of the file."""
@@ -146,7 +161,8 @@ def add_tenant(path: Path, tenant_id: str, *, schema: str) -> str:
     key = _KEY_PREFIX + secrets.token_urlsafe(32)
     path.parent.mkdir(parents=True, exist_ok=True)
     with _exclusive(path):
-        tenants = list(_read(path).by_id.values()) if path.exists() else []
+        file = _file(path) if path.exists() else _TenantsFile()
+        tenants = list(file.tenants)
         place = next((place for place, tenant in enumerate(tenants) if tenant.id == tenant_id), None)
         if place is None:
             tenants.append(_tenant(path, {"id": tenant_id, "schema": schema, "key_hashes": [hash_key(key)]}))
@@ -157,28 +173,79 @@ def add_tenant(path: Path, tenant_id: str, *, schema: str) -> str:
             )
         else:
             tenants[place] = tenants[place].model_copy(update={"key_hashes": (*tenants[place].key_hashes, hash_key(key))})
-        _write(path, _TenantsFile(tenants=tuple(tenants)))
+        _write(path, file.model_copy(update={"tenants": tuple(tenants)}))
     return key
 
 
+def add_admin_key(path: Path) -> str:
+    """Adds an operator's key to the file; writes it whole or not at all.
+
+    Args:
+        path: The tenants' file; made where missing.
+
+    Returns:
+        The new key. It is shown this once: only its hash is kept.
+
+    Raises:
+        TenantsFileError: If the file is wrong.
+    """
+    key = _ADMIN_KEY_PREFIX + secrets.token_urlsafe(32)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _exclusive(path):
+        file = _file(path) if path.exists() else _TenantsFile()
+        _write(path, file.model_copy(update={"admin_key_hashes": (*file.admin_key_hashes, hash_key(key))}))
+    return key
+
+
+def set_generation(path: Path, tenant_id: str, generation: str) -> str:
+    """Makes a generation of a tenant's memories the live one; writes the file whole or not at all.
+
+    Args:
+        path: The tenants' file.
+        tenant_id: A tenant in it.
+        generation: Empty for the first one.
+
+    Returns:
+        The generation that was live before.
+
+    Raises:
+        TenantsFileError: If the file is wrong.
+        UnknownTenantError: If it has no such tenant.
+    """
+    with _exclusive(path):
+        file = _file(path)
+        place = next((place for place, tenant in enumerate(file.tenants) if tenant.id == tenant_id), None)
+        if place is None:
+            raise UnknownTenantError(f"{path} has no tenant {tenant_id!r}; `varve tenants list` shows them")
+        tenants = list(file.tenants)
+        before = tenants[place]
+        tenants[place] = _tenant(path, {**before.model_dump(by_alias=True), "generation": generation})
+        _write(path, file.model_copy(update={"tenants": tuple(tenants)}))
+    return before.generation
+
+
 def _read(path: Path) -> _Reading:
-    try:
-        version = _version_of(path)
-        content = path.read_bytes()
-    except OSError as error:
-        raise TenantsFileError(f"{path} cannot be read: {error.strerror}; `varve tenants add` makes it") from error
+    version = _version_of(path)
+    file = _file(path)
     if version is None:
         raise TenantsFileError(f"{path} is missing; `varve tenants add` makes it")
+    by_key_hash = {key_hash: tenant for tenant in file.tenants for key_hash in tenant.key_hashes}
+    return _Reading(version, {tenant.id: tenant for tenant in file.tenants}, by_key_hash, file.admin_key_hashes)
+
+
+def _file(path: Path) -> _TenantsFile:
     try:
-        tenants = _TenantsFile.model_validate(orjson.loads(content)).tenants
+        file = _TenantsFile.model_validate(orjson.loads(path.read_bytes()))
+    except OSError as error:
+        raise TenantsFileError(f"{path} cannot be read: {error.strerror}; `varve tenants add` makes it") from error
     except orjson.JSONDecodeError as error:
         raise TenantsFileError(f"{path}: line {error.lineno}: not JSON: {error.msg}") from error
     except ValidationError as error:
         raise TenantsFileError(f"{path}: {problems_of(error)}") from error
-    by_key_hash = {key_hash: tenant for tenant in tenants for key_hash in tenant.key_hashes}
-    _refuse_repeated(path, "tenant", [tenant.id for tenant in tenants])
-    _refuse_repeated(path, "key hash", [key_hash for tenant in tenants for key_hash in tenant.key_hashes])
-    return _Reading(version, {tenant.id: tenant for tenant in tenants}, by_key_hash)
+    _refuse_repeated(path, "tenant", [tenant.id for tenant in file.tenants])
+    tenants_hashes = [key_hash for tenant in file.tenants for key_hash in tenant.key_hashes]
+    _refuse_repeated(path, "key hash", [*tenants_hashes, *file.admin_key_hashes])
+    return file
 
 
 def _refuse_repeated(path: Path, what: str, values: list[str]) -> None:

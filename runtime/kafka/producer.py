@@ -34,7 +34,8 @@ class OutgoingRecord:
 
     topic: str
     """The name on the broker, with prefix."""
-    key: bytes
+    key: bytes | None
+    """None: none, as a foreign producer may have left it; such a record needs a partition."""
     value: bytes | None
     """None: a tombstone."""
     headers: Headers = field(default_factory=list)
@@ -136,7 +137,7 @@ class Producer:
                 async with asyncio.timeout_at(deadline):
                     client = await self._connected()
                     partitions = len(await client.partitions_for(record.topic))
-                    partition = partition_of(record.key, partitions) if record.partition is None else record.partition
+                    partition = partition_of(record.key or b"", partitions) if record.partition is None else record.partition
                     if not 0 <= partition < partitions:
                         raise ValueError(f"{record.topic} has {partitions} partitions, there is none numbered {partition}")
                     future = await client.send(

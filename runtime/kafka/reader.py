@@ -1,9 +1,9 @@
 """Reads what a topic holds now, from its beginning to its end."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
-from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from runtime.kafka.client import client_options, kafka_faults
 from runtime.kafka.offsets import KafkaOffsets
@@ -12,19 +12,24 @@ from runtime.settings import KafkaSettings
 POLL_MS: Final = 500
 
 
-async def read_topic(topic: str, kafka: KafkaSettings) -> AsyncIterator[ConsumerRecord[bytes | None, bytes | None]]:
+async def read_topic(
+    topic: str, kafka: KafkaSettings, *, start: Mapping[TopicPartition, int] | None = None
+) -> AsyncIterator[ConsumerRecord[bytes | None, bytes | None]]:
     """Every record of a topic up to the end that it has at the call, in order within a partition.
 
     Args:
         topic: The name on the broker, with prefix.
         kafka: Where it is.
+        start: The partitions to read, each from an offset on; None: all of them from their beginnings.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If the topic does not exist.
     """
     async with KafkaOffsets(kafka=kafka) as offsets:
-        ends = {place: end for place, end in (await offsets.end_offsets([topic])).items() if end > 0}
+        everywhere = await offsets.end_offsets([topic])
+    begins = dict.fromkeys(everywhere, 0) if start is None else start
+    ends = {place: everywhere[place] for place, begin in begins.items() if everywhere[place] > begin}
     if not ends:
         return
     consumer = AIOKafkaConsumer(**client_options(kafka), enable_auto_commit=False, auto_offset_reset="earliest")
@@ -32,7 +37,9 @@ async def read_topic(topic: str, kafka: KafkaSettings) -> AsyncIterator[Consumer
         with kafka_faults(f"reading {topic}", kafka):
             await consumer.start()
             consumer.assign(list(ends))
-            await consumer.seek_to_beginning(*ends)
+            for place in ends:
+                # An offset that is gone already is set right by `auto_offset_reset`.
+                consumer.seek(place, begins[place])
         open_places = set(ends)
         while open_places:
             with kafka_faults(f"reading {topic}", kafka):

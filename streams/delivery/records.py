@@ -3,16 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
+from memory.headers import ORIGIN
+
 Headers = tuple[tuple[str, bytes], ...]
 
 FORWARDED: Final = "varve-forwarded"
 """Header of a record that lay in another partition than its key says, and was forwarded once."""
-
-ORIGIN: Final = "varve-origin"
-"""Header of a forwarded or redriven record: where it first lay, ``topic/partition/offset``. It is the record's identity."""
-
-EXTRACTOR_ANSWER: Final = "varve-dlq-answer"
-
 
 @dataclass(frozen=True, slots=True)
 class Delivered:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memory.errors import MalformedRecordError, RecordTooLargeError
-from memory.headers import COMMAND, KIND
+from memory.headers import COMMAND, KIND, ORIGIN
 from memory.ids import message_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
@@ -14,7 +14,7 @@ from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
-from streams.delivery.records import FORWARDED, ORIGIN, Delivered, Outgoing
+from streams.delivery.records import FORWARDED, Delivered, Outgoing
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecord
 from streams.sessions.clock import PartitionClock, Timers

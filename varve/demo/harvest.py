@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from memory.headers import KIND
 from memory.records import DeadLetter, Memory, MemoryChange, Window
 from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES, WINDOWS
+from runtime.dead_letters import read_story
 from runtime.kafka import read_topic
 from runtime.settings import Settings
-from streams.delivery.dead_letters import read_story
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,142 @@
+"""Which dead letters there are, and which are meant. Pure: records in, letters out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from memory.records import DeadLetter
+from runtime.dead_letters.story import Note, Settlement
+
+State = Literal["open", "redriven", "superseded", "purged"]
+"""``superseded``: a newer value of the same memory stands in the feed, so that there was nothing to drive again."""
+
+
+class Place(NamedTuple):
+    """Where a letter lies in the dead-letter topic: written ``partition/offset``."""
+
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.partition}/{self.offset}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Place":
+        """Reads ``partition/offset``.
+
+        Raises:
+            ValueError: If it is not that.
+        """
+        partition, _, offset = text.partition("/")
+        if not (partition.isdecimal() and offset.isdecimal()):
+            raise ValueError(f"a dead letter's place is written partition/offset, got {text!r}")
+        return cls(int(partition), int(offset))
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter without its content."""
+
+    place: Place
+    story: DeadLetter
+    """With its tenant, where one could be told."""
+    key: bytes | None
+    size: int
+    """Of its value, in bytes."""
+    state: State = "open"
+    settled_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A dead letter with its content, untouched."""
+
+    letter: Letter
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...]
+    """As the source's producer wrote them."""
+    answer: str | None
+    """What the model answered, where that was the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which dead letters are meant: those that meet all that is given."""
+
+    tenant: str | None = None
+    stage: str | None = None
+    reason: str | None = None
+    since: datetime | None = None
+    """Given up at this moment or later (aware)."""
+    until: datetime | None = None
+    """Given up before this moment (aware)."""
+    places: frozenset[Place] = frozenset()
+    """Only these; empty: all."""
+    states: frozenset[State] = frozenset({"open"})
+
+    def __post_init__(self) -> None:
+        for name in ("since", "until"):
+            moment: datetime | None = getattr(self, name)
+            if moment is not None and moment.tzinfo is None:
+                raise ValueError(f"{name} needs a time zone, got {moment.isoformat()}; add one, for example Z")
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything but the state is asked for."""
+        return bool(self.places) or any(each is not None for each in (self.tenant, self.stage, self.reason, self.since, self.until))
+
+    def matches(self, letter: Letter) -> bool:
+        """Whether a letter is meant."""
+        story = letter.story
+        return (
+            letter.state in self.states
+            and (self.tenant is None or story.tenant == self.tenant)
+            and (self.stage is None or story.stage == self.stage)
+            and (self.reason is None or story.reason == self.reason)
+            and (self.since is None or story.last_time >= self.since)
+            and (self.until is None or story.last_time < self.until)
+            and (not self.places or letter.place in self.places)
+        )
+
+
+def settled(letters: Iterable[Letter], notes: Iterable[tuple[int, Note]]) -> dict[Place, Letter]:
+    """The letters with what became of them: the newest note counts, but nothing brings back what was purged.
+
+    Args:
+        letters: In any order.
+        notes: Each with its partition; in the order of their log within a partition.
+    """
+    known = {letter.place: letter for letter in letters}
+    for partition, note in notes:
+        letter = known.get(Place(partition, note.offset))
+        if letter is not None and letter.state != "purged":
+            known[letter.place] = replace(letter, state=note.how, settled_at=note.time)
+    return known
+
+
+def removable(letters: Iterable[Letter], ends: dict[int, int]) -> dict[int, int]:
+    """Up to where each partition's records can be removed for good: all letters before are purged.
+
+    Args:
+        letters: All that the topic still has.
+        ends: By partition, the end up to which it was read.
+
+    Returns:
+        By partition, the offset to remove up to; partitions in which nothing was purged are left out.
+    """
+    purged: dict[int, list[int]] = {}
+    kept: dict[int, int] = {}
+    for letter in letters:
+        partition, offset = letter.place
+        if letter.state == "purged":
+            purged.setdefault(partition, []).append(offset)
+        else:
+            kept[partition] = min(offset, kept.get(partition, offset))
+    bounds = {partition: kept.get(partition, ends[partition]) for partition in purged}
+    return {partition: bound for partition, bound in bounds.items() if any(offset < bound for offset in purged[partition])}
+
+
+def note_of(how: Settlement, letter: Letter, time: datetime) -> Note:
+    """The note that settles a letter."""
+    return Note(letter.place.offset, how, time)
