@@ -4,7 +4,7 @@ import asyncio
 import os
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from varve.supervisor.process import ManagedProcess, ProcessSpec
 hypothesis_settings.register_profile("varve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("varve")
 
+FORBID_SKIPS = os.environ.get("VARVE_FORBID_SKIPS") == "1"
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 
 
@@ -61,6 +62,17 @@ def redis_url() -> Iterator[str]:
 def topic_prefix() -> str:
     """A prefix for this test's topics and consumer groups, so that no test sees another's."""
     return f"t{uuid.uuid4().hex[:12]}."
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With ``VARVE_FORBID_SKIPS=1`` a skipped integration test fails, unless it is marked ``external``."""
+    report = yield
+    must_run = item.get_closest_marker("integration") is not None and item.get_closest_marker("external") is None
+    if FORBID_SKIPS and must_run and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"an integration test may not be skipped here: {report.longrepr}"
+    return report
 
 
 @contextmanager

@@ -76,11 +76,9 @@ async def test_redis_finds_its_keys_again_after_a_stop_and_after_a_kill(tmp_path
 def test_a_port_in_use_is_said_in_one_sentence(part: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
+        servers = {"kafka": EmbeddedKafka(data=tmp_path, cache=tmp_path, port=port), "redis": EmbeddedRedis(data=tmp_path, port=port)}
         with pytest.raises(PortInUseError, match=rf"^port {port} for {part.title()} is in use: .*--{part}-port$"):
-            if part == "kafka":
-                EmbeddedKafka(data=tmp_path, cache=tmp_path, port=port).prepare()
-            else:
-                EmbeddedRedis(data=tmp_path, port=port).prepare()
+            servers[part].prepare()
 
 
 def test_a_missing_jar_is_named_with_the_command_that_brings_it(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Final
 
-import orjson
 import typer
 
 from varve.cli.context import own_settings
@@ -29,6 +28,7 @@ def demo(
     keep: Annotated[Path | None, typer.Option(help="Folder that keeps the demo's state; a temporary one where not given.")] = None,
 ) -> None:
     """Start a stack of its own, feed it a conversation, ask it questions, and stop it."""
+    import orjson
     from rich.console import Console
     from rich.markup import escape
 

@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
 
 from varve.cli.context import DataOption, settings_in_reach
@@ -33,6 +32,7 @@ def recall(
     data: DataOption = None,
 ) -> None:
     """Ask the memory."""
+    import orjson
     from rich.console import Console
 
     from varve.demo.report import recall_lines

@@ -1,0 +1,47 @@
+# Every target works on its own on a fresh clone: what it needs is made first, and remembered by a stamp in .venv.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: help setup demo test lint check lock
+
+help: ## show the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
+
+setup: $(INSTALLED) ## make .venv from the hashed lock, and fetch Kafka's jars
+	$(BIN)/varve fetch
+
+demo: setup ## feed a sample conversation through the whole of Varve, and ask it questions
+	$(BIN)/varve demo
+
+test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+lint: setup ## format, lint, types and floors
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test ## everything that has to hold before a push
+
+lock: $(BIN)/uv ## write requirements.lock again from pyproject.toml
+	$(BIN)/uv pip compile --quiet --generate-hashes --all-extras --no-header --python-version 3.11 --output-file requirements.lock pyproject.toml
+
+# uv pip sync leaves uv itself in place; the project is then installed without asking any index.
+$(INSTALLED): requirements.lock pyproject.toml | $(BIN)/uv
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(BIN)/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Varve needs Python 3.11 or newer: make PYTHON=python3.11 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+		{ echo "$(PYTHON) cannot make virtual environments: apt-get install python3-venv, or make PYTHON=... with one that can" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)

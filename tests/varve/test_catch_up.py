@@ -1,0 +1,73 @@
+"""Waiting by offsets, and reading whole topics, on a real broker."""
+
+import asyncio
+
+import pytest
+from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
+
+from memory.topics import MESSAGES, WINDOWS
+from runtime.kafka import Producer, create_topics, read_topic
+from runtime.settings import Settings
+from streams.stages import STAGES
+from varve.demo.catch_up import CatchUp
+from varve.errors import StalledError
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+async def settings(kafka: str, topic_prefix: str) -> Settings:
+    base = Settings()
+    inforce = base.model_copy(
+        update={"kafka": base.kafka.model_copy(update={"bootstrap": kafka, "topic_prefix": topic_prefix, "partitions": 2})}
+    )
+    await create_topics(inforce)
+    return inforce
+
+
+async def test_it_waits_until_the_last_stage_has_committed_and_passes_what_came_meanwhile(settings: Settings) -> None:
+    await _produce(settings, MESSAGES.name, 3)
+    waiting = asyncio.create_task(CatchUp(settings=settings).wait())
+    await _commit(settings, "sessions")
+    await _produce(settings, WINDOWS.name, 1)
+    done, _ = await asyncio.wait({waiting}, timeout=1.0)
+    assert not done
+    await _produce(settings, MESSAGES.name, 1)
+    await _commit(settings, "extraction")
+    done, _ = await asyncio.wait({waiting}, timeout=1.0)
+    assert not done, "a message that came late was not waited for"
+    await _commit(settings, "sessions")
+    async with asyncio.timeout(30):
+        await waiting
+
+
+async def test_a_stage_that_does_not_move_is_named(settings: Settings) -> None:
+    await _produce(settings, MESSAGES.name, 3)
+    told: list[tuple[str, int]] = []
+    with pytest.raises(StalledError, match="the stage sessions has not moved for 1 s with 3 records before it"):
+        await CatchUp(settings=settings, stall_s=0.5001, progress=lambda stage, lag: told.append((stage, lag))).wait()
+    assert told == [("sessions", 3)]
+
+
+async def test_a_topic_is_read_from_its_beginning_to_its_end(settings: Settings) -> None:
+    assert [record async for record in read_topic(settings.topic(MESSAGES.name), settings.kafka)] == []
+    await _produce(settings, MESSAGES.name, 25)
+    values = sorted([int(record.value or b"") async for record in read_topic(settings.topic(MESSAGES.name), settings.kafka)])
+    assert values == list(range(25))
+
+
+async def _produce(settings: Settings, topic: str, count: int) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        for number in range(count):
+            await producer.send(settings.topic(topic), key=b"t/%d" % number, value=b"%d" % number)
+
+
+async def _commit(settings: Settings, stage: str) -> None:
+    """Commits all that the stage's topic holds, as its worker would."""
+    spec = STAGES[stage]
+    places = [TopicPartition(settings.topic(spec.source.name), number) for number in range(settings.kafka.partitions)]
+    async with AIOKafkaConsumer(
+        bootstrap_servers=settings.kafka.bootstrap, group_id=spec.group(settings.kafka.topic_prefix), enable_auto_commit=False
+    ) as consumer:
+        consumer.assign(places)
+        await consumer.commit({place: OffsetAndMetadata(end, "") for place, end in (await consumer.end_offsets(places)).items()})

@@ -1,0 +1,98 @@
+"""The command line: quick help, one sentence for an error, no secret shown."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from runtime.settings import Settings
+from varve.embedded.note import StackNote
+
+HEAVY = {"faust", "aiokafka", "fastapi", "openai", "ctranslate2", "qdrant_client", "redis", "pydantic"}
+
+
+def varve(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "varve", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+
+
+def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
+    code = "import sys, varve.cli; print(' '.join(sys.modules))"
+    loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    assert not loaded & HEAVY
+    said = varve("--help").stdout
+    for command in ("dev", "demo", "worker", "serve", "topics", "send", "recall", "status", "config", "tenants"):
+        assert f" {command} " in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "sentence"),
+    [
+        (("worker", "nonsense"), {}, "there is no stage 'nonsense'"),
+        (("send", "nowhere.json"), {}, "nowhere.json cannot be read"),
+        (("config",), {"VARVE_KAFKA__PARTITIONS": "none"}, "kafka.partitions: Input should be a valid integer"),
+        (("recall", "who?"), {}, "no API key"),
+        (("tenants", "add", "t", "--schema", "nonsense"), {}, "'nonsense' is neither a shipped scenario"),
+        (("demo", "--scenario", "nonsense"), {}, "there is no scenario 'nonsense'"),
+    ],
+)
+def test_an_error_is_one_sentence_and_exit_code_1(
+    arguments: tuple[str, ...], environment: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    done = varve(*arguments, VARVE_DATA=str(tmp_path), **environment)
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_config_shows_what_is_in_force_and_no_secret(tmp_path: Path) -> None:
+    said = varve("config", VARVE_DATA=str(tmp_path), VARVE_KAFKA__PARTITIONS="3", VARVE_LLM__API_KEY="hush").stdout
+    assert "VARVE_KAFKA__PARTITIONS=3\n" in said
+    assert "hush" not in said
+
+
+def test_a_tenant_is_added_with_a_key_that_the_file_does_not_hold(tmp_path: Path) -> None:
+    done = varve("tenants", "add", "acme", "--schema", "meetings", "--data", str(tmp_path))
+    key = done.stdout.strip()
+    assert len(key) > 20
+    assert key not in (tmp_path / "tenants.json").read_text()
+    assert varve("tenants", "list", "--data", str(tmp_path)).stdout == "acme\tmeetings\t1 keys\n"
+
+
+def test_a_running_stack_is_found_by_its_note_where_nothing_else_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = StackNote(
+        pid=os.getpid(),
+        bootstrap="127.0.0.1:1",
+        redis_url="redis://127.0.0.1:2/0",
+        edge_socket=tmp_path / "edge.sock",
+        service_url="http://127.0.0.1:3",
+        probes={},
+        tenant="dev",
+        api_key="key",
+    )
+    note.write(tmp_path)
+    assert (tmp_path / "stack.json").stat().st_mode & 0o077 == 0
+    found = StackNote.find(tmp_path)
+    assert found == note
+    monkeypatch.setenv("VARVE_KAFKA__BOOTSTRAP", "elsewhere:9092")
+    pointed = note.applied_to(Settings())
+    assert pointed.kafka.bootstrap == "elsewhere:9092"
+    assert pointed.redis.url == "redis://127.0.0.1:2/0"
+    assert pointed.client.url == "http://127.0.0.1:3"
+
+
+def test_the_note_of_a_stack_that_has_ended_is_not_believed(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    fields = {"pid": ended.pid, "bootstrap": "b", "redis_url": "r", "edge_socket": None, "service_url": "s", "probes": {}}
+    (tmp_path / "stack.json").write_bytes(orjson.dumps({**fields, "tenant": "t", "api_key": "k"}))
+    assert StackNote.find(tmp_path) is None

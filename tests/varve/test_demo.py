@@ -1,0 +1,64 @@
+"""``varve demo`` end to end: messages through a real Kafka, five stages, the index and the query service."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from varve.conversations import read_conversation
+from varve.demo.samples import sample
+
+pytestmark = pytest.mark.integration
+
+LOCOMO = Path(os.environ.get("VARVE_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data") / "locomo_dev.json"
+KEYS = ["messages", "windows", "events", "entities", "dead_letters", "recalls", "seconds"]
+RESULT_KEYS = ["id", "type", "content", "score", "evidence"]
+
+
+@pytest.mark.timeout(400)
+def test_the_sample_conversation_is_remembered_with_its_evidence() -> None:
+    outcome = _demo()
+    conversation = sample("companion")
+    _holds_together(outcome, messages=len(conversation.messages))
+    assert outcome["windows"] == 2
+    assert [recall["query"] for recall in outcome["recalls"]] == list(conversation.questions)
+    best = outcome["recalls"][0]["results"][0]
+    assert "evening-talk-03" in best["evidence"], best
+
+
+@pytest.mark.external
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(not LOCOMO.exists(), reason=f"needs LoCoMo's development file at {LOCOMO} (folder in VARVE_TEST_DATA)")
+def test_a_long_conversation_runs_without_a_dead_letter() -> None:
+    outcome = _demo("--data", str(LOCOMO), "--questions", "3")
+    conversation = read_conversation(LOCOMO)
+    _holds_together(outcome, messages=len(conversation.messages))
+    assert len(outcome["recalls"]) == 3
+    assert outcome["windows"] >= len({message["session"] for message in conversation.messages})
+
+
+def _holds_together(outcome: dict[str, Any], *, messages: int) -> None:
+    assert list(outcome) == KEYS
+    assert outcome["messages"] == messages
+    assert outcome["dead_letters"] == 0
+    assert outcome["events"] > 0
+    assert outcome["entities"] > 0
+    for recall in outcome["recalls"]:
+        scores = [result["score"] for result in recall["results"]]
+        assert scores == sorted(scores, reverse=True)
+        assert recall["results"], recall["query"]
+        for result in recall["results"]:
+            assert list(result) == RESULT_KEYS
+            assert result["evidence"], result
+
+
+def _demo(*arguments: str) -> dict[str, Any]:
+    done = subprocess.run([sys.executable, "-m", "varve", "demo", "--json", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1, "with --json the one line is all that goes to standard output"
+    outcome: dict[str, Any] = orjson.loads(done.stdout)
+    return outcome

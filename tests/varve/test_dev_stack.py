@@ -1,0 +1,99 @@
+"""``varve dev`` as a person uses it: the whole stack, its parts killed, itself killed, and started again."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.varve.varve_process import VarveProcess, living, wait_until
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+
+READY = "all parts are ready"
+PROCESSES = {"kafka", "redis", "edge", "sessions", "extraction", "events", "entities", "index", "service"}
+MESSAGES = [
+    {
+        "user": "u",
+        "session": "s",
+        "id": "m1",
+        "speaker": "Ann",
+        "text": "I moved to Bergen last week.",
+        "event_time": "2024-05-02T10:00:00Z",
+    },
+    {"user": "u", "session": "s", "id": "m2", "speaker": "Ann", "text": "My cat is called Pixel.", "event_time": "2024-05-02T10:00:20Z"},
+]
+
+
+def test_what_was_sent_survives_a_killed_stage_and_a_restart_of_all(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with VarveProcess("dev", "--data", str(data), said=tmp_path / "first") as dev:
+        dev.wait_until_said(READY)
+        family = dev.family()
+        assert len(family) == len(PROCESSES)
+        assert f"process {dev.process.pid}) works on {data}" in _refused(data)
+
+        next(process for process in family if process.cmdline()[-2:] == ["worker", "sessions"]).kill()
+        dev.wait_until_said("sessions: ready again")
+        file = tmp_path / "messages.jsonl"
+        file.write_bytes(b"\n".join(map(orjson.dumps, MESSAGES)))
+        assert _varve(data, "send", str(file), "--flush") == "2 messages sent\n"
+        wait_until(lambda: "m2" in _recall(data, "the name of the cat"), seconds=120, failure=lambda: _logs(data))
+        assert "sessions" in _varve(data, "status")
+
+        family = dev.family()
+        dev.process.send_signal(signal.SIGTERM)
+        assert dev.process.wait(120) == 0
+        assert living(family) == []
+        assert not (data / "stack.json").exists()
+
+    with VarveProcess("dev", "--data", str(data), said=tmp_path / "second") as dev:
+        dev.wait_until_said(READY)
+        assert "m2" in _recall(data, "the name of the cat")
+        dev.process.send_signal(signal.SIGINT)
+        assert dev.process.wait(120) == 0
+
+
+def test_nothing_outlives_a_killed_supervisor(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with VarveProcess("dev", "--data", str(data), said=tmp_path / "said") as dev:
+        dev.wait_until_said(READY)
+        family = dev.family()
+        assert len(family) == len(PROCESSES)
+        os.kill(dev.process.pid, signal.SIGKILL)
+        dev.process.wait()
+    wait_until(lambda: not living(family), seconds=30, failure=lambda: [process.cmdline() for process in living(family)])
+
+
+def test_an_interrupt_while_it_starts_stops_what_has_started(tmp_path: Path) -> None:
+    with VarveProcess("dev", "--data", str(tmp_path / "data"), said=tmp_path / "said") as dev:
+        dev.wait_until_said("redis: ready")
+        family = dev.family()
+        dev.process.send_signal(signal.SIGINT)
+        assert dev.process.wait(120) == 0
+    assert living(family) == []
+
+
+def _refused(data: Path) -> str:
+    done = subprocess.run([sys.executable, "-m", "varve", "dev", "--data", str(data)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    return done.stderr
+
+
+def _varve(data: Path, *arguments: str) -> str:
+    done = subprocess.run([sys.executable, "-m", "varve", *arguments, "--data", str(data)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr + _logs(data)
+    return done.stdout
+
+
+def _recall(data: Path, query: str) -> list[str]:
+    """The evidence of the best result."""
+    results = orjson.loads(_varve(data, "recall", query, "--json"))
+    return list(results[0]["evidence"]) if results else []
+
+
+def _logs(data: Path) -> str:
+    return "\n".join(f"== {log.name}\n{log.read_text()[-1500:]}" for log in sorted((data / "logs").glob("*.log")))

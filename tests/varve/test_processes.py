@@ -1,0 +1,260 @@
+"""Child processes: started, diagnosed, restarted, stopped, and never left behind."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.errors import VarveError
+from tests.varve.varve_process import living, wait_until
+from varve.errors import AccessDeniedError, DiskFullError, FolderInUseError, StartError
+from varve.supervisor.backoff import RestartBackoff
+from varve.supervisor.lock import sole_use
+from varve.supervisor.process import ManagedProcess, ProcessSpec, Tie
+from varve.supervisor.resident import resident_bytes
+from varve.supervisor.supervisor import Part, Step, Supervisor
+
+DEADLINE_S = 30.0
+SLEEPER = "import time; time.sleep(600)"
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
+
+PARENT = """
+import asyncio, sys, time
+from pathlib import Path
+from varve.supervisor.process import ManagedProcess, ProcessSpec
+
+async def ready():
+    return True
+
+async def main():
+    child = ManagedProcess(
+        ProcessSpec(name="child", command=(sys.executable, "-c", "import time; time.sleep(600)"), log=Path(sys.argv[1]), ready=ready),
+        tie=sys.argv[2],
+    )
+    await child.start()
+    print(child.pid, flush=True)
+    time.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_process_is_started_when_it_is_ready(tmp_path: Path) -> None:
+    sign = tmp_path / "ready"
+    process = ManagedProcess(_spec(tmp_path, f"open({str(sign)!r}, 'w').close(); {SLEEPER}", ready=_exists(sign)))
+    await process.start()
+    assert sign.exists()
+    assert process.pid is not None
+    assert resident_bytes(process.pid) == pytest.approx(psutil.Process(process.pid).memory_info().rss, rel=0.5)
+    assert await process.stop()
+    assert process.pid is None
+    assert process.exit_code == -signal.SIGTERM
+
+
+async def test_a_process_that_ends_while_it_starts_is_told_with_its_last_words(tmp_path: Path) -> None:
+    process = ManagedProcess(_spec(tmp_path, "import sys; print('noise'); sys.exit('the moon is in the wrong house')", ready=_never))
+    with pytest.raises(
+        StartError, match=r"^part ended with exit code 1 while it started: the moon is in the wrong house \(whole log: .*\)$"
+    ):
+        await process.start()
+
+
+async def test_a_process_that_never_gets_ready_is_stopped(tmp_path: Path) -> None:
+    process = ManagedProcess(_spec(tmp_path, SLEEPER, ready=_never, start_deadline_s=0.3))
+    with pytest.raises(StartError, match=r"^part was not ready within 0 s"):
+        await process.start()
+    assert process.pid is None
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("OSError: [Errno 28] No space left on device", DiskFullError),
+        ("java.nio.file.AccessDeniedException: /data/logs", AccessDeniedError),
+        ("PermissionError: [Errno 13] Permission denied", AccessDeniedError),
+    ],
+)
+async def test_the_file_systems_refusals_become_one_sentence(words: str, error: type[VarveError], tmp_path: Path) -> None:
+    process = ManagedProcess(_spec(tmp_path, f"import sys; print('at line 1'); sys.exit({words!r})", ready=_never))
+    with pytest.raises(error) as caught:
+        await process.start()
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("part ")
+
+
+async def test_only_this_runs_words_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "part.log").write_text("No space left on device\n")
+    process = ManagedProcess(_spec(tmp_path, "import sys; sys.exit('other trouble')", ready=_never))
+    with pytest.raises(StartError, match="other trouble"):
+        await process.start()
+
+
+async def test_a_process_that_will_not_end_is_ended(tmp_path: Path) -> None:
+    log = tmp_path / "part.log"
+    process = ManagedProcess(_spec(tmp_path, DEAF, ready=_says(log, "deaf"), stop_deadline_s=0.2))
+    await process.start()
+    assert not await process.stop()
+    assert process.exit_code == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("tie", ["kernel", "pipe"])
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's tie is Linux' own")
+def test_a_child_does_not_outlive_a_killed_parent(tie: Tie, tmp_path: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path / "log"), tie], stdout=subprocess.PIPE, text=True)
+    with parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        family = [child, *child.children(recursive=True)]
+        parent.kill()
+    wait_until(lambda: not living(family), seconds=DEADLINE_S, failure=lambda: f"{living(family)} outlived their parent")
+
+
+async def test_the_watcher_of_the_pipe_does_not_outlive_its_command(tmp_path: Path) -> None:
+    process = ManagedProcess(_spec(tmp_path, f"print('up', flush=True); {SLEEPER}", ready=_says(tmp_path / "part.log", "up")), tie="pipe")
+    await process.start()
+    try:
+        assert process.pid is not None
+        watchers = psutil.Process(process.pid).children()
+        assert len(watchers) == 1
+        os.kill(process.pid, signal.SIGKILL)
+    finally:
+        await process.stop()
+    await _eventually(lambda: not living(watchers))
+
+
+async def test_levels_start_in_order_and_stop_in_reverse(tmp_path: Path) -> None:
+    told: list[str] = []
+    journal = tmp_path / "journal"
+    body = f"""
+import signal, sys, time
+def note(word):
+    with open({str(journal)!r}, "a") as file:
+        file.write(word + "\\n")
+def stop(*_):
+    note("stop " + sys.argv[1])
+    sys.exit(0)
+signal.signal(signal.SIGTERM, stop)
+note("start " + sys.argv[1])
+time.sleep(600)
+"""
+
+    async def step() -> None:
+        with journal.open("a") as file:
+            file.write("step\n")
+
+    def part(name: str) -> Part:
+        return Part(name=name, prepare=lambda: _spec(tmp_path, body, name=name, arguments=(name,), ready=_says(journal, f"start {name}")))
+
+    supervisor = Supervisor([[part("first")], [Step(name="between", run=step)], [part("second")]], notice=told.append)
+    await supervisor.start()
+    assert [state.phase for state in supervisor.parts] == ["ready", "ready"]
+    await supervisor.stop()
+    assert journal.read_text().split("\n")[:-1] == ["start first", "step", "start second", "stop second", "stop first"]
+    assert told == ["first: ready", "between: done", "second: ready"]
+    assert [state.phase for state in supervisor.parts] == ["stopped", "stopped"]
+
+
+async def test_a_killed_part_is_started_again(tmp_path: Path) -> None:
+    supervisor = Supervisor(
+        [[Part(name="part", prepare=lambda: _spec(tmp_path, SLEEPER))]],
+        notice=lambda _: None,
+        new_backoff=lambda: RestartBackoff(first_s=0.01),
+    )
+    await supervisor.start()
+    try:
+        state = supervisor.parts[0]
+        killed = state.pid
+        assert killed is not None
+        os.kill(killed, signal.SIGKILL)
+        await _eventually(lambda: state.restarts == 1 and state.phase == "ready")
+        assert state.pid not in (None, killed)
+        assert state.problem is not None
+        assert state.problem.startswith("part ended with signal SIGKILL")
+    finally:
+        await supervisor.stop()
+
+
+async def test_what_was_started_is_stopped_when_a_later_part_fails(tmp_path: Path) -> None:
+    good = Part(name="good", prepare=lambda: _spec(tmp_path, SLEEPER, name="good"))
+    bad = Part(name="bad", prepare=lambda: _spec(tmp_path, "import sys; sys.exit('no')", name="bad", ready=_never))
+    supervisor = Supervisor([[good], [bad]], notice=lambda _: None)
+    with pytest.raises(StartError, match=r"^bad ended with exit code 1 while it started: no"):
+        await supervisor.start()
+    assert [state.pid for state in supervisor.parts] == [None, None]
+
+
+@given(runs=st.lists(st.floats(min_value=0, max_value=120), min_size=1, max_size=40))
+def test_the_wait_between_crashes_doubles_up_to_a_bound_and_is_forgiven(runs: list[float]) -> None:
+    backoff = RestartBackoff(first_s=0.5, longest_s=30, forgiven_after_s=60)
+    expected = 0.5
+    for ran in runs:
+        expected = 0.5 if ran >= 60 else expected
+        assert backoff.after_crash(ran_s=ran) == expected
+        expected = min(30, expected * 2)
+
+
+def test_a_folder_has_one_supervisor(tmp_path: Path) -> None:
+    with (
+        sole_use(tmp_path),
+        pytest.raises(FolderInUseError, match=rf"another `varve dev` \(process {os.getpid()}\) works on {tmp_path}: .*--data$"),
+        sole_use(tmp_path),
+    ):
+        pass
+    with sole_use(tmp_path):
+        pass
+
+
+async def _always() -> bool:
+    return True
+
+
+async def _never() -> bool:
+    return False
+
+
+def _exists(path: Path) -> Callable[[], Awaitable[bool]]:
+    async def ready() -> bool:
+        return await asyncio.to_thread(path.exists)
+
+    return ready
+
+
+def _says(path: Path, words: str) -> Callable[[], Awaitable[bool]]:
+    async def ready() -> bool:
+        return await asyncio.to_thread(lambda: path.exists() and words in path.read_text())
+
+    return ready
+
+
+def _spec(
+    folder: Path,
+    code: str,
+    *,
+    name: str = "part",
+    arguments: tuple[str, ...] = (),
+    ready: Callable[[], Awaitable[bool]] = _always,
+    start_deadline_s: float = DEADLINE_S,
+    stop_deadline_s: float = DEADLINE_S,
+) -> ProcessSpec:
+    return ProcessSpec(
+        name=name,
+        command=(sys.executable, "-c", code, *arguments),
+        log=folder / f"{name}.log",
+        ready=ready,
+        start_deadline_s=start_deadline_s,
+        stop_deadline_s=stop_deadline_s,
+    )
+
+
+async def _eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not condition():  # noqa: ASYNC110 - it is the operating system that is waited for
+            await asyncio.sleep(0.02)

@@ -1,0 +1,67 @@
+"""The ``varve`` command as a child process of a test."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+
+class VarveProcess:
+    """A ``varve`` command that runs beside the test; killed at the end of the block if it still runs."""
+
+    def __init__(self, *arguments: str, said: Path, environment: Mapping[str, str] | None = None) -> None:
+        self._said = said
+        with said.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "varve", *arguments],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def said(self) -> str:
+        """What it has written so far."""
+        return self._said.read_text()
+
+    def wait_until_said(self, words: str, *, seconds: float = 180) -> None:
+        """Waits until it has written the words."""
+        wait_until(lambda: words in self.said or self.process.poll() is not None, seconds=seconds, failure=lambda: self.said)
+        assert words in self.said, self.said
+
+    def family(self) -> list[psutil.Process]:
+        """All processes below it."""
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+
+def living(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that still run."""
+    return [process for process in processes if _lives(process)]
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float, failure: Callable[[], object]) -> None:
+    """Waits for a condition with a deadline."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, failure()
+        time.sleep(0.05)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
