@@ -11,15 +11,12 @@ from benchmarks.stack import broker_and_redis
 from benchmarks.stream.ratios import ratios
 
 
-async def run(report: Path, *, count: int, keys: int, rounds: int) -> None:
-    """Measures, and writes the report."""
+async def run(*, count: int, keys: int, rounds: int) -> dict[str, object]:
+    """Measures."""
     async with AsyncExitStack() as resources:
         folder = Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="varve-bench-")))
         settings = await resources.enter_async_context(broker_and_redis(folder))
-        results = await ratios(settings, folder, count=count, keys=keys, rounds=rounds)
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.write_text(json.dumps(results, indent=2) + "\n")
-    print(json.dumps(results, indent=2))
+        return await ratios(settings, folder, count=count, keys=keys, rounds=rounds)
 
 
 if __name__ == "__main__":
@@ -29,4 +26,7 @@ if __name__ == "__main__":
     parser.add_argument("--keys", type=int, default=500, help="sessions, or entities")
     parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; the medians are compared")
     arguments = parser.parse_args()
-    asyncio.run(run(arguments.report, count=arguments.records, keys=arguments.keys, rounds=arguments.rounds))
+    results = json.dumps(asyncio.run(run(count=arguments.records, keys=arguments.keys, rounds=arguments.rounds)), indent=2)
+    arguments.report.parent.mkdir(parents=True, exist_ok=True)
+    arguments.report.write_text(results + "\n")
+    print(results)

@@ -26,6 +26,8 @@ class Speed:
     records: int
     """Between the first commit seen and the last."""
     seconds: float
+    cpu_seconds: float
+    """User and system, of the process alone, in that time."""
     memory_mb: float
     """Resident, at the end."""
 
@@ -33,6 +35,11 @@ class Speed:
     def per_second(self) -> float:
         """Records a second."""
         return self.records / self.seconds
+
+    @property
+    def cpu_us(self) -> float:
+        """CPU time of the process for one record, in microseconds: it hardly depends on what else the machine does."""
+        return self.cpu_seconds / self.records * 1e6
 
 
 def environment(settings: Settings, **more: str) -> dict[str, str]:
@@ -52,7 +59,7 @@ def environment(settings: Settings, **more: str) -> dict[str, str]:
 async def process(arguments: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[subprocess.Popen[bytes]]:
     """A Python process for the length of a block, its output kept for when it fails."""
     with tempfile.TemporaryFile() as output:
-        child = subprocess.Popen([sys.executable, *arguments], env=dict(env), stdout=output, stderr=output)
+        child = await asyncio.to_thread(subprocess.Popen, [sys.executable, *arguments], env=dict(env), stdout=output, stderr=output)
         try:
             yield child
             if child.poll() is not None:
@@ -79,15 +86,20 @@ async def measure(group: str, topic: str, child: subprocess.Popen[bytes], settin
     """
     async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(timeout_s):
         total = sum((await offsets.end_offsets([topic])).values())
-        first: tuple[float, int] | None = None
+        first: tuple[float, int, float] | None = None
+        watched = psutil.Process(child.pid)
         while True:
             done = sum((await offsets.committed_offsets(group, [topic])).values())
             now = time.perf_counter()
             if done and first is None:
-                first = (now, done)
+                first = (now, done, _cpu(watched))
             if first is not None and done >= total:
-                memory = psutil.Process(child.pid).memory_info().rss / 1e6
-                return Speed(total - first[1], now - first[0], memory)
+                return Speed(total - first[1], now - first[0], _cpu(watched) - first[2], watched.memory_info().rss / 1e6)
             if child.poll() is not None:
                 raise RuntimeError(f"the worker ended with {child.returncode} at {done} of {total}")
             await asyncio.sleep(_POLL_S)
+
+
+def _cpu(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)

@@ -77,6 +77,7 @@ async def ratios(base: Settings, folder: Path, *, count: int, keys: int, rounds:
         "ratio_sessions": round(median["sessions"] / median["passthrough"], 3),
         "ratio_entities": round(median["entities"] / median["passthrough"], 3),
         "records_per_second": {name: [round(run.per_second) for run in each] for name, each in runs.items()},
+        "cpu_us_per_record": {name: [round(run.cpu_us, 1) for run in each] for name, each in runs.items()},
         "resident_mb": {name: [round(run.memory_mb) for run in each] for name, each in runs.items()},
         "records": count,
         "keys": keys,
