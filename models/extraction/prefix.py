@@ -27,7 +27,7 @@ _EVENT_RULE: Final = """## events
 One object for each thing that happened or was said to be so, of one of the types below; nothing twice, nothing that no message says.
 - "type": the event type. "segment": its place in segments, from 0, or null. "msgs": numbers of the messages it rests on, best first.
 - "date": when it happened, YYYY-MM-DD or YYYY-MM-DDTHH:MM, worked out from the message's own date ("yesterday", "last Friday"); null if \
-unknown.
+it is the message's own day or unknown.
 - "content": one sentence that can be understood alone: third person, names instead of pronouns, the date instead of "yesterday", in the \
 language of the messages.
 - "props": the type's properties, with values of their types; null for what is not said.

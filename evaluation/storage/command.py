@@ -1,0 +1,113 @@
+"""``python -m evaluation storage``: what the offline extractor's memories take up on LoCoMo against the raw turns, and vectors against text.
+
+VikingMem (table 3) counts the tokens of what is stored against those of the conversation; bytes and vectors are added here.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from evaluation.locomo import read_locomo
+from memory.records import Extraction, Memory
+from memory.schema import scenario, scenario_names
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder, Embedding
+from models.embedding.tokens import count_tokens
+from models.extraction.port import ExtractionContext
+from models.offline.extractor import OfflineExtractor
+from runtime.settings import Settings
+from streams.events.handler import memory_of
+
+_DENSE_BYTES: Final = 4
+"""float32, as both stores keep dense vectors."""
+_LATE_BYTES: Final = 2
+"""float16, as both stores keep late vectors."""
+
+
+@dataclass(slots=True)
+class Stored:
+    """What a number of texts take up."""
+
+    count: int = 0
+    tokens: int = 0
+    text_bytes: int = 0
+    record_bytes: int = 0
+    dense_bytes: int = 0
+    late_bytes: int = 0
+
+    def add(self, text: str, record: bytes, embedding: Embedding) -> None:
+        """Adds a text, its record on the wire, and its vectors."""
+        self.count += 1
+        self.tokens += count_tokens(text)
+        self.text_bytes += len(text.encode())
+        self.record_bytes += len(record)
+        self.dense_bytes += embedding.dense.size * _DENSE_BYTES
+        self.late_bytes += 0 if embedding.late is None else embedding.late.size * _LATE_BYTES
+
+    def as_report(self) -> dict[str, Any]:
+        """For a report."""
+        return {
+            "count": self.count,
+            "tokens": self.tokens,
+            "text_bytes": self.text_bytes,
+            "record_bytes": self.record_bytes,
+            "dense_bytes": self.dense_bytes,
+            "late_bytes": self.late_bytes,
+            "vectors_to_text": round((self.dense_bytes + self.late_bytes) / self.text_bytes, 2) if self.text_bytes else None,
+        }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own arguments."""
+    parser.add_argument("--schema", choices=scenario_names(), default="companion", help="what is extracted")
+    parser.add_argument("--conversations", type=int, help="only the first so many")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measures, and gives the report."""
+    return asyncio.run(_run(arguments))
+
+
+async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
+    windows = [each.window for conversation in read_locomo(arguments.data)[: arguments.conversations] for each in conversation]
+    settings, schema = Settings(), scenario(arguments.schema)
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    turns, events, segments, patches = Stored(), Stored(), Stored(), 0
+    try:
+        extractor = OfflineExtractor(embedder=embedder)
+        for window in windows:
+            extraction = await extractor.extract(window, schema, ExtractionContext())
+            await _add(turns, [(message.text, message.to_json()) for message in window.messages], embedder)
+            await _add(events, [(each.content, each.to_json()) for each in _memories(extraction)], embedder)
+            await _add(segments, [(each.topic, each.model_dump_json().encode()) for each in extraction.segments], embedder)
+            patches += len(extraction.patches)
+    finally:
+        await embedder.close()
+    return {
+        "data": arguments.data.name,
+        "extractor": extractor.name,
+        "schema": arguments.schema,
+        "tokenizer": "all-MiniLM-L6-v2 WordPiece",
+        "windows": len(windows),
+        "raw_turns": turns.as_report(),
+        "events": events.as_report(),
+        "segments": segments.as_report(),
+        "patches": patches,
+        "event_tokens_to_raw": round(events.tokens / turns.tokens, 4),
+        "event_text_bytes_to_raw": round(events.text_bytes / turns.text_bytes, 4),
+        "event_record_bytes_to_raw": round(events.record_bytes / turns.record_bytes, 4),
+        "event_vector_bytes_to_turn_vectors": round((events.dense_bytes + events.late_bytes) / (turns.dense_bytes + turns.late_bytes), 4),
+        "turns_per_event": round(turns.count / events.count, 3),
+    }
+
+
+async def _add(stored: Stored, texts: Sequence[tuple[str, bytes]], embedder: Embedder) -> None:
+    embeddings = await embedder.embed_documents([text for text, _ in texts]) if texts else []
+    for (text, record), embedding in zip(texts, embeddings, strict=True):
+        stored.add(text, record, embedding)
+
+
+def _memories(extraction: Extraction) -> list[Memory]:
+    return [memory_of(event, extraction, version=0) for event in extraction.events]

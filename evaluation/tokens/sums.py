@@ -1,0 +1,49 @@
+"""Sums of what calls cost."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+_CACHED_FROM: Final = 1024
+_CACHED_PRICE: Final = 0.5
+_COMPLETION_PRICE: Final = 4.0
+
+
+@dataclass(slots=True)
+class Sum:
+    """Tokens of many calls."""
+
+    calls: int = 0
+    prefix: int = 0
+    body: int = 0
+    completion: int = 0
+    cost: float = 0.0
+    """In prices of an uncached prompt token."""
+
+    def add(self, *, prefix: int, body: int, completion: int) -> None:
+        """Adds a call."""
+        self.calls += 1
+        self.prefix += prefix
+        self.body += body
+        self.completion += completion
+        self.cost += prefix * (_CACHED_PRICE if prefix >= _CACHED_FROM else 1.0) + body + completion * _COMPLETION_PRICE
+
+    @property
+    def prompt(self) -> int:
+        """Prompt tokens."""
+        return self.prefix + self.body
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion tokens."""
+        return self.prompt + self.completion
+
+    def as_report(self) -> dict[str, Any]:
+        """For a report."""
+        return {
+            "calls": self.calls,
+            "prompt_tokens": self.prompt,
+            "of_which_prefix": self.prefix,
+            "completion_tokens": self.completion,
+            "tokens": self.tokens,
+            "cost": round(self.cost),
+        }
