@@ -101,7 +101,7 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(root) >= 3 and re.search(r"[aeiouy]", root):
             word = root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
             break
-    return word[:-1] if word.endswith("e") and len(word) > 4 else word
+    return word.removesuffix("e")
 
 
 def _sparse(weights: dict[str, float]) -> Terms:

@@ -46,3 +46,23 @@ def embedding(text: str, *, late: bool = True) -> Embedding:
 
 def point(memory_: Memory, *, late: bool = True) -> Point:
     return Point(memory_, embedding(memory_.content, late=late))
+
+
+class BagOfWords:
+    """An embedder without a model; ``embedded`` tells what it was asked to embed as documents."""
+
+    name = MODEL
+    dimension = DIMENSION
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+
+    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
+        self.embedded += texts
+        return [embedding(text) for text in texts]
+
+    async def embed_query(self, text: str) -> Embedding:
+        return embedding(text)
+
+    async def close(self) -> None:
+        pass

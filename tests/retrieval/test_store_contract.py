@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import numpy as np
@@ -18,12 +18,6 @@ from tests.retrieval.edge_process import EdgeProcess
 from tests.retrieval.memories_made_up import DIMENSION, MODEL, NOON, embedding, made_id, memory, point
 
 ACME = TenantScope("acme")
-
-
-@pytest.fixture(scope="module")
-def edge_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeProcess]:
-    with EdgeProcess(tmp_path_factory.mktemp("edge")) as process:
-        yield process
 
 
 SERVER = os.environ.get("VARVE_TEST_QDRANT_URL")

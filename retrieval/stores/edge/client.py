@@ -112,7 +112,7 @@ class EdgeStore:
         async with self._slots:
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    answer = await (await self._connected()).ask(header, body)
+                    answer = await self._ask(header, body)
             except TimeoutError as error:
                 raise StoreUnavailableError(f"the Edge owner on {self._path} did not answer within {self._timeout_s:g} s") from error
             except OSError as error:
@@ -120,6 +120,17 @@ class EdgeStore:
         if "error" in answer:
             raise error_of(answer)
         return answer
+
+    async def _ask(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        known = self._connection
+        connection = await self._connected()
+        try:
+            return await connection.ask(header, body)
+        except OSError:
+            if connection is not known:
+                raise
+            # The owner may have been restarted since the last request; every operation may be repeated.
+            return await (await self._connected()).ask(header, body)
 
     async def _connected(self) -> "_Connection":
         async with self._connecting:
@@ -137,6 +148,7 @@ class _Connection:
         self._writer = writer
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._numbers = itertools.count()
+        self._failed = False
         self._receiver = asyncio.create_task(self._receive())
 
     @classmethod
@@ -145,7 +157,7 @@ class _Connection:
 
     @property
     def broken(self) -> bool:
-        return self._receiver.done()
+        return self._failed or self._receiver.done()
 
     async def ask(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         number = next(self._numbers)
@@ -158,8 +170,13 @@ class _Connection:
             await self._writer.drain()
             result: dict[str, Any] = await answer
             return result
+        except OSError:
+            self._failed = True
+            raise
         finally:
             self._waiting.pop(number, None)
+            if not answer.cancel() and not answer.cancelled():
+                answer.exception()  # Seen: asyncio would warn of one that drain() hid.
 
     async def close(self) -> None:
         self._receiver.cancel()

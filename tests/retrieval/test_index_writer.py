@@ -1,0 +1,90 @@
+"""The change feed in the store."""
+
+import pytest
+
+from memory.records import Memory, MemoryChange
+from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
+from retrieval.index.writer import IndexWriter
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import TenantScope
+from tests.retrieval.memories_made_up import DIMENSION, BagOfWords, memory
+
+pytestmark = pytest.mark.integration
+
+ACME = TenantScope("acme")
+
+
+def upsert(changed: Memory) -> MemoryChange:
+    return MemoryChange(op="upsert", memory_id=changed.id, tenant=changed.tenant, memory=changed)
+
+
+def tombstone(removed: Memory) -> MemoryChange:
+    return MemoryChange(op="tombstone", memory_id=removed.id, tenant=removed.tenant)
+
+
+async def test_changes_are_in_the_store_when_the_write_returns(edge_store: EdgeStore) -> None:
+    writer = IndexWriter(store=edge_store, embedder=BagOfWords())
+    first, second, foreign = memory("tea"), memory("coffee"), memory("tea", tenant="rival")
+    await writer.write([upsert(first), upsert(second), upsert(foreign)])
+    assert await edge_store.get(ACME, [first.id, second.id, foreign.id]) == [first, second]
+    await writer.write([tombstone(first), tombstone(foreign)])
+    assert await edge_store.scroll(ACME) == [second]
+    assert await edge_store.count(TenantScope("rival")) == 0
+
+
+async def test_the_last_change_of_a_memory_wins(edge_store: EdgeStore) -> None:
+    embedder = BagOfWords()
+    writer = IndexWriter(store=edge_store, embedder=embedder)
+    tea = memory("tea", version=1)
+    green = tea.model_copy(update={"content": "green tea", "version": 2})
+    gone = memory("gone")
+    back = memory("back")
+    await writer.write([upsert(tea), upsert(green), upsert(gone), tombstone(gone), tombstone(back), upsert(back)])
+    assert {each.content for each in await edge_store.scroll(ACME)} == {"green tea", "back"}
+    assert embedder.embedded == ["green tea", "back"]
+
+
+async def test_equal_contents_are_embedded_once(edge_store: EdgeStore) -> None:
+    embedder = BagOfWords()
+    writer = IndexWriter(store=edge_store, embedder=embedder)
+    await writer.write([upsert(memory("tea", user=user)) for user in ("ann", "bob", None)])
+    assert embedder.embedded == ["tea"]
+    assert await edge_store.count(ACME) == 3
+
+
+async def test_repeating_a_write_changes_nothing(edge_store: EdgeStore) -> None:
+    changes = [upsert(memory(f"note {place}")) for place in range(300)] + [tombstone(memory("note 7"))]
+    for _ in range(2):
+        await IndexWriter(store=edge_store, embedder=BagOfWords()).write(changes)
+    assert await edge_store.count(ACME) == 299
+
+
+async def test_a_store_dropped_for_a_rebuild_is_made_anew(edge_store: EdgeStore) -> None:
+    writer = IndexWriter(store=edge_store, embedder=BagOfWords())
+    await writer.write([upsert(memory("tea"))])
+    await edge_store.drop()
+    with pytest.raises(StoreUnavailableError):
+        await writer.write([upsert(memory("coffee"))])
+    await writer.write([upsert(memory("coffee"))])
+    assert [each.content for each in await edge_store.scroll(ACME)] == ["coffee"]
+
+
+async def test_nothing_is_written_with_another_model(edge_store: EdgeStore) -> None:
+    await edge_store.prepare(model="another", dimension=DIMENSION)
+    with pytest.raises(ModelMismatchError):
+        await IndexWriter(store=edge_store, embedder=BagOfWords()).write([upsert(memory("tea"))])
+
+
+async def test_a_change_that_contradicts_itself_is_refused(edge_store: EdgeStore) -> None:
+    writer = IndexWriter(store=edge_store, embedder=BagOfWords())
+    foreign = memory("tea", tenant="rival")
+    stolen = MemoryChange(op="upsert", memory_id=foreign.id, tenant="acme", memory=foreign)
+    empty = MemoryChange(op="upsert", memory_id=foreign.id, tenant="rival")
+    for bad in (stolen, empty):
+        with pytest.raises(StoreRejectedError, match=foreign.id):
+            await writer.write([upsert(memory("coffee")), bad])
+    assert await edge_store.count(ACME) == 0
+
+
+async def test_an_empty_batch_is_nothing(edge_store: EdgeStore) -> None:
+    await IndexWriter(store=edge_store, embedder=BagOfWords()).write([])

@@ -1,0 +1,71 @@
+"""The one filter of all requests."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.stores.scope import IdIn, OneOf, TenantFilter, TenantScope
+from tests.retrieval.memories_made_up import NOON
+
+NAMES = st.text(min_size=1, max_size=5)
+FILTERS = st.builds(
+    TenantFilter,
+    scope=st.builds(TenantScope, NAMES, st.none() | NAMES),
+    ids=st.none() | st.lists(NAMES, max_size=3).map(tuple),
+    kinds=st.lists(NAMES, max_size=3).map(tuple),
+    types=st.lists(NAMES, max_size=3).map(tuple),
+    since=st.none() | st.just(NOON),
+    until=st.none() | st.just(NOON + timedelta(microseconds=1)),
+    generation=st.none() | st.text(max_size=3),
+    alive_at=st.none() | st.just(NOON),
+)
+
+
+@given(FILTERS)
+def test_the_tenant_is_always_the_first_condition(tenant_filter: TenantFilter) -> None:
+    conditions = list(tenant_filter.conditions())
+    assert conditions[0] == OneOf("tenant", (tenant_filter.scope.tenant,))
+    if tenant_filter.scope.user is not None:
+        assert conditions[1] == OneOf("user", (tenant_filter.scope.user,))
+
+
+@given(FILTERS)
+def test_a_filter_survives_the_way_to_the_owner(tenant_filter: TenantFilter) -> None:
+    assert TenantFilter.from_wire(tenant_filter.to_wire()) == tenant_filter
+
+
+@given(FILTERS, st.lists(NAMES, max_size=4))
+def test_narrowing_never_widens(tenant_filter: TenantFilter, ids: list[str]) -> None:
+    narrowed = tenant_filter.within(ids)
+    assert narrowed.scope == tenant_filter.scope
+    [allowed] = [each.ids for each in narrowed.conditions() if isinstance(each, IdIn)]
+    assert set(allowed) <= set(ids)
+    assert tenant_filter.ids is None or set(allowed) <= set(tenant_filter.ids)
+
+
+@given(FILTERS)
+def test_statistics_are_of_the_whole_tenant_and_of_nobody_else(tenant_filter: TenantFilter) -> None:
+    assert list(tenant_filter.whole_tenant.conditions()) == [OneOf("tenant", (tenant_filter.scope.tenant,))]
+
+
+@pytest.mark.parametrize("change", [{"tenant": ""}, {"tenant": None}, {"kinds": None}, {"since": 7}])
+def test_a_filter_that_is_none_is_refused(change: dict[str, object]) -> None:
+    wire = TenantFilter(scope=TenantScope("acme")).to_wire()
+    with pytest.raises(ValueError):  # noqa: PT011 - of whatever is wrong
+        TenantFilter.from_wire({**wire, **change})
+    with pytest.raises(ValueError, match="tenant"):
+        TenantFilter.from_wire({name: value for name, value in wire.items() if name != "tenant"})
+
+
+def test_a_time_without_a_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="zone"):
+        list(TenantFilter(scope=TenantScope("acme"), since=datetime(2024, 1, 1)).conditions())
+
+
+def test_a_scope_needs_a_tenant_and_no_empty_user() -> None:
+    with pytest.raises(ValueError, match="tenant"):
+        TenantScope("")
+    with pytest.raises(ValueError, match="user"):
+        TenantScope("acme", "")
