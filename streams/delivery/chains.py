@@ -56,7 +56,6 @@ class Chains:
         self._scheduler = scheduler
         self._max_tries = max_tries
         self._tasks: set[asyncio.Task[None]] = set()
-        self._results: dict[Entry[FaustRecord], list[Outgoing]] = {}
         self._changed = asyncio.Event()
         self._failure: BaseException | None = None
 
@@ -72,9 +71,7 @@ class Chains:
 
     async def assign(self, partitions: set[int], generation: int) -> None:
         """Takes the partitions over; results of partitions that are gone are dropped."""
-        places = {(self._topic, partition) for partition in partitions}
-        self._scheduler.assign(places, generation)
-        self._results = {entry: result for entry, result in self._results.items() if entry.place in places}
+        self._scheduler.assign({(self._topic, partition) for partition in partitions}, generation)
 
     async def revoke(self) -> None:
         """Fences what is under way: it goes on, but writes nothing until its record is delivered again."""
@@ -96,8 +93,8 @@ class Chains:
         self._start_ready()
 
     async def drained(self) -> None:
-        """Waits until nothing is held."""
-        while self._scheduler.in_flight:
+        """Waits until nothing that is ours is held."""
+        while self._scheduler.owed:
             self._changed.clear()
             await self._changed.wait()
 
@@ -115,9 +112,8 @@ class Chains:
         self._context.metrics.in_flight.labels(self._context.stage).set(self._scheduler.in_flight)
 
     async def _work(self, entry: Entry[FaustRecord]) -> None:
-        outputs = await self._outputs_of(entry.record.record)
+        entry.result = await self._outputs_of(entry.record.record)
         may_write = self._scheduler.computed(entry, time.monotonic())
-        self._results[entry] = outputs
         self._start_ready()
         if may_write:
             await self._write(entry)
@@ -151,18 +147,18 @@ class Chains:
         while self._scheduler.may_write(entry):
             tries += 1
             try:
-                await self._context.outbox.send(self._results[entry], may_write=lambda: self._may_write(entry))
+                await self._context.outbox.send(entry.result, may_write=lambda: self._may_write(entry))
             except TransientFailure as failure:
                 if self._may_write(entry):
                     await self._context.wait_out(failure, tries)
             except RecordError as error:
                 refusal = Refusal(entry.record.record, error.reason, f"what it gave cannot be produced: {error}")
-                self._results[entry] = [self._context.letter(refusal, tries, datetime.now(UTC))]
+                entry.result = [self._context.letter(refusal, tries, datetime.now(UTC))]
             else:
                 break
         else:
             return
-        self._results.pop(entry, None)
+        entry.result = None
         for released in self._scheduler.done(entry):
             released.ack()
         self._context.metrics.records.labels(self._context.stage, "done").inc()

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 R = TypeVar("R")
 
@@ -41,6 +41,8 @@ class Entry(Generic[R]):
     """The assignment under which it was last delivered; None: its partition is not ours now."""
     status: Status = Status.WAITING
     started: float = 0.0
+    result: Any = None
+    """What was computed of it, until it is written."""
 
 
 @dataclass(slots=True)
@@ -54,6 +56,8 @@ class _Tenant(Generic[R]):
 @dataclass(slots=True)
 class _Partition(Generic[R]):
     generation: int
+    held_over: deque[int]
+    """Offsets of the records whose work an earlier assignment began, ascending."""
     order: deque[Entry[R]] = field(default_factory=deque)
 
 
@@ -99,6 +103,11 @@ class Scheduler(Generic[R]):
         return len(self._entries)
 
     @property
+    def owed(self) -> int:
+        """How many records of the present assignment are not acknowledged yet."""
+        return sum(len(partition.order) for partition in self._partitions.values())
+
+    @property
     def running(self) -> int:
         """How many records are worked on."""
         return self._running
@@ -110,10 +119,13 @@ class Scheduler(Generic[R]):
 
     def assign(self, places: set[Place], generation: int) -> None:
         """The partitions that are ours from now on. What was held of others, and is not worked on, is dropped."""
-        self._partitions = {place: _Partition(generation) for place in places}
         for entry in list(self._entries.values()):
             if entry.place not in places and entry.status is not Status.RUNNING:
                 self._forget(entry)
+        held_over: dict[Place, list[int]] = {place: [] for place in places}
+        for place, offset in sorted(self._entries):
+            held_over.get(place, []).append(offset)
+        self._partitions = {place: _Partition(generation, deque(offsets)) for place, offsets in held_over.items()}
 
     def revoke(self) -> None:
         """No partition is ours until the next :meth:`assign`. Work under way goes on; what it gives may not be written meanwhile."""
@@ -132,6 +144,7 @@ class Scheduler(Generic[R]):
         partition = self._partitions.get(place)
         if partition is None:
             return None
+        self._give_up_before(place, offset, partition)
         entry = self._entries.get((place, offset))
         if entry is not None and entry.generation == partition.generation:
             return None
@@ -184,6 +197,10 @@ class Scheduler(Generic[R]):
             self._forget(entry)
         return False
 
+    def holds(self, entry: Entry[R]) -> bool:
+        """Whether the entry is still among the records in work."""
+        return self._entries.get((entry.place, entry.offset)) is entry
+
     def may_write(self, entry: Entry[R]) -> bool:
         """Whether the entry's partition is ours, under the assignment that delivered it."""
         partition = self._partitions.get(entry.place)
@@ -208,6 +225,13 @@ class Scheduler(Generic[R]):
             released.append(first.record)
         return released
 
+    def _give_up_before(self, place: Place, offset: int, partition: _Partition[R]) -> None:
+        """Forgets what was held over from below an offset that is delivered now: another worker has committed it, it never comes again."""
+        while partition.held_over and partition.held_over[0] <= offset:
+            entry = self._entries.get((place, partition.held_over.popleft()))
+            if entry is not None and entry.offset < offset and entry.generation is None:
+                self._forget(entry)
+
     def _make_ready(self, entry: Entry[R]) -> None:
         tenant = self._tenants.get(entry.tenant)
         if tenant is None:
@@ -228,7 +252,8 @@ class Scheduler(Generic[R]):
             self._make_ready(chain[0])
 
     def _forget(self, entry: Entry[R]) -> None:
-        self._entries.pop((entry.place, entry.offset), None)
+        if self.holds(entry):
+            del self._entries[entry.place, entry.offset]
         tenant = self._tenants.get(entry.tenant)
         if tenant is not None and entry.status is Status.WAITING and entry in tenant.ready:
             tenant.ready.remove(entry)

@@ -1,7 +1,8 @@
 """Drives the delivery rules through random interleavings of deliveries, work, failures, rebalances and redeliveries.
 
-The simulated broker redelivers from the committed offset after every rebalance, as Kafka does. Whatever happens, at the end every record
-was worked on to its end, records of one key in their order, and no offset was committed before all records under it were done.
+The simulated broker redelivers from the committed offset after every rebalance, as Kafka does; while a partition is not ours, another
+worker may get on with it. Whatever happens, at the end every record was worked on to its end, records of one key in their order, and no
+offset was committed before all records under it were done.
 """
 
 from collections import defaultdict
@@ -53,6 +54,14 @@ class World:
         self.scheduler.assign(ours, self.generation)
         self.cursor = {place: self.committed[place] for place in ours}
 
+    def elsewhere(self, place: Place) -> None:
+        """Another worker handles the next record of a partition that is not ours, and commits it."""
+        offset = self.committed[place]
+        if place in self.cursor or offset >= len(self.keys[place]):
+            return
+        self.written[f"{place}/{(place, self.keys[place][offset])}"].append((place, offset))
+        self.committed[place] = offset + 1
+
     def deliver(self, place: Place) -> None:
         offset = self.cursor.get(place)
         if offset is None or offset >= len(self.keys[place]) or not self.scheduler.has_room(place):
@@ -67,7 +76,8 @@ class World:
         entry = self.scheduler.start(self.now)
         if entry is not None:
             assert len(self.running) < self.slots
-            assert all((other.place, other.key) != (entry.place, entry.key) for other in self.running), "two of one key at once"
+            rivals = [other for other in self.running if (other.place, other.key) == (entry.place, entry.key)]
+            assert not any(map(self.scheduler.holds, rivals)), "two of one key at once"
             self.running.append(entry)
 
     def finish(self, index: int) -> None:
@@ -110,6 +120,7 @@ STEPS = st.one_of(
     st.tuples(st.just("finish"), st.integers(0, 7)),
     st.tuples(st.just("write"), st.integers(0, 7)),
     st.tuples(st.just("rebalance"), st.integers(0, 2**PARTITIONS - 1)),
+    st.tuples(st.just("elsewhere"), st.integers(0, PARTITIONS - 1)),
 )
 
 
@@ -137,6 +148,8 @@ def test_nothing_is_lost_reordered_or_acknowledged_early(
                 world.write(argument)
             case "rebalance":
                 world.rebalance({place for place in keys if argument >> place[1] & 1})
+            case "elsewhere":
+                world.elsewhere((TOPIC, argument))
     world.settle()
     for place, log in keys.items():
         for key in set(log):
@@ -146,6 +159,26 @@ def test_nothing_is_lost_reordered_or_acknowledged_early(
             firsts = list(dict.fromkeys(written))
             assert firsts == expected, "out of order"
     assert world.scheduler.in_flight == len(world.running) == 0
+
+
+def test_a_record_that_another_worker_finished_meanwhile_does_not_block_its_key() -> None:
+    scheduler: Scheduler[str] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=100, max_span=100)
+    place = (TOPIC, 0)
+    scheduler.assign({place}, 1)
+    scheduler.deliver(place, 5, "k", "t", "slow")
+    slow = scheduler.start(0.0)
+    assert slow is not None
+    for ours, generation in ((set(), 2), ({place}, 3)):
+        scheduler.revoke()
+        scheduler.assign(ours, generation)
+    scheduler.deliver(place, 6, "k", "t", "next")
+    entry = scheduler.start(1.0)
+    assert entry is not None
+    assert entry.offset == 6
+    assert not scheduler.computed(slow, 90.0)
+    assert scheduler.computed(entry, 91.0)
+    assert scheduler.done(entry) == ["next"]
+    assert scheduler.in_flight == scheduler.running == 0
 
 
 def test_a_slow_head_holds_acknowledgements_but_not_its_neighbours() -> None:
