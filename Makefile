@@ -7,6 +7,11 @@ UV_VERSION := 0.13.9
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
+# uv brings certificates of its own: where the machine has some, it trusts whom the machine trusts.
+ifneq ($(wildcard /etc/ssl/certs),)
+export UV_SYSTEM_CERTS ?= 1
+endif
+
 .PHONY: help setup demo test lint check lock
 
 help: ## show the targets

@@ -1,9 +1,11 @@
 """Kafka's jars: fetched once by Maven coordinates, checked against the hashes that ship with Varve, kept in the user's cache folder."""
 
 import hashlib
-import logging
 import os
 import shutil
+import ssl
+import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from importlib import resources
@@ -85,24 +87,24 @@ def expected_hashes() -> Mapping[str, str]:
 
 
 def _resolve(scratch: Path) -> list[Path]:
-    try:
-        os.environ.setdefault("JAVA_HOME", str(java().parent.parent))  # without it, jgo would fetch a JDK of its own
-        from jgo.env import EnvironmentBuilder, LinkStrategy
-        from jgo.maven import MavenContext
-    except ImportError as error:
-        raise MissingPartError("fetching Kafka needs jgo of the 'embedded' extra: run `make setup`") from error
-    logging.getLogger("jgo").setLevel(logging.CRITICAL)
-    context = MavenContext(repo_cache=scratch / "maven", timeout=60)
-    builder = EnvironmentBuilder(context=context, cache_dir=scratch / "jgo", link_strategy=LinkStrategy.HARD)
-    for attempt in range(1, TRIES + 1):
-        try:
-            return list(builder.from_endpoint(COORDINATES).all_jars)
-        except Exception as error:  # jgo raises plain exceptions of many kinds, and a download may fail for a moment
-            if attempt == TRIES:
-                raise FetchError(
-                    f"Kafka {KAFKA_VERSION} cannot be fetched from Maven Central ({error}): check the network, then run `make setup` again"
-                ) from error
-    raise AssertionError("unreachable")
+    command = [sys.executable, "-m", "varve.embedded.jar_resolver", COORDINATES, str(scratch)]
+    said = ""
+    for _ in range(TRIES):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=_resolver_environment())
+        if done.returncode == 0:
+            return [Path(line) for line in done.stdout.splitlines()]
+        said = (done.stderr.strip().splitlines() or ["no word why"])[-1]
+    raise FetchError(f"Kafka {KAFKA_VERSION} cannot be fetched from Maven Central ({said}): check the network, then run `make setup` again")
+
+
+def _resolver_environment() -> dict[str, str]:
+    """Without JAVA_HOME jgo would fetch a JDK of its own; without a bundle it would trust only certifi's, not the machine's."""
+    environment = {**os.environ, "JAVA_HOME": str(java().parent.parent)}
+    trusted = ssl.get_default_verify_paths()
+    bundle = trusted.cafile or trusted.capath
+    if bundle is not None:
+        environment.setdefault("REQUESTS_CA_BUNDLE", bundle)
+    return environment
 
 
 def _faults(folder: Path) -> list[str]:
