@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from retrieval.service.middleware import BodyLimit, Observed
 from retrieval.service.parts import OpenParts, open_parts
 from retrieval.service.problems import install_problem_handlers
-from retrieval.service.routes import health, memories, messages, recall, sessions
+from retrieval.service.routes import dead_letters, health, memories, messages, recall, sessions
 from runtime.metrics import metrics
 from runtime.settings import Settings
 
@@ -31,6 +31,6 @@ def create_app(settings: Settings, *, open_parts: OpenParts = open_parts) -> Fas
     app.add_middleware(BodyLimit, max_bytes=settings.service.max_body_bytes)
     app.add_middleware(Observed, metrics=metrics())
     install_problem_handlers(app)
-    for routes in (messages, recall, memories, sessions, health):
+    for routes in (messages, recall, memories, sessions, dead_letters, health):
         app.include_router(routes.router)
     return app

@@ -14,7 +14,7 @@ from memory.errors import RecordError, RecordTooLargeError, VarveError
 from models.errors import TransientModelError
 from retrieval.errors import StoreUnavailableError
 from retrieval.service.answers import to_json
-from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError, UnknownTenantError
+from runtime.errors import DeadLetterMissingError, KafkaUnavailableError, RedisUnavailableError, TopicMissingError, UnknownTenantError
 from runtime.logs import logger
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -73,6 +73,8 @@ def problem_of(error: VarveError) -> Problem:
             return Problem(413, "too-large", str(error))
         case RecordError():
             return Problem(422, error.reason.replace("_", "-"), str(error))
+        case DeadLetterMissingError():
+            return Problem(404, "not-found", str(error))
         case UnknownTenantError():
             return unauthorized("the key's tenant is gone")
         case _:

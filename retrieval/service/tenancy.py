@@ -29,4 +29,19 @@ async def _tenant(
     return tenant
 
 
+async def _operator(
+    parts: PartsOfApp,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+    header: Annotated[str | None, Security(_header)],
+) -> None:
+    key = bearer.credentials if bearer is not None else header
+    if not key:
+        raise unauthorized("send an operator's key as `Authorization: Bearer ...` or `X-API-Key`")
+    if not parts.tenants.is_admin_key(key):
+        raise unauthorized("this is no operator's key; `varve tenants admin-key` makes one")
+
+
+Operator = Depends(_operator)
+"""Lets only operators' keys in: what lies behind it is not one tenant's."""
+
 Caller = Annotated[Tenant, Depends(_tenant)]

@@ -1,9 +1,10 @@
 """Which dead letters there are, and which are meant. Pure: records in, letters out."""
 
+import base64
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.records import DeadLetter
 from runtime.dead_letters.story import Note, Settlement
@@ -47,6 +48,18 @@ class Letter:
     state: State = "open"
     settled_at: datetime | None = None
 
+    def as_json(self) -> dict[str, Any]:
+        """The letter as operators are shown it, without its content."""
+        story = self.story.model_dump(mode="json", exclude={"schema_version"})
+        return {
+            "place": str(self.place),
+            "state": self.state,
+            **story,
+            "key": _text(self.key),
+            "size": self.size,
+            "settled_at": None if self.settled_at is None else self.settled_at.isoformat(),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -58,6 +71,16 @@ class Opened:
     """As the source's producer wrote them."""
     answer: str | None
     """What the model answered, where that was the reason."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The letter with its content: ``value`` as text where it is UTF-8, else ``value_base64``."""
+        content: dict[str, Any] = {}
+        try:
+            content["value"] = None if self.value is None else self.value.decode()
+        except UnicodeDecodeError:
+            content["value_base64"] = base64.b64encode(self.value or b"").decode("ascii")
+        headers = [[name, _text(value)] for name, value in self.headers]
+        return {**self.letter.as_json(), **content, "headers": headers, "answer": self.answer}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +121,10 @@ class Selection:
             and (self.until is None or story.last_time < self.until)
             and (not self.places or letter.place in self.places)
         )
+
+
+def _text(raw: bytes | None) -> str | None:
+    return None if raw is None else raw.decode("utf-8", "backslashreplace")
 
 
 def settled(letters: Iterable[Letter], notes: Iterable[tuple[int, Note]]) -> dict[Place, Letter]:

@@ -10,6 +10,7 @@ Headers = tuple[tuple[str, bytes], ...]
 FORWARDED: Final = "varve-forwarded"
 """Header of a record that lay in another partition than its key says, and was forwarded once."""
 
+
 @dataclass(frozen=True, slots=True)
 class Delivered:
     """A record as it lies in its log."""

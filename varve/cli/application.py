@@ -5,7 +5,7 @@ import sys
 import typer
 
 from memory.errors import VarveError
-from varve.cli import config, demo, dev, flow, processes, rebuild, status, tenants
+from varve.cli import config, demo, dev, dlq, flow, processes, rebuild, status, tenants
 
 app = typer.Typer(
     name="varve",
@@ -19,6 +19,7 @@ for group in (dev, demo, processes, flow, status, config, rebuild):
     group.register(app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
+app.add_typer(dlq.app, name="dlq")
 
 
 def main() -> None:

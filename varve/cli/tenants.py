@@ -23,6 +23,16 @@ def add(
     typer.echo(f"added to {settings.tenants_path}; the key above is shown this once", err=True)
 
 
+@app.command("admin-key")
+def admin_key(data: DataOption = None) -> None:
+    """Add an operator's key, which opens `/v1/admin`; prints the key, which is kept nowhere."""
+    from runtime.tenants import add_admin_key
+
+    settings = own_settings(data)
+    typer.echo(add_admin_key(settings.tenants_path))
+    typer.echo(f"added to {settings.tenants_path}; the key above is shown this once", err=True)
+
+
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
     """List the tenants with their schema and number of keys."""

@@ -1,0 +1,105 @@
+"""The operators' routes: for their key alone."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+from asgi_lifespan import LifespanManager
+
+from memory.keys import encode_key
+from retrieval.service.app import create_app
+from runtime.kafka import Position, Producer, create_topics, read_topic
+from runtime.settings import KafkaSettings, Settings, StoreSettings
+from runtime.tenants import add_admin_key, add_tenant
+from streams.delivery.dead_letters import dead_letter
+from streams.delivery.records import Delivered
+
+pytestmark = pytest.mark.integration
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+PATH = "/v1/admin/dead-letters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operated:
+    """A running service with two tenants' dead letters."""
+
+    settings: Settings
+    http: httpx.AsyncClient
+    tenant_key: str
+    places: dict[str, str]
+
+
+@pytest.fixture
+async def operated(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> AsyncIterator[Operated]:
+    settings = Settings(
+        data=tmp_path,
+        kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
+        store=StoreSettings(socket=tmp_path / "nobody"),
+    )
+    settings = settings.model_copy(update={"redis": settings.redis.model_copy(update={"url": redis_url})})
+    await create_topics(settings)
+    tenant_key = add_tenant(settings.tenants_path, "acme", schema="companion")
+    admin_key = add_admin_key(settings.tenants_path)
+    async with Producer(kafka=settings.kafka) as producer:
+        places = {tenant: await _refuse(settings, producer, tenant) for tenant in ("acme", "umbrella")}
+    async with (
+        LifespanManager(create_app(settings), startup_timeout=60) as manager,
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=manager.app), base_url="http://varve", headers={"Authorization": f"Bearer {admin_key}"}
+        ) as http,
+    ):
+        yield Operated(settings=settings, http=http, tenant_key=tenant_key, places=places)
+
+
+async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
+    key, value = encode_key(tenant, "s"), b"\xff"
+    position: Position = await producer.send(settings.topic("messages"), key=key, value=value)
+    source = Delivered(settings.topic("messages"), position.partition, position.offset, key, value, (), 0.0)
+    letter = dead_letter(
+        settings.topic("dead-letters"),
+        source,
+        stage="sessions",
+        reason="malformed",
+        detail="not JSON",
+        tries=1,
+        first_time=NOON,
+        last_time=NOON,
+    )
+    place = await producer.send(letter.topic, key=key, value=value, headers=list(letter.headers))
+    return f"{place.partition}/{place.offset}"
+
+
+async def test_operators_list_show_drive_and_purge(operated: Operated) -> None:
+    http, places = operated.http, operated.places
+    listed = (await http.get(PATH)).json()
+    assert {letter["place"]: letter["tenant"] for letter in listed["letters"]} == {place: tenant for tenant, place in places.items()}
+    only = (await http.get(PATH, params={"tenant": "acme", "stage": "sessions", "since": NOON.isoformat()})).json()
+    assert [letter["place"] for letter in only["letters"]] == [places["acme"]]
+    shown = (await http.get(f"{PATH}/{places['acme']}")).json()
+    assert (shown["value_base64"], shown["reason"], shown["state"]) == ("/w==", "malformed", "open")
+    assert (await http.get(f"{PATH}/0/999")).status_code == 404
+
+    assert (await http.post(f"{PATH}/redrive", json={})).status_code == 422
+    driven = await http.post(f"{PATH}/redrive", json={"at": [places["acme"]]})
+    assert driven.json() == {"redriven": 1, "superseded": 0, "refused": []}
+    topic = operated.settings.topic("messages")
+    assert len([record async for record in read_topic(topic, operated.settings.kafka) if record.key == encode_key("acme", "s")]) == 2
+    assert (await http.get(PATH, params={"state": "redriven"})).json()["total"] == 1
+
+    assert (await http.post(f"{PATH}/purge", json={"tenant": "umbrella"})).json() == {"purged": 1}
+    assert (await http.post(f"{PATH}/purge", json={"all": True, "state": ["redriven"]})).json() == {"purged": 1}
+    assert (await http.get(PATH, params={"state": ["open", "redriven"]})).json() == {"letters": [], "total": 0}
+
+
+async def test_no_tenant_sees_a_dead_letter_and_an_operators_key_opens_no_memory(operated: Operated) -> None:
+    tenant = {"Authorization": f"Bearer {operated.tenant_key}"}
+    for method, path in (("GET", PATH), ("GET", f"{PATH}/0/0"), ("POST", f"{PATH}/redrive"), ("POST", f"{PATH}/purge")):
+        for headers in (tenant, {"Authorization": ""}):
+            answer = await operated.http.request(method, path, headers=headers, json={"all": True} if method == "POST" else None)
+            assert answer.status_code == 401, (method, path)
+            assert "malformed" not in answer.text
+    assert (await operated.http.post("/v1/recall", json={"query": "tea?"})).status_code == 401

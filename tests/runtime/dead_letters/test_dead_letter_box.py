@@ -1,0 +1,190 @@
+"""Dead letters on the real broker: listed, opened, driven again, purged."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Final
+
+import pytest
+
+from memory.headers import ORIGIN
+from memory.keys import encode_key, partition_of
+from memory.records import Memory, MemoryChange
+from runtime.clocks import ManualClock
+from runtime.dead_letters import DeadLetterBox, Driven, Place, Selection, State
+from runtime.errors import DeadLetterMissingError
+from runtime.kafka import KafkaOffsets, Position, Producer, TopicPartition, create_topics, read_topic
+from runtime.settings import KafkaSettings, Settings
+from streams.delivery.dead_letters import dead_letter
+from streams.delivery.records import Delivered
+
+pytestmark = pytest.mark.integration
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+EVERYTHING: Final[frozenset[State]] = frozenset({"open", "redriven", "superseded"})
+
+
+@pytest.fixture
+async def settings(kafka: str, topic_prefix: str) -> Settings:
+    settings = Settings(kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2, max_record_bytes=2000))
+    await create_topics(settings)
+    return settings
+
+
+@pytest.fixture
+async def producer(settings: Settings) -> AsyncIterator[Producer]:
+    async with Producer(kafka=settings.kafka) as producer:
+        yield producer
+
+
+@pytest.fixture
+def box(settings: Settings, producer: Producer) -> DeadLetterBox:
+    return DeadLetterBox(settings=settings, producer=producer, clock=ManualClock(NOON))
+
+
+class Flow:
+    """Produces records, and the dead letters of some of them."""
+
+    def __init__(self, settings: Settings, producer: Producer) -> None:
+        self._settings = settings
+        self._producer = producer
+
+    async def record(self, topic: str, key: bytes, value: bytes | None) -> Position:
+        return await self._producer.send(self._settings.topic(topic), key=key, value=value)
+
+    async def refused(
+        self, topic: str, stage: str, key: bytes, value: bytes | None, position: Position, *, reason: str = "malformed"
+    ) -> Position:
+        source = Delivered(self._settings.topic(topic), position.partition, position.offset, key, value, (("app", b"1"),), 0.0)
+        letter = dead_letter(
+            self._settings.topic("dead-letters"),
+            source,
+            stage=stage,
+            reason=reason,
+            detail="because",
+            tries=2,
+            first_time=NOON,
+            last_time=NOON,
+            raw_answer="{",
+        )
+        return await self._producer.send(letter.topic, key=key, value=letter.value, headers=list(letter.headers))
+
+
+@pytest.fixture
+def flow(settings: Settings, producer: Producer) -> Flow:
+    return Flow(settings, producer)
+
+
+async def _of(settings: Settings, topic: str, key: bytes) -> list[tuple[bytes | None, dict[str, bytes]]]:
+    return [(record.value, dict(record.headers)) async for record in read_topic(settings.topic(topic), settings.kafka) if record.key == key]
+
+
+async def test_a_letter_is_listed_opened_and_driven_to_where_it_lay_with_its_identity(
+    settings: Settings, box: DeadLetterBox, flow: Flow
+) -> None:
+    key = encode_key("acme", "s-1")
+    position = await flow.record("messages", key, b'{"tenant": "acme"')
+    place = Place(*await flow.refused("messages", "sessions", key, b'{"tenant": "acme"', position))
+    (letter,) = await box.letters(Selection(tenant="acme", stage="sessions", reason="malformed"))
+    assert (letter.place, letter.story.offset, letter.state) == (place, position.offset, "open")
+    opened = await box.open(place)
+    assert (opened.value, opened.headers, opened.answer) == (b'{"tenant": "acme"', (("app", b"1"),), "{")
+
+    assert await box.redrive(Selection(tenant="acme")) == Driven(redriven=1)
+    assert await box.redrive(Selection(tenant="acme")) == Driven(), "what was driven is not driven again unasked"
+    assert await box.letters(Selection()) == []
+    (settled,) = await box.letters(Selection(states=EVERYTHING))
+    assert (settled.state, settled.settled_at) == ("redriven", NOON)
+    assert await box.redrive(Selection(states=EVERYTHING)) == Driven(redriven=1)
+    origin = f"{settings.topic('messages')}/{position.partition}/{position.offset}".encode()
+    again = (b'{"tenant": "acme"', {"app": b"1", ORIGIN: origin})
+    assert await _of(settings, "messages", key) == [(b'{"tenant": "acme"', {}), again, again]
+
+
+async def test_only_what_is_meant_is_driven(box: DeadLetterBox, flow: Flow) -> None:
+    for tenant in ("acme", "umbrella"):
+        for reason in ("malformed", "unknown_tenant"):
+            key = encode_key(tenant, "s")
+            await flow.refused("windows", "extraction", key, b"{}", await flow.record("windows", key, b"{}"), reason=reason)
+    assert await box.redrive(Selection(tenant="acme", reason="malformed")) == Driven(redriven=1)
+    left = await box.letters(Selection())
+    assert {(letter.story.tenant, letter.story.reason) for letter in left} == {
+        ("acme", "unknown_tenant"),
+        ("umbrella", "malformed"),
+        ("umbrella", "unknown_tenant"),
+    }
+
+
+async def test_what_kafka_does_not_take_stays_open_and_holds_up_nothing(box: DeadLetterBox, flow: Flow) -> None:
+    key = encode_key("acme", "s")
+    await flow.refused("messages", "sessions", key, b"x" * 3000, Position(0, 0), reason="too_large")
+    await flow.refused("messages", "sessions", key, b"{}", Position(0, 1))
+    driven = await box.redrive(Selection(tenant="acme"))
+    assert driven.redriven == 1
+    assert len(driven.refused) == 1
+    assert "3000 bytes" in driven.refused[0]
+    assert [letter.story.reason for letter in await box.letters(Selection())] == ["too_large"]
+
+
+async def test_an_older_value_of_a_memory_never_becomes_the_newest(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:
+    def value(version: int) -> bytes:
+        memory = Memory(id="m", tenant="acme", kind="event", type="t", content="c", event_time=NOON, version=version)
+        return MemoryChange(op="upsert", memory_id="m", tenant="acme", memory=memory).to_json()
+
+    passed_by, gone, newest = (encode_key("acme", name) for name in ("passed-by", "gone", "newest"))
+    await flow.refused("memories", "index", passed_by, value(1), await flow.record("memories", passed_by, value(1)))
+    await flow.record("memories", passed_by, value(2))
+    await flow.refused("memories", "index", gone, value(1), await flow.record("memories", gone, value(1)))
+    await flow.record("memories", gone, None)
+    await flow.record("memories", newest, value(1))
+    await flow.refused("memories", "index", newest, value(2), await flow.record("memories", newest, value(2)))
+
+    assert await box.redrive(Selection(stage="index")) == Driven(redriven=1, superseded=2)
+
+    async def last(key: bytes) -> bytes | None:
+        return (await _of(settings, "memories", key))[-1][0]
+
+    assert await last(passed_by) == value(2)
+    assert await last(gone) is None
+    assert await last(newest) == value(2)
+    assert len(await _of(settings, "memories", newest)) == 3
+    states = {letter.key: letter.state for letter in await box.letters(Selection(states=EVERYTHING))}
+    assert states == {passed_by: "superseded", gone: "superseded", newest: "redriven"}
+
+
+async def test_a_value_that_comes_while_an_older_one_is_driven_is_put_behind_it(settings: Settings, flow: Flow) -> None:
+    key = encode_key("acme", "raced")
+    position = await flow.record("memories", key, b"1")
+    await flow.refused("memories", "index", key, b"1", position)
+
+    class Raced(Producer):
+        """Lets another producer be first with the next record of the feed."""
+
+        async def send_many(self, records):  # type: ignore[no-untyped-def]
+            if records[0].value == b"1":
+                await flow.record("memories", key, b"2")
+            return await super().send_many(records)
+
+    async with Raced(kafka=settings.kafka) as raced:
+        assert await DeadLetterBox(settings=settings, producer=raced, clock=ManualClock(NOON)).redrive(Selection()) == Driven(redriven=1)
+    assert [value for value, _ in await _of(settings, "memories", key)] == [b"1", b"2", b"1", b"2"]
+
+
+async def test_what_is_purged_is_neither_shown_nor_driven_and_its_bytes_go_as_far_as_they_can(
+    settings: Settings, box: DeadLetterBox, flow: Flow
+) -> None:
+    key = encode_key("acme", "s")
+    places = [Place(*await flow.refused("messages", "sessions", key, b"{}", Position(0, offset))) for offset in range(3)]
+    assert await box.purge(Selection(places=frozenset({places[0], places[2]}))) == 2
+    assert [letter.place for letter in await box.letters(Selection(states=EVERYTHING))] == [places[1]]
+    with pytest.raises(DeadLetterMissingError, match="varve dlq list"):
+        await box.open(places[2])
+    topic = settings.topic("dead-letters")
+    left = [(record.offset, record.value) async for record in read_topic(topic, settings.kafka)]
+    assert left[:2] == [(1, b"{}"), (2, b"{}")], "the first is gone for good, the third behind an open one is not"
+    assert await box.purge(Selection(tenant="acme")) == 1
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        beginnings = await offsets.beginning_offsets([topic])
+        ends = await offsets.end_offsets([topic])
+    place = TopicPartition(topic, partition_of(key, 2))
+    assert beginnings[place] == ends[place] > 0
+    assert await box.letters(Selection(states=EVERYTHING)) == []
