@@ -37,13 +37,13 @@ class PartitionClock:
 
 
 class Timers:
-    """One timer per open session: cheap to move, since a move only notes the new time and the heap catches up when the old one is due."""
+    """One timer per open session: cheap to put off, since that only notes the new time, and the heap catches up when the old one is due."""
 
     def __init__(self) -> None:
         self._due: dict[bytes, int] = {}
         self._quiet_from: dict[bytes, int] = {}
         self._heap: list[tuple[int, bytes]] = []
-        self._queued: set[bytes] = set()
+        self._queued: dict[bytes, int] = {}
 
     def __len__(self) -> int:
         return len(self._due)
@@ -58,9 +58,8 @@ class Timers:
         """
         self._due[key] = due_ms
         self._quiet_from[key] = wall_ms
-        if key not in self._queued:
-            self._queued.add(key)
-            heapq.heappush(self._heap, (due_ms, key))
+        if key not in self._queued or due_ms < self._queued[key]:
+            self._queue(key, due_ms)
 
     def cancel(self, key: bytes) -> None:
         """Drops a session's timer."""
@@ -76,21 +75,25 @@ class Timers:
         found = []
         again = []
         while self._heap and self._heap[0][0] <= now_ms:
-            _, key = heapq.heappop(self._heap)
-            due = self._due.get(key)
-            if due is None:
-                self._queued.discard(key)
-            elif due > now_ms:
-                again.append((due, key))
-            else:
-                if wall_ms - self._quiet_from[key] >= quiet_ms:
-                    self._quiet_from[key] = wall_ms
-                    found.append(key)
-                again.append((due, key))
-        for entry in again:
-            heapq.heappush(self._heap, entry)
+            queued_ms, key = heapq.heappop(self._heap)
+            if self._queued.get(key) != queued_ms:
+                continue
+            del self._queued[key]
+            due_ms = self._due.get(key)
+            if due_ms is None:
+                continue
+            if due_ms <= now_ms and wall_ms - self._quiet_from[key] >= quiet_ms:
+                self._quiet_from[key] = wall_ms
+                found.append(key)
+            again.append((key, due_ms))
+        for key, due_ms in again:
+            self._queue(key, due_ms)
         return found
 
     def open_sessions(self) -> list[bytes]:
         """All sessions with a timer: those with an open window."""
         return list(self._due)
+
+    def _queue(self, key: bytes, due_ms: int) -> None:
+        self._queued[key] = due_ms
+        heapq.heappush(self._heap, (due_ms, key))

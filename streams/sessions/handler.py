@@ -156,6 +156,8 @@ class SessionsHandler:
         command = SessionCommand.from_json(record.value or b"")
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
+            if command.command == "flush" and self._forward(batch, record, keys[0]):
+                return
         else:
             keys = [key for key in self._timers.open_sessions() if command.tenant in (None, self._open[key][0])]
         for key in keys:

@@ -1,0 +1,85 @@
+"""The event-time clock of a partition, and the timers that it drives."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streams.sessions.clock import PartitionClock, Timers
+
+SECOND = 1000
+
+
+def clock() -> PartitionClock:
+    return PartitionClock(out_of_orderness_ms=30 * SECOND, idle_ms=10 * SECOND)
+
+
+def test_there_is_no_time_before_the_first_message() -> None:
+    assert clock().now_ms(5) is None
+
+
+def test_the_watermark_lies_behind_the_newest_message_and_an_older_one_does_not_move_it() -> None:
+    partition = clock()
+    assert not partition.observe(100 * SECOND, 0)
+    assert partition.now_ms(0) == 70 * SECOND
+    assert not partition.observe(70 * SECOND, 1)
+    assert partition.observe(70 * SECOND - 1, 1), "behind the watermark"
+    assert partition.now_ms(1) == 70 * SECOND
+
+
+def test_a_silent_partition_moves_on_with_the_wall_clock_once_it_counts_as_idle() -> None:
+    partition = clock()
+    partition.observe(100 * SECOND, 1_000_000)
+    assert partition.now_ms(1_000_000 + 10 * SECOND - 1) == 70 * SECOND
+    assert partition.now_ms(1_000_000 + 10 * SECOND) == 80 * SECOND
+    assert partition.now_ms(1_000_000 + 500 * SECOND) == 570 * SECOND
+
+
+def test_an_old_message_keeps_a_partition_from_being_idle() -> None:
+    partition = clock()
+    partition.observe(100 * SECOND, 0)
+    partition.observe(50 * SECOND, 9 * SECOND)
+    assert partition.now_ms(12 * SECOND) == 70 * SECOND
+
+
+def test_a_timer_that_becomes_due_earlier_is_not_kept_waiting() -> None:
+    timers = Timers()
+    timers.set(b"a", 1800 * SECOND, 0)
+    timers.set(b"a", 140 * SECOND, 0)
+    assert timers.due(139 * SECOND, 100 * SECOND, quiet_ms=0) == []
+    assert timers.due(140 * SECOND, 100 * SECOND, quiet_ms=0) == [b"a"]
+
+
+def test_a_backfill_is_not_cut_by_the_newer_messages_of_its_neighbours() -> None:
+    timers = Timers()
+    timers.set(b"old", 100 * SECOND, wall_ms=0)
+    assert timers.due(9999 * SECOND, 9 * SECOND, quiet_ms=10 * SECOND) == []
+    timers.set(b"old", 200 * SECOND, wall_ms=9 * SECOND)
+    assert timers.due(9999 * SECOND, 18 * SECOND, quiet_ms=10 * SECOND) == []
+    assert timers.due(9999 * SECOND, 19 * SECOND, quiet_ms=10 * SECOND) == [b"old"]
+
+
+def test_a_due_session_is_named_again_only_after_another_silence() -> None:
+    timers = Timers()
+    timers.set(b"a", 0, wall_ms=0)
+    assert timers.due(1, 10 * SECOND, quiet_ms=10 * SECOND) == [b"a"]
+    assert timers.due(1, 19 * SECOND, quiet_ms=10 * SECOND) == []
+    assert timers.due(1, 20 * SECOND, quiet_ms=10 * SECOND) == [b"a"]
+
+
+MOVES = st.tuples(st.sampled_from([b"a", b"b", b"c"]), st.none() | st.integers(0, 50))
+
+
+@given(st.lists(st.tuples(st.lists(MOVES, max_size=4), st.integers(0, 60)), max_size=25))
+def test_exactly_the_sessions_whose_time_has_come_are_named(rounds: list[tuple[list[tuple[bytes, int | None]], int]]) -> None:
+    timers = Timers()
+    due_at: dict[bytes, int] = {}
+    for moves, now in rounds:
+        for key, due in moves:
+            if due is None:
+                timers.cancel(key)
+                due_at.pop(key, None)
+            else:
+                timers.set(key, due, wall_ms=0)
+                due_at[key] = due
+        assert sorted(timers.due(now, 0, quiet_ms=0)) == sorted(key for key, due in due_at.items() if due <= now)
+        assert sorted(timers.open_sessions()) == sorted(due_at)
+        assert len(timers) == len(due_at)

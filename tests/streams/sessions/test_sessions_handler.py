@@ -1,0 +1,198 @@
+"""What the sessions stage does beside cutting windows: refuses, forwards, knows repetitions, sets timers."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory.headers import COMMAND, KIND, ORIGIN
+from memory.ids import message_id
+from memory.keys import encode_key, partition_of
+from memory.records import Message, SessionCommand, Window
+from runtime.metrics import Metrics
+from runtime.settings import KafkaSettings, SessionSettings, Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.records import FORWARDED, Delivered, Headers, Outgoing
+from streams.sessions.codec import SessionCodec
+from streams.sessions.handler import SessionsHandler
+from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
+
+PARTITIONS = 4
+KEY = encode_key("acme", "s1")
+HOME = partition_of(KEY, PARTITIONS)
+ELSEWHERE = (HOME + 1) % PARTITIONS
+SAID_AT = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return plain_settings(
+        tmp_path,
+        kafka=KafkaSettings(partitions=PARTITIONS),
+        sessions=SessionSettings(message_count=3, message_cap=5, pause_s=60, wait_timeout_s=300, idle_partition_s=10),
+    )
+
+
+@pytest.fixture
+def tenants(settings: Settings) -> TenantDirectory:
+    return tenants_of(settings, {"acme": "companion"})
+
+
+@pytest.fixture
+def assigned(settings: Settings, tenants: TenantDirectory) -> Callable[..., Steps]:
+    def assign(partition: int = HOME, rows: RowsInMemory | None = None) -> Steps:
+        handler = SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=None, metrics=Metrics())
+        return Steps(handler, SessionCodec(), rows, partition=partition)
+
+    return assign
+
+
+def message(id: str | None = "m1", *, event_time: datetime = SAID_AT, session: str = "s1", tenant: str = "acme") -> bytes:
+    return Message(tenant=tenant, user="ada", session=session, id=id, text="hello", event_time=event_time).to_json()
+
+
+def record(offset: int, value: bytes | None, *, key: bytes | None = KEY, headers: Headers = (), partition: int = HOME) -> Delivered:
+    return delivered("messages", offset, key, value, headers=headers, partition=partition)
+
+
+def flush(offset: int, *, partition: int = HOME) -> Delivered:
+    command = SessionCommand(command="flush", tenant="acme", session="s1")
+    return record(offset, command.to_json(), headers=((KIND, COMMAND),), partition=partition)
+
+
+def as_delivered(output: Outgoing, offset: int) -> Delivered:
+    assert output.topic == "varve.messages"
+    partition = partition_of(output.key or b"", PARTITIONS) if output.partition is None else output.partition
+    return Delivered(output.topic, partition, offset, output.key, output.value, output.headers, 0.0)
+
+
+def windows_of(outputs: list[Outgoing]) -> list[Window]:
+    return [Window.from_json(output.value or b"") for output in outputs if output.topic == "varve.windows"]
+
+
+DEEP = b'{"tenant":"acme","user":"u","session":"s1","event_time":"2024-05-01T00:00:00Z","metadata":{"a":' + b"[" * 900 + b"]" * 900 + b"}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (None, "malformed"),
+        (b"", "malformed"),
+        (b"not json", "malformed"),
+        (b'{"tenant": "\xff\xfe"}', "malformed"),
+        (b"[]", "malformed"),
+        (b'{"tenant":"acme"}', "malformed"),
+        (message().replace(b"2024-05-01T00:00:00Z", b"2024-05-01T00:00:00"), "malformed"),
+        (DEEP, "malformed"),
+        (message().replace(b'"schema_version":"1.0"', b'"schema_version":"2.0"'), "unsupported_version"),
+        (message(tenant="nobody"), "unknown_tenant"),
+        (message().replace(b"hello", b"x" * 950_000), "too_large"),
+        (message(event_time=datetime.now(UTC) + timedelta(days=2)), "future_dated"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else repr(value)[:40],
+)
+async def test_what_cannot_be_read_is_refused_alone(assigned: Callable[..., Steps], value: bytes | None, reason: str) -> None:
+    stage = assigned()
+    bad = record(1, value, headers=(("mine", b"\x00\xff"),))
+    batch = await stage.take([record(0, message("m1")), bad, record(2, message("m2"))])
+    assert [(refusal.record, refusal.reason) for refusal in batch.refusals] == [(bad, reason)]
+    assert stage.state.get(KEY).ids == ["m1", "m2"]
+
+
+async def test_a_message_a_little_ahead_of_the_wall_clock_is_taken(assigned: Callable[..., Steps]) -> None:
+    batch = await assigned().take([record(0, message(event_time=datetime.now(UTC) + timedelta(seconds=200)))])
+    assert batch.refusals == []
+
+
+async def test_a_newer_minor_version_is_taken_with_the_fields_that_are_unknown(assigned: Callable[..., Steps]) -> None:
+    newer = message().replace(b'"schema_version":"1.0"', b'"schema_version":"1.7","mood":"glad"')
+    batch = await assigned().take([record(0, newer), flush(1)])
+    (window,) = windows_of(batch.outputs)
+    assert window.messages[0].model_extra == {"mood": "glad"}
+
+
+async def test_a_misplaced_message_is_forwarded_once_with_its_origin_and_taken_at_home(assigned: Callable[..., Steps]) -> None:
+    lost = record(7, message(None), key=KEY, partition=ELSEWHERE, headers=(("trace", b"1"),))
+    forwarded = await assigned(ELSEWHERE).take([lost])
+    (output,) = forwarded.outputs
+    assert (output.key, output.value) == (KEY, lost.value)
+    assert dict(output.headers) == {"trace": b"1", FORWARDED: b"1", ORIGIN: f"varve.messages/{ELSEWHERE}/7".encode()}
+    home = assigned()
+    taken = await home.take([as_delivered(output, 3), as_delivered(output, 4)])
+    assert [taken.outputs, taken.refusals] == [[], []]
+    assert home.state.get(KEY).ids == [message_id("acme", "s1", f"varve.messages/{ELSEWHERE}/7")], "twice sent, once taken"
+
+
+async def test_a_message_without_a_key_is_forwarded_under_its_own(assigned: Callable[..., Steps]) -> None:
+    batch = await assigned().take([record(0, message(), key=None)])
+    (output,) = batch.outputs
+    assert (output.key, output.partition) == (KEY, None)
+
+
+async def test_a_misplaced_flush_reaches_its_session(assigned: Callable[..., Steps]) -> None:
+    home = assigned()
+    await home.take([record(0, message())])
+    (output,) = (await assigned(ELSEWHERE).take([flush(9, partition=ELSEWHERE)])).outputs
+    (window,) = windows_of((await home.take([as_delivered(output, 1)])).outputs)
+    assert [each.id for each in window.messages] == ["m1"]
+
+
+async def test_a_redriven_message_without_an_id_is_taken_once_however_late_it_is_driven_again(assigned: Callable[..., Steps]) -> None:
+    stage = assigned()
+    origin = ((ORIGIN, f"varve.messages/{HOME}/0".encode()),)
+    await stage.take([record(1, message("m1")), record(2, message(None), headers=origin)])
+    for offset in range(3, 503):
+        await stage.take([record(offset, message(f"n{offset}"))])
+    before = stage.state.get(KEY).sequence, list(stage.state.get(KEY).ids)
+    await stage.take([record(503, message(None), headers=origin)])
+    assert (stage.state.get(KEY).sequence, stage.state.get(KEY).ids) == before
+
+
+async def test_a_timer_closes_the_window_it_was_set_for(assigned: Callable[..., Steps]) -> None:
+    stage = assigned()
+    await stage.take([record(0, message("m1")), record(1, message("m2", event_time=SAID_AT + timedelta(seconds=5)))])
+    soon = datetime.now(UTC) + timedelta(seconds=20)
+    assert stage.handler.due(soon) == []
+    later = datetime.now(UTC) + timedelta(seconds=400)
+    (command,) = stage.handler.due(later)
+    assert command.partition == HOME
+    assert (KIND, COMMAND) in command.headers
+    (window,) = windows_of((await stage.take([as_delivered(command, 2)])).outputs)
+    assert window.closed_by == "idle"
+    assert stage.handler.due(later + timedelta(hours=1)) == []
+
+
+async def test_a_long_window_waits_only_for_a_pause(assigned: Callable[..., Steps]) -> None:
+    stage = assigned()
+    await stage.take([record(offset, message(f"m{offset}")) for offset in range(3)])
+    (command,) = stage.handler.due(datetime.now(UTC) + timedelta(seconds=100))
+    (window,) = windows_of((await stage.take([as_delivered(command, 3)])).outputs)
+    assert window.closed_by == "pause"
+
+
+async def test_a_timer_that_a_message_has_overtaken_does_nothing_and_is_set_again(assigned: Callable[..., Steps]) -> None:
+    stage = assigned()
+    await stage.take([record(0, message("m1"))])
+    later = datetime.now(UTC) + timedelta(seconds=400)
+    (command,) = stage.handler.due(later)
+    batch = await stage.take([record(1, message("m2")), as_delivered(command, 2)])
+    assert batch.outputs == []
+    (again,) = stage.handler.due(later)
+    assert windows_of((await stage.take([as_delivered(again, 3)])).outputs)[0].closed_by == "idle"
+
+
+async def test_timers_are_set_again_from_the_state_after_a_restart(assigned: Callable[..., Steps]) -> None:
+    before = assigned()
+    await before.take([record(0, message("m1"))])
+    after = assigned(rows=RowsInMemory(before.rows.rows))
+    (command,) = after.handler.due(datetime.now(UTC) + timedelta(seconds=400))
+    assert windows_of((await after.take([as_delivered(command, 1)])).outputs)
+
+
+async def test_whatever_nesting_a_message_may_have_its_window_can_be_read(assigned: Callable[..., Steps]) -> None:
+    for depth in range(240, 265):
+        stage = assigned()
+        deep = message().replace(b'"metadata":{}', b'"metadata":{"a":' + b"[" * depth + b"]" * depth + b"}")
+        batch = await stage.take([record(0, deep), flush(1)])
+        assert len(batch.refusals) + len(windows_of(batch.outputs)) == 1

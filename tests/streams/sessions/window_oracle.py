@@ -1,0 +1,99 @@
+"""The rules of windows once more, in plain Python and for tests only: slow, whole-history, without a line of the stage's own code."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Limits:
+    message_count: int
+    message_cap: int
+    token_count: int
+    pause_ms: int
+    idle_ms: int
+    max_bytes: int
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message in the log."""
+
+    id: str
+    user: str
+    event_ms: int
+    tokens: int
+    size: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class ExpectedWindow:
+    sequence: int
+    ids: tuple[str, ...]
+    user: str
+    closed_by: str
+    tokens: int
+    first_offset: int
+
+
+@dataclass
+class ExpectedSession:
+    """What one session's records make of it; ``open`` is the window that is not closed yet."""
+
+    limits: Limits
+    closed: list[ExpectedWindow] = field(default_factory=list)
+    open: list[Said] = field(default_factory=list)
+    newest_offset: int = -1
+
+    def say(self, said: Said) -> None:
+        self.newest_offset = said.offset
+        if said.id in self.all_ids():
+            return
+        reason = self._before(said)
+        if reason:
+            self._close(reason)
+        self.open.append(said)
+        if len(self.open) == self.limits.message_cap:
+            self._close("message_count")
+        elif self.tokens() >= self.limits.token_count:
+            self._close("token_count")
+
+    def flush(self, offset: int) -> None:
+        if self.newest_offset >= 0:
+            if self.open:
+                self._close("flush")
+            self.newest_offset = offset
+
+    def timer(self, offset: int, *, sequence: int, last_offset: int) -> None:
+        if self.newest_offset < 0:
+            return
+        if self.open and (sequence, last_offset) == (len(self.closed), self.newest_offset):
+            self._close("pause" if len(self.open) >= self.limits.message_count else "idle")
+        self.newest_offset = offset
+
+    def all_ids(self) -> list[str]:
+        return [id for window in self.closed for id in window.ids] + [said.id for said in self.open]
+
+    def tokens(self) -> int:
+        return sum(said.tokens for said in self.open)
+
+    def _before(self, said: Said) -> str | None:
+        if not self.open:
+            return None
+        silence = said.event_ms - max(each.event_ms for each in self.open)
+        if said.user != self.open[0].user:
+            return "user"
+        if silence >= self.limits.idle_ms:
+            return "idle"
+        if silence >= self.limits.pause_ms and len(self.open) >= self.limits.message_count:
+            return "pause"
+        if self.tokens() + said.tokens > self.limits.token_count:
+            return "token_count"
+        if sum(each.size + 1 for each in self.open) + said.size > self.limits.max_bytes:
+            return "size"
+        return None
+
+    def _close(self, reason: str) -> None:
+        ids = tuple(said.id for said in self.open)
+        first = self.open[0]
+        self.closed.append(ExpectedWindow(len(self.closed), ids, first.user, reason, self.tokens(), first.offset))
+        self.open = []

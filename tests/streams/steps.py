@@ -1,0 +1,80 @@
+"""Drives the handlers of stages step by step, as a lane does, without a broker."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory, add_tenant
+from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.records import Delivered, Headers
+from streams.delivery.state import Codec, PartitionState, Row
+
+PREFIX = "varve."
+
+
+class RowsInMemory:
+    """A partition's rows in a dictionary."""
+
+    def __init__(self, rows: dict[bytes, bytes] | None = None) -> None:
+        self.rows = dict(rows or {})
+        self.reads = 0
+        self.changelog_offset = -1
+
+    def read(self, key: bytes) -> bytes | None:
+        self.reads += 1
+        return self.rows.get(key)
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]:
+        yield from sorted(self.rows.items())
+
+    def write(self, rows: list[Row], changelog_offset: int) -> None:
+        self.changelog_offset = changelog_offset
+        for row in rows:
+            if row.value is None:
+                self.rows.pop(row.key, None)
+            else:
+                self.rows[row.key] = row.value
+
+
+class Steps:
+    """One assignment of a partition to a handler."""
+
+    def __init__(self, handler: BatchHandler, codec: Codec[Any], rows: RowsInMemory | None = None, *, partition: int = 0) -> None:
+        self.handler = handler
+        self.rows = rows or RowsInMemory()
+        self.partition = partition
+        self.state: PartitionState[Any] = PartitionState(self.rows, codec, cache_size=1000)
+        handler.recover(self.state, datetime.now(UTC))
+
+    async def take(self, records: Sequence[Delivered]) -> Batch:
+        """Handles records in one step and commits it."""
+        batch = await self.prepare(records)
+        self.commit()
+        return batch
+
+    async def prepare(self, records: Sequence[Delivered]) -> Batch:
+        """Handles records in one step that is not committed yet."""
+        batch = Batch(self.partition, records, self.state)
+        await self.handler.handle(batch)
+        return batch
+
+    def commit(self) -> None:
+        self.state.commit(self.state.changes(), 0)
+
+
+def delivered(topic: str, offset: int, key: bytes | None, value: bytes | None, *, headers: Headers = (), partition: int = 0) -> Delivered:
+    return Delivered(f"{PREFIX}{topic}", partition, offset, key, value, headers, 0.0)
+
+
+def tenants_of(settings: Settings, tenants: dict[str, str]) -> TenantDirectory:
+    """A tenants' file with these tenants and their schemas."""
+    for tenant, schema in tenants.items():
+        add_tenant(settings.tenants_path, tenant, schema=schema)
+    return TenantDirectory(path=settings.tenants_path)
+
+
+def plain_settings(data: Path, **groups: Any) -> Settings:
+    """Settings that no environment changes."""
+    return Settings(_env_file=None, data=data, **groups)
