@@ -36,3 +36,11 @@ def schema_of(tenants: TenantDirectory, tenant: str) -> MemorySchema:
         raise PoisonRecord("unknown_schema", f"the schema of tenant {tenant!r}: {error}") from error
     except TenantsFileError as error:
         raise TransientFailure(str(error), dependency="tenants") from error
+
+
+def weight_of(tenants: TenantDirectory, tenant: str) -> float:
+    """A tenant's weight in the fair sharing; 1 for one that is unknown: its records have to be worked on to be refused."""
+    try:
+        return tenants.get(tenant).weight
+    except UnknownTenantError:
+        return 1.0

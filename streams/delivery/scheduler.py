@@ -235,7 +235,8 @@ class Scheduler(Generic[R]):
     def _make_ready(self, entry: Entry[R]) -> None:
         tenant = self._tenants.get(entry.tenant)
         if tenant is None:
-            tenant = self._tenants[entry.tenant] = _Tenant(weight=self._weight_of(entry.tenant))
+            tenant = self._tenants[entry.tenant] = _Tenant()
+        tenant.weight = self._weight_of(entry.tenant)
         if not tenant.ready and not tenant.running:
             tenant.virtual_time = max(tenant.virtual_time, self._clock)
         tenant.ready.append(entry)

@@ -21,6 +21,7 @@ from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.scheduler import Scheduler
 from streams.extraction.handler import ExtractionHandler
 from streams.extraction.usage import UsageTopic
+from streams.tenancy import weight_of
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
@@ -36,9 +37,10 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     resources.push_async_callback(extractor.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)
+    tenants = TenantDirectory(path=settings.tenants_path)
     handler = ExtractionHandler(
         settings=settings,
-        tenants=TenantDirectory(path=settings.tenants_path),
+        tenants=tenants,
         extractor=extractor,
         nearest=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
         recalled=RecalledHashes(client=client, prefix=settings.redis.prefix),
@@ -51,6 +53,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
             tenant_share=delivery.tenant_share,
             max_in_flight=delivery.max_in_flight,
             max_span=delivery.max_unacked_span,
+            weight_of=lambda tenant: weight_of(tenants, tenant),
         )
         return Chains(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=delivery.max_tries)
 
