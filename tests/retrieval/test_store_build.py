@@ -1,0 +1,72 @@
+"""The store that the settings name, and a Qdrant server that is away."""
+
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from retrieval.errors import StoreRejectedError, StoreUnavailableError
+from retrieval.stores.build import build_store
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import MemoryStore, RecallQuery, TenantScope
+from retrieval.stores.server.store import QdrantStore
+from runtime.settings import Settings, StoreSettings
+from tests.retrieval.memories_made_up import DIMENSION, MODEL, NOON, embedding, made_id, memory, point
+
+ACME = TenantScope("acme", "ann")
+QUERY = RecallQuery(
+    scope=ACME,
+    text="red bicycle",
+    embedding=embedding("red bicycle"),
+    kinds=("event", "entity"),
+    types=("note",),
+    since=NOON,
+    until=NOON,
+    alive_at=NOON,
+    explain=True,
+)
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def away() -> Settings:
+    store = StoreSettings(kind="server", url=f"http://127.0.0.1:{closed_port()}", grpc_port=closed_port(), timeout_s=1)
+    return Settings(_env_file=None, store=store)  # type: ignore[call-arg]
+
+
+def test_edge_is_the_default_and_listens_where_the_data_is(tmp_path: Path) -> None:
+    store = build_store(Settings(_env_file=None, data=tmp_path))  # type: ignore[call-arg]
+    assert isinstance(store, EdgeStore)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.prepare(model=MODEL, dimension=DIMENSION),
+        lambda store: store.delete(ACME, [made_id("x")]),
+        lambda store: store.get(ACME, [made_id("x")]),
+        lambda store: store.recall(QUERY),
+        lambda store: store.scroll(ACME, after=made_id("x")),
+        lambda store: store.count(ACME),
+        lambda store: store.drop(),
+    ],
+)
+async def test_a_server_that_is_away_is_said_to_be_away(away: Settings, call: Callable[[MemoryStore], Awaitable[object]]) -> None:
+    store = build_store(away)
+    assert isinstance(store, QdrantStore)
+    with pytest.raises(StoreUnavailableError, match="varve"):
+        await call(store)
+    await store.close()
+
+
+async def test_nothing_is_written_to_a_store_that_was_not_prepared(away: Settings, tmp_path: Path) -> None:
+    for store in (build_store(away), EdgeStore(path=tmp_path / "nobody")):
+        with pytest.raises(StoreRejectedError, match=r"prepare\(\)"):
+            await store.upsert([point(memory())])
+        await store.close()
