@@ -51,6 +51,7 @@ def demo(
         supervisor = Supervisor(stack.levels(), notice=notice)
         outcome = run_until_signal(
             run_demo(stack, supervisor, conversation=conversation, questions=questions, schema=scenario, notice=notice),
+            first=lambda: notice("stopping; once more to kill what still runs"),
             again=supervisor.kill,
         )
     finally:

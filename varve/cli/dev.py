@@ -42,7 +42,9 @@ def dev(
         settings=own_settings(data), kafka_port=kafka_port, redis_port=redis_port, service_port=service_port, kafka_heap_mb=kafka_heap_mb
     )
     supervisor = Supervisor(stack.levels(), notice=_say)
-    run_until_signal(_run(stack, supervisor, schema), again=supervisor.kill)
+    run_until_signal(
+        _run(stack, supervisor, schema), first=lambda: _say("stopping; once more to kill what still runs"), again=supervisor.kill
+    )
     _say("stopped")
 
 

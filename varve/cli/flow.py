@@ -43,7 +43,7 @@ def recall(
         return
     console = Console(highlight=False)
     for line in recall_lines(results):
-        console.print(line)
+        console.print(line, soft_wrap=True)
 
 
 async def _send(file: Path, flush: bool, data: Path | None) -> int:

@@ -66,18 +66,18 @@ class DemoOutcome:
                     title,
                     [f"[dim]{memory.event_time:%Y-%m-%d}[/] {escape(memory.type)}: {_short(memory.content)}" for memory in memories],
                 )
-        console.print("\n[bold]recalls[/]")
+        _say(console, "\n[bold]recalls[/]")
         for answer in self.answers:
-            console.print(f"[bold cyan]? {escape(answer.query)}[/]")
+            _say(console, f"[bold cyan]? {escape(answer.query)}[/]")
             for line in recall_lines(answer.results[:3]):
-                console.print(f"  {line}")
+                _say(console, f"  {line}")
         letters = [f"{letter.stage}: {letter.reason}: {escape(letter.detail)}" for letter in harvest.dead_letters]
         _section(console, "dead letters", letters)
         counted = self.as_json()
         figures = ", ".join(
             f"{counted[name]} {name.replace('_', ' ')}" for name in ("messages", "windows", "events", "entities", "dead_letters")
         )
-        console.print(f"\n{figures}; {len(self.answers)} recalls; {self.seconds:.1f} s in all")
+        _say(console, f"\n{figures}; {len(self.answers)} recalls; {self.seconds:.1f} s in all")
 
 
 def recall_lines(results: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -88,11 +88,16 @@ def recall_lines(results: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _section(console: Console, title: str, lines: Sequence[str]) -> None:
-    console.print(f"\n[bold]{title}[/] ({len(lines)})")
+    _say(console, f"\n[bold]{title}[/] ({len(lines)})")
     for line in lines[:SHOWN]:
-        console.print(f"  {line}")
+        _say(console, f"  {line}")
     if len(lines) > SHOWN:
-        console.print(f"  ... and {len(lines) - SHOWN} more")
+        _say(console, f"  ... and {len(lines) - SHOWN} more")
+
+
+def _say(console: Console, line: str) -> None:
+    """One line as one line, however narrow the terminal: it wraps by itself, and a file has no width."""
+    console.print(line, soft_wrap=True)
 
 
 def _short(content: str) -> str:

@@ -8,20 +8,21 @@ from typing import Any, TypeVar
 _Result = TypeVar("_Result")
 
 
-def run_until_signal(main: Coroutine[Any, Any, _Result], *, again: Callable[[], None]) -> _Result | None:
+def run_until_signal(main: Coroutine[Any, Any, _Result], *, first: Callable[[], None], again: Callable[[], None]) -> _Result | None:
     """Runs a coroutine in a loop of its own; the first SIGINT or SIGTERM cancels it, so that what it holds is given back in order.
 
     Args:
         main: What to run.
+        first: Called for that signal.
         again: Called for every further signal, while the cancelled coroutine still cleans up.
 
     Returns:
         What the coroutine returns; None when a signal ended it.
     """
-    return asyncio.run(_until_signal(main, again))
+    return asyncio.run(_until_signal(main, first, again))
 
 
-async def _until_signal(main: Coroutine[Any, Any, _Result], again: Callable[[], None]) -> _Result | None:
+async def _until_signal(main: Coroutine[Any, Any, _Result], first: Callable[[], None], again: Callable[[], None]) -> _Result | None:
     task = asyncio.ensure_future(main)
     told = False
 
@@ -31,6 +32,7 @@ async def _until_signal(main: Coroutine[Any, Any, _Result], again: Callable[[], 
             again()
         else:
             told = True
+            first()
             task.cancel()
 
     loop = asyncio.get_running_loop()

@@ -211,11 +211,7 @@ def writing(path: Path) -> Iterator[None]:
     """Turns what the file system refuses into a clear sentence about ``path``."""
     try:
         yield
-    except PermissionError as error:
-        raise AccessDeniedError(
-            f"cannot write {path}: permission denied; choose another folder with --data, or change its owner"
-        ) from error
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise DiskFullError(f"cannot write {path}: no space left on the disk; free some, then start again") from error
-        raise
+        raise AccessDeniedError(f"cannot write {path}: {error.strerror}; choose another folder with --data, or change its owner") from error
