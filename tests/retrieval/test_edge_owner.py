@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -108,6 +109,15 @@ def test_a_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:
     code, words = finished(tmp_path / "edge", tmp_path / ("x" * 108))
     assert code == 1
     assert "VARVE_STORE__SOCKET" in words
+
+
+def test_a_shard_that_cannot_be_opened_is_told_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "shard").mkdir()
+    (tmp_path / "model.json").write_text('{"model": "made-up", "dimension": 8}')
+    with tempfile.TemporaryDirectory() as short:
+        code, words = finished(tmp_path, Path(short) / "edge.sock")
+    assert (code, words.count("\n")) == (1, 1)
+    assert "cannot be opened" in words
 
 
 def test_the_socket_is_its_owners_alone(owner: EdgeProcess) -> None:

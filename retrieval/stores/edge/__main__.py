@@ -17,6 +17,13 @@ async def _serve(shard: Shard, path: Path) -> None:
     await Owner(shard=shard, path=path).serve(stopping)
 
 
+def _opened(folder: Path) -> Shard:
+    try:
+        return Shard(folder)
+    except Exception as error:  # The engine knows no kinds of errors.
+        raise OwnershipError(f"the shard in {folder} cannot be opened: {error}; restore it, or remove it and rebuild the index") from error
+
+
 def main() -> int:
     """Runs the owner; returns 0 after a clean stop, 1 with one sentence on stderr where it cannot start."""
     parser = argparse.ArgumentParser(prog="python -m retrieval.stores.edge", description=__doc__)
@@ -25,7 +32,7 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         ownership = Ownership(arguments.data)
-        shard = Shard(arguments.data)
+        shard = _opened(arguments.data)
         try:
             asyncio.run(_serve(shard, arguments.socket))
         finally:
