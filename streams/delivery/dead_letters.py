@@ -7,8 +7,9 @@ from runtime.dead_letters import PREFIX, without_story
 from runtime.dead_letters.story import ANSWER
 from streams.delivery.records import Delivered, Outgoing
 
-_MAX_DETAIL: Final = 2000
-_MAX_ANSWER: Final = 60_000
+_MAX_DETAIL_BYTES: Final = 4000
+_MAX_ANSWER_BYTES: Final = 56_000
+"""Both fit, with the rest of the story, into :data:`runtime.kafka.topics.DEAD_LETTER_HEADROOM_BYTES`."""
 
 
 def dead_letter(
@@ -42,12 +43,17 @@ def dead_letter(
         "offset": str(record.offset),
         "stage": stage,
         "reason": reason,
-        "detail": detail[:_MAX_DETAIL],
+        "detail": _cut(detail, _MAX_DETAIL_BYTES),
         "tries": str(tries),
         "first-time": first_time.isoformat(),
         "last-time": last_time.isoformat(),
     }
-    headers = [*without_story(record.headers), *((PREFIX + name, text.encode("utf-8", "replace")) for name, text in told.items())]
+    headers = [*without_story(record.headers), *((PREFIX + name, text.encode()) for name, text in told.items())]
     if raw_answer is not None:
-        headers.append((ANSWER, raw_answer[:_MAX_ANSWER].encode("utf-8", "replace")))
+        headers.append((ANSWER, _cut(raw_answer, _MAX_ANSWER_BYTES).encode()))
     return Outgoing(topic, record.key, record.value, tuple(headers))
+
+
+def _cut(text: str, limit: int) -> str:
+    """The text's beginning, in at most so many bytes of UTF-8."""
+    return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")

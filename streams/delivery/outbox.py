@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 
 from memory.errors import RecordTooLargeError
 from memory.keys import partition_of
@@ -99,6 +99,9 @@ class Outbox:
                     for (topic, partition), indexes in grouped.items()
                 )
             )
+        except MessageSizeTooLargeError as error:
+            await self._renew(producer)
+            raise RecordTooLargeError(f"the broker finds one of {len(records)} records too large: {error!r}") from error
         except KafkaError as error:
             await self._renew(producer)
             raise TransientFailure(f"Kafka did not take {len(records)} records: {error!r}", dependency="kafka") from error
