@@ -1,6 +1,7 @@
 """Drives the handlers of stages step by step, as a lane does, without a broker."""
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -78,3 +79,10 @@ def tenants_of(settings: Settings, tenants: dict[str, str]) -> TenantDirectory:
 def plain_settings(data: Path, **groups: Any) -> Settings:
     """Settings that no environment changes."""
     return Settings(_env_file=None, data=data, **groups)
+
+
+async def until(condition: Callable[[], bool], *, deadline_s: float = 60.0) -> None:
+    """Returns when the condition holds."""
+    async with asyncio.timeout(deadline_s):
+        while not condition():  # noqa: ASYNC110 - what it waits for tells nobody
+            await asyncio.sleep(0.002)
