@@ -15,7 +15,12 @@ _SEPARATOR: Final = "/"
 
 @lru_cache(maxsize=65_536)
 def encode_key(*parts: str) -> bytes:
-    """Builds the bytes of a key from its parts.
+    """As :func:`join_parts`, for keys that come again: those of sessions, users and entities."""
+    return join_parts(*parts)
+
+
+def join_parts(*parts: str) -> bytes:
+    """Builds the bytes of a key from its parts; :func:`encode_key` remembers them.
 
     Args:
         *parts: At least one non-empty text, for example the tenant and the session.
@@ -39,7 +44,7 @@ def decode_key(key: bytes) -> tuple[str, ...]:
     """
     try:
         parts = tuple(unquote(part, errors="strict") for part in key.decode("ascii").split(_SEPARATOR))
-        if encode_key(*parts) == key:
+        if join_parts(*parts) == key:
             return parts
     except (UnicodeDecodeError, KeyFormatError):
         pass

@@ -94,7 +94,9 @@ class DeliverySettings(Group):
     max_unacked_span: int = Field(default=5000, ge=1, description="Done-but-unacknowledged records per partition.")
     max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
     batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")
-    max_batch_interval_s: float = Field(default=0.25, ge=0, description="Most time between them, where making a batch durable takes long.")
+    max_batch_interval_s: float = Field(
+        default=0.5, ge=0, description="Most time between them: where making a batch durable takes long, or the stage is behind."
+    )
     slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls works on at once, per worker.")
     tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
     max_tries: int = Field(default=6, ge=1, description="Tries of a record before it is dead-lettered.")
@@ -161,6 +163,9 @@ class ExtractionSettings(Group):
     entity_tokens: int = Field(default=250, ge=16, description="Longest entity shown in a prompt.")
     entities_tokens: int = Field(default=2000, ge=0, description="All entities shown in a prompt.")
     window_tokens: int = Field(default=8000, ge=256, description="All messages shown in a prompt; the longest are cut first.")
+    shown_ttl_s: float = Field(
+        default=7 * 86400.0, ge=1, description="How long an extraction that is repeated is shown the entities that it was shown first."
+    )
     duplicate_similarity: float = Field(
         default=0.95, gt=0, le=1, description="Cosine from which two events of a session that differ in no fact are one."
     )

@@ -6,8 +6,10 @@
 
 import fcntl
 import hashlib
+import math
 import os
 import secrets
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,13 +79,16 @@ class TenantDirectory:
 
     Args:
         path: The file.
+        recheck_s: So long, in seconds, a file that was looked at counts as unchanged; an unknown tenant is looked for at once all the same.
 
     Raises:
         TenantsFileError: If the file is missing or wrong at the start.
     """
 
-    def __init__(self, *, path: Path) -> None:
+    def __init__(self, *, path: Path, recheck_s: float = 0.0) -> None:
         self._path = path
+        self._recheck_s = recheck_s
+        self._looked_at: dict[Path, tuple[float, _Version | None]] = {}
         self._reading = _read(path)
         self._refused: _Version | None = None
 
@@ -94,6 +99,9 @@ class TenantDirectory:
             UnknownTenantError: If there is none.
         """
         tenant = self._current().by_id.get(tenant_id)
+        if tenant is None and self._recheck_s:
+            self._looked_at.clear()
+            tenant = self._current().by_id.get(tenant_id)
         if tenant is None:
             raise UnknownTenantError(f"{self._path} has no tenant {tenant_id!r}; add it with `varve tenants add` or mend the record")
         return tenant
@@ -119,14 +127,14 @@ class TenantDirectory:
         """
         name = self.get(tenant_id).schema_name
         path = self._path.parent / name
-        version = _version_of(path)
+        version = self._version_of(path)
         known = self._reading.schemas.get(name)
         if known is None or known[0] != version:
             known = self._reading.schemas[name] = (version, _load_schema(name, path))
         return known[1]
 
     def _current(self) -> _Reading:
-        version = _version_of(self._path)
+        version = self._version_of(self._path)
         if version not in (self._reading.version, self._refused):
             try:
                 self._reading = _read(self._path)
@@ -135,6 +143,14 @@ class TenantDirectory:
                 self._refused = version
                 _log.error("tenants file not read again", problem=str(error))
         return self._reading
+
+    def _version_of(self, path: Path) -> _Version | None:
+        now = time.monotonic()
+        looked_at, version = self._looked_at.get(path, (-math.inf, None))
+        if now - looked_at >= self._recheck_s:
+            version = _version_of(path)
+            self._looked_at[path] = (now, version)
+        return version
 
 
 def hash_key(key: str) -> str:

@@ -20,6 +20,8 @@ from streams.errors import FencedError, TransientFailure
 
 _log = logger(__name__)
 _TICK_S: Final = 1.0
+_BEHIND_S: Final = 2.0
+"""A lane is behind when its newest record was produced longer ago than this."""
 
 
 class Ackable(Protocol):
@@ -116,7 +118,7 @@ class Lane:
                 except TimeoutError:
                     pass
             if self._queue:
-                await self._context.pacer.next_beat(last_batch)
+                await self._context.pacer.next_beat(last_batch, behind=self._is_behind())
                 last_batch = time.monotonic()
             taken = [self._queue.popleft() for _ in range(min(len(self._queue), self._context.max_batch))]
             if taken:
@@ -125,6 +127,9 @@ class Lane:
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + _TICK_S
                 await self._send_due()
+
+    def _is_behind(self) -> bool:
+        return len(self._queue) < self._context.max_batch and time.time() - self._queue[-1].record.timestamp > _BEHIND_S
 
     async def _work(self, taken: list[Ackable]) -> None:
         started = time.monotonic()

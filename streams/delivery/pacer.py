@@ -15,8 +15,8 @@ _MEMORY: Final = 0.8
 class Pacer:
     """Beats for the lanes of one worker.
 
-    Lanes that commit at the same moment share the requests to the broker. When a batch takes long (a busy machine, a far broker) the
-    beats come more seldom, the batches grow, and the cost per record falls.
+    Lanes that commit at the same moment share the requests to the broker. When a batch takes long (a busy machine, a far broker), or the
+    lane is behind, the beats come more seldom, the batches grow, and the cost per record falls: what is late anyway need not hurry.
 
     Args:
         shortest_s: Least time between two beats, in seconds.
@@ -37,12 +37,14 @@ class Pacer:
         """A batch took so long to be made durable."""
         self._cost_s = _MEMORY * self._cost_s + (1 - _MEMORY) * seconds
 
-    async def next_beat(self, since: float) -> None:
+    async def next_beat(self, since: float, *, behind: bool) -> None:
         """Waits for the next beat, unless the last batch began longer ago than one interval.
 
         Args:
             since: When it began, on the monotonic clock.
+            behind: Whether the lane works on records that have lain for a while.
         """
-        now, interval = time.monotonic(), self.interval_s
+        now = time.monotonic()
+        interval = self._longest_s if behind else self.interval_s
         if interval > 0 and now - since < interval:
             await asyncio.sleep(math.ceil(now / interval) * interval - now)

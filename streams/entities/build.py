@@ -11,5 +11,5 @@ from streams.entities.handler import EntitiesHandler, EntityCodec
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
     """Entity state, by entity."""
-    tenants = TenantDirectory(path=settings.tenants_path)
+    tenants = TenantDirectory(path=settings.tenants_path, recheck_s=0.5)
     return lanes_of(settings, EntityCodec(), lambda _: EntitiesHandler(settings=settings, tenants=tenants, metrics=metrics))

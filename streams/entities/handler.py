@@ -79,7 +79,7 @@ class EntitiesHandler:
             changed[key] = (contribution, entity_type)
 
     def _entity_type(self, contribution: Contribution) -> EntityType:
-        entity_type = schema_of(self._tenants, contribution.tenant).entity_type(contribution.entity_type)
+        entity_type = schema_of(self._tenants, contribution.tenant, contribution.generation).entity_type(contribution.entity_type)
         if entity_type is None:
             raise PoisonRecord(
                 "unknown_entity_type",
@@ -91,11 +91,10 @@ class EntitiesHandler:
     def _publish(self, batch: Batch, key: bytes, contribution: Contribution, entity_type: EntityType) -> None:
         tenant = contribution.tenant
         state: EntityState = batch.state.get(key) or EntityState()
-        memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
-        target = encode_key(tenant, memory_id)
         if state.empty:
-            batch.emit(Outgoing(self._memories_topic, target, None))
+            memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
+            batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory_id), None))
             return
         memory = render(state, entity_type, tenant, contribution.entity_key)
         change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
-        batch.emit(Outgoing(self._memories_topic, target, change.to_json()))
+        batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory.id), change.to_json()))

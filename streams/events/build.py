@@ -12,7 +12,7 @@ from streams.events.ledger import LedgerCodec
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
     """What windows laid down, by window."""
-    tenants = TenantDirectory(path=settings.tenants_path)
+    tenants = TenantDirectory(path=settings.tenants_path, recheck_s=0.5)
     return lanes_of(
         settings,
         LedgerCodec(),

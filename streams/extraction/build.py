@@ -13,6 +13,7 @@ from runtime.metrics import Metrics
 from runtime.recalled import RecalledHashes
 from runtime.redis import connect_redis
 from runtime.settings import Settings
+from runtime.shown import ShownEntities
 from runtime.tenants import TenantDirectory
 from streams.delivery.build import NewDriver, RowsOf
 from streams.delivery.chains import Chains
@@ -24,8 +25,8 @@ from streams.extraction.usage import UsageTopic
 from streams.tenancy import weight_of
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
-    """The extractor: by LLM, or offline where no endpoint is set; and what it is shown."""
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> NewDriver:
+    """The extractor: by LLM, or offline where no endpoint is set; and what it is shown. ``generation``: as the handler takes it."""
     client = connect_redis(settings.redis)
     resources.push_async_callback(client.aclose)
     embedder = build_embedder(settings.embedding, cache=settings.data / "models")
@@ -37,13 +38,15 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     resources.push_async_callback(extractor.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)
-    tenants = TenantDirectory(path=settings.tenants_path)
+    tenants = TenantDirectory(path=settings.tenants_path, recheck_s=0.5)
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,
         extractor=extractor,
         nearest=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
         recalled=RecalledHashes(client=client, prefix=settings.redis.prefix),
+        shown=ShownEntities(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
+        generation=generation,
     )
     delivery = settings.delivery
 

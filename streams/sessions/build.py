@@ -15,7 +15,7 @@ from streams.sessions.tail import TailFeed
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
     """Windows of sessions, with their tails in Redis."""
-    tenants = TenantDirectory(path=settings.tenants_path)
+    tenants = TenantDirectory(path=settings.tenants_path, recheck_s=0.5)
     redis = settings.redis
     client = connect_redis(redis)
     resources.push_async_callback(client.aclose)

@@ -20,7 +20,7 @@ from streams.errors import PoisonRecord
 from streams.sessions.clock import PartitionClock, Timers
 from streams.sessions.tail import TailFeed
 from streams.sessions.windows import Closed, Incoming, SessionState, Windower, milliseconds
-from streams.tenancy import require_tenant
+from streams.tenancy import tenant_of
 
 _WINDOW_OVERHEAD: Final = 64 * 1024
 """Room in a window's record for its head, in bytes."""
@@ -124,7 +124,7 @@ class SessionsHandler:
         if len(record.value) > self._max_bytes - _WINDOW_OVERHEAD:
             raise RecordTooLargeError(f"a message of {len(record.value)} bytes is over the limit of {self._max_bytes - _WINDOW_OVERHEAD}")
         message = Message.from_json(record.value)
-        require_tenant(self._tenants, message.tenant)
+        tenant_of(self._tenants, message.tenant)
         if message.event_time > now + self._max_future:
             raise PoisonRecord(
                 "future_dated", f"event_time {message.event_time.isoformat()} lies ahead of the wall clock {now.isoformat()}"

@@ -16,7 +16,7 @@ from runtime.settings import SessionSettings
 
 ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
 
-REMEMBERED_IDS: Final = 256
+REMEMBERED_IDS: Final = 100
 """How many message ids of closed windows a session remembers, to know a producer's repetition."""
 
 
