@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from memory.errors import SchemaError
 from memory.records.base import problems_of
@@ -53,6 +53,22 @@ class Tenant(BaseModel):
     """Its share where tenants compete for a stage's work."""
     generation: Annotated[str, StringConstraints(pattern=GENERATION_PATTERN)] = ""
     """Which generation of its memories is live; empty: the first."""
+    generations: dict[Annotated[str, StringConstraints(pattern=GENERATION_PATTERN, min_length=1)], str] = Field(default_factory=dict)
+    """Further generations, each with the schema that it is made under."""
+
+    @model_validator(mode="after")
+    def _live_one_is_there(self) -> "Tenant":
+        if not self.has_generation(self.generation):
+            raise ValueError(f"its generation {self.generation!r} is not among its generations ({', '.join(self.generations) or 'none'})")
+        return self
+
+    def has_generation(self, generation: str) -> bool:
+        """Whether a generation is laid down for it; it always has the first, whose name is empty."""
+        return generation == "" or generation in self.generations
+
+    def schema_of(self, generation: str) -> str:
+        """The name or path of a generation's schema."""
+        return self.generations.get(generation, self.schema_name)
 
 
 class _TenantsFile(BaseModel):
@@ -118,14 +134,19 @@ class TenantDirectory:
         """All tenants, in the order of the file."""
         return tuple(self._current().by_id.values())
 
-    def schema_of(self, tenant_id: str) -> MemorySchema:
-        """A tenant's schema, read again when its file changes.
+    def schema_of(self, tenant_id: str, generation: str | None = None) -> MemorySchema:
+        """The schema of a tenant's generation, read again when its file changes.
+
+        Args:
+            tenant_id: The tenant.
+            generation: Which; one that the tenant has no more is read by the tenant's first schema. None: the live one.
 
         Raises:
             UnknownTenantError: If there is no such tenant.
             SchemaError: If the schema's file is wrong; says where.
         """
-        name = self.get(tenant_id).schema_name
+        tenant = self.get(tenant_id)
+        name = tenant.schema_of(tenant.generation if generation is None else generation)
         path = self._path.parent / name
         version = self._version_of(path)
         known = self._reading.schemas.get(name)

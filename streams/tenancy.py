@@ -3,35 +3,35 @@
 from memory.errors import SchemaError
 from memory.schema.model import MemorySchema
 from runtime.errors import TenantsFileError, UnknownTenantError
-from runtime.tenants import TenantDirectory
+from runtime.tenants import Tenant, TenantDirectory
 from streams.errors import PoisonRecord, TransientFailure
 
 
-def require_tenant(tenants: TenantDirectory, tenant: str) -> None:
-    """Checks that a tenant is known.
+def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
+    """A tenant that is known.
 
     Raises:
         PoisonRecord: If it is not.
         TransientFailure: If the tenants' file cannot be read now.
     """
     try:
-        tenants.get(tenant)
+        return tenants.get(tenant)
     except UnknownTenantError as error:
         raise PoisonRecord(UnknownTenantError.reason, str(error)) from error
     except TenantsFileError as error:
         raise TransientFailure(str(error), dependency="tenants") from error
 
 
-def schema_of(tenants: TenantDirectory, tenant: str) -> MemorySchema:
-    """The schema of a tenant.
+def schema_of(tenants: TenantDirectory, tenant: str, generation: str) -> MemorySchema:
+    """The schema that a generation of a tenant's memories is made under.
 
     Raises:
         PoisonRecord: If the tenant is unknown, or its schema is wrong or not there.
         TransientFailure: If the tenants' file cannot be read now.
     """
-    require_tenant(tenants, tenant)
+    tenant_of(tenants, tenant)
     try:
-        return tenants.schema_of(tenant)
+        return tenants.schema_of(tenant, generation)
     except SchemaError as error:
         raise PoisonRecord("unknown_schema", f"the schema of tenant {tenant!r}: {error}") from error
     except TenantsFileError as error:

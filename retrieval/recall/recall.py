@@ -69,7 +69,9 @@ class Recall:
         results = distinct([_recalled(each, request, weights, now) for each in confident])
         return RecallResult(results=tuple(results[:limit]), rejected=len(found) - len(confident), repeated=len(confident) - len(results))
 
-    async def nearest_entities(self, scope: TenantScope, text: str, entity_types: Sequence[str], limit: int = 5) -> list[Memory]:
+    async def nearest_entities(
+        self, scope: TenantScope, text: str, entity_types: Sequence[str], limit: int = 5, *, generation: str = ""
+    ) -> list[Memory]:
         """The entities nearest to a text, of each type at most ``limit``, best first within a type (VikingMem 3.1, entity patches).
 
         Raises:
@@ -87,6 +89,7 @@ class Recall:
             limit=limit,
             prefetch=self._settings.prefetch,
             kinds=("entity",),
+            generation=generation,
             alive_at=self._clock.now(),
         )
         nearest = await asyncio.gather(*(self._ask(replace(query, types=(each,))) for each in dict.fromkeys(entity_types)))

@@ -47,7 +47,7 @@ class EventsHandler:
 
     def _extraction(self, batch: Batch, record: Delivered) -> None:
         extraction = Extraction.from_json(record.value or b"")
-        schema = schema_of(self._tenants, extraction.tenant)
+        schema = schema_of(self._tenants, extraction.tenant, extraction.generation)
         key = encode_key(extraction.window_id, extraction.generation or "-")
         before: LaidDown | None = batch.state.get(key)
         place = self._first_place(record)

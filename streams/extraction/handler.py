@@ -1,6 +1,7 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
 from memory.errors import RecordError
+from memory.headers import ORIGIN
 from memory.keys import decode_key, encode_key
 from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
@@ -13,10 +14,11 @@ from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.recalled import RecalledHashes
 from runtime.settings import Settings
+from runtime.shown import ShownEntities
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered, Outgoing
 from streams.errors import PoisonRecord, TransientFailure
-from streams.tenancy import schema_of
+from streams.tenancy import schema_of, tenant_of
 
 _log = logger(__name__)
 
@@ -30,6 +32,8 @@ class ExtractionHandler:
         extractor: Does the work.
         nearest: Finds the entities that the extractor is shown; None: it is shown none.
         recalled: What recalls returned lately; None: echoes are known by their mark only.
+        shown: What windows were shown that come again; None: whatever is nearest now.
+        generation: The generation to lay down, for the tenants that have it; None: each tenant's live one.
     """
 
     def __init__(
@@ -40,12 +44,16 @@ class ExtractionHandler:
         extractor: Extractor,
         nearest: Recall | None,
         recalled: RecalledHashes | None,
+        shown: ShownEntities | None,
+        generation: str | None = None,
     ) -> None:
         self._extractions_topic = settings.topic("extractions")
         self._tenants = tenants
         self._extractor = extractor
         self._nearest = nearest
         self._recalled = recalled
+        self._shown = shown
+        self._generation = generation
 
     def tenant_of(self, record: Delivered) -> str:
         """The tenant in the record's key; the empty text where it has none."""
@@ -57,8 +65,17 @@ class ExtractionHandler:
     async def handle(self, record: Delivered) -> list[Outgoing]:
         """Extracts one window."""
         window = Window.from_json(record.value or b"")
-        schema = schema_of(self._tenants, window.tenant)
-        context = ExtractionContext(entities=await self._entities(window, schema), recalled_hashes=await self._hashes(window))
+        tenant = tenant_of(self._tenants, window.tenant)
+        generation = tenant.generation if self._generation is None else self._generation
+        if not tenant.has_generation(generation):
+            return []
+        schema = schema_of(self._tenants, window.tenant, generation)
+        context = ExtractionContext(
+            entities=await self._entities(window, schema, generation),
+            recalled_hashes=await self._hashes(window),
+            generation=generation,
+            attempt=_attempt_of(record),
+        )
         try:
             extraction = await self._extractor.extract(window, schema, context)
         except BudgetExceededError as error:
@@ -69,16 +86,33 @@ class ExtractionHandler:
             raise PoisonRecord("bad_answer", str(error), raw_answer=error.raw) from error
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 
-    async def _entities(self, window: Window, schema: MemorySchema) -> tuple[Memory, ...]:
+    async def _entities(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
+        """The entities nearest to a window; the same ones when it comes again, for by then they know what it says."""
         types = [entity_type.name for entity_type in schema.entity_types]
         if self._nearest is None or not types:
             return ()
-        text = "\n".join(message.text for message in window.messages)
         try:
-            return tuple(await self._nearest.nearest_entities(TenantScope(window.tenant, window.user), text, types))
+            shown = None if self._shown is None else await self._shown.of(window.tenant, window.id, generation)
+            if shown is not None:
+                return shown
+            entities = await self._nearest_entities(window, types, generation)
+            if self._shown is not None:
+                await self._shown.remember(window.tenant, window.id, generation, entities)
+        except RedisUnavailableError as error:
+            _log.warning("whether the window was extracted before is known by its messages alone", why=str(error))
+            return await self._nearest_entities(window, types, generation)
+        return entities
+
+    async def _nearest_entities(self, window: Window, types: list[str], generation: str) -> tuple[Memory, ...]:
+        text = "\n".join(message.text for message in window.messages)
+        scope = TenantScope(window.tenant, window.user)
+        try:
+            nearest = await self._nearest.nearest_entities(scope, text, types, generation=generation) if self._nearest else []
         except StoreUnavailableError as error:
             # Patches without sight of the entity would append what is there already: better to wait for the store.
             raise TransientFailure(str(error), dependency="store") from error
+        own = {message.id for message in window.messages}
+        return tuple(entity for entity in nearest if own.isdisjoint(entity.message_ids))
 
     async def _hashes(self, window: Window) -> frozenset[str]:
         if self._recalled is None:
@@ -88,3 +122,8 @@ class ExtractionHandler:
         except RedisUnavailableError as error:
             _log.warning("echoes of recalls are known by their mark alone", why=str(error))
             return frozenset()
+
+
+def _attempt_of(record: Delivered) -> int:
+    """A window driven again from the dead letters is asked anew, past the cached answer that it failed on; its redelivery is not."""
+    return 0 if record.header(ORIGIN) is None else record.offset + 1

@@ -9,14 +9,14 @@ from pathlib import Path
 from memory.keys import encode_key
 from memory.records import Message
 from memory.schema import sample_conversation
-from runtime.kafka import OutgoingRecord, Producer
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.settings import DeliverySettings, EmbeddingSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from streams.run import serve_stage
 from streams.stages import STAGES
-from varve.demo.catch_up import CatchUp
 
 TENANT = "acme"
 DEADLINE_S = 200.0
+POLL_S = 0.1
 
 
 def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, socket: Path) -> Settings:
@@ -46,9 +46,19 @@ async def serving(settings: Settings, stages: Iterable[str] = STAGES) -> AsyncIt
                 stop.set()
 
 
-async def caught_up(settings: Settings) -> None:
-    """Returns when all stages have done all that lies before them."""
-    await CatchUp(settings=settings, stall_s=DEADLINE_S).wait()
+async def caught_up(settings: Settings, stages: Iterable[str] = STAGES) -> None:
+    """Returns when the stages have done all that lies before them, and nothing new has come of it."""
+    specs = [STAGES[name] for name in stages]
+    topics = [settings.topic(spec.source.name) for spec in specs]
+    seen: dict[TopicPartition, int] | None = None
+    async with asyncio.timeout(DEADLINE_S), KafkaOffsets(kafka=settings.kafka) as offsets:
+        while True:
+            ends = await offsets.end_offsets(topics)
+            lags = [await offsets.lag(spec.group(settings.kafka.topic_prefix), [topic]) for spec, topic in zip(specs, topics, strict=True)]
+            if ends == seen and not any(sum(lag.values()) for lag in lags):
+                return
+            seen = ends
+            await asyncio.sleep(POLL_S)
 
 
 async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT) -> int:
