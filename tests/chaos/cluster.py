@@ -1,0 +1,204 @@
+"""The whole of Varve as processes of this machine, each kept alive, each within reach of a fault."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from memory.keys import partition_of
+from runtime.kafka import create_topics
+from runtime.settings import (
+    DeliverySettings,
+    KafkaSettings,
+    LLMSettings,
+    RedisSettings,
+    ServiceSettings,
+    SessionSettings,
+    Settings,
+    StoreSettings,
+)
+from runtime.tenants import add_tenant
+from streams.stages import STAGES
+from tests.chaos.kept_process import KeptProcess
+from varve.embedded import jars
+from varve.embedded.edge import EmbeddedEdge
+from varve.embedded.kafka import EmbeddedKafka
+from varve.embedded.ports import HOST, free_port, listens
+from varve.embedded.redis import EmbeddedRedis
+from varve.supervisor.process import ProcessSpec
+
+SCHEMA = "education"
+PARTITIONS = 4
+START_DEADLINE_S = 240.0
+STOP_DEADLINE_S = 60.0
+PROBE_TIMEOUT_S = 2.0
+
+
+class Cluster:
+    """Kafka, Redis, Qdrant Edge, the simulated LLM, the workers of the five stages, and the query service.
+
+    Args:
+        folder: Where all data and logs go; its path has to be short, for the Edge's socket.
+        seed: What the simulated LLM draws from.
+    """
+
+    def __init__(self, *, folder: Path, seed: int) -> None:
+        cache = Settings().cache_path
+        jars.fetch(cache)
+        self.folder = folder
+        self.logs = folder / "logs"
+        broker = EmbeddedKafka(data=folder / "kafka", cache=cache, log=self.logs / "kafka.log")
+        server = EmbeddedRedis(data=folder / "redis", log=self.logs / "redis.log")
+        edge = EmbeddedEdge(data=folder / "edge", socket_path=folder / "edge.sock", log=self.logs / "edge.log")
+        llm_port = free_port()
+        self.settings = Settings(
+            data=folder / "data",
+            cache=cache.absolute(),
+            tenants_file=folder / "tenants.json",
+            kafka=KafkaSettings(bootstrap=broker.bootstrap, partitions=PARTITIONS, request_timeout_s=10.0),
+            redis=RedisSettings(url=server.url),
+            store=StoreSettings(socket=edge.socket_path),
+            sessions=SessionSettings(message_count=6, message_cap=10, idle_partition_s=4.0),
+            delivery=DeliverySettings(backoff_s=0.1, max_backoff_s=2.0, breaker_reset_s=1.0),
+            llm=LLMSettings(base_url=f"http://{HOST}:{llm_port}/v1", model="simulated", first_token_timeout_s=4.0, timeout_s=20.0),
+            service=ServiceSettings(host=HOST, port=free_port()),
+        )
+        self.broker = KeptProcess("kafka", broker.prepare)
+        self.redis = KeptProcess("redis", server.prepare)
+        self.edge = KeptProcess("edge", edge.prepare)
+        self.service = KeptProcess("service", self._service)
+        self.workers: dict[str, list[KeptProcess]] = {name: [self._worker(name, 0)] for name in STAGES}
+        self._llm = KeptProcess("llm", lambda: self._simulated_llm(llm_port, seed))
+        self._keys: dict[str, str] = {}
+
+    @property
+    def service_url(self) -> str:
+        """Where the query service answers."""
+        return f"http://{HOST}:{self.settings.service.port}"
+
+    @property
+    def all_workers(self) -> list[KeptProcess]:
+        """The workers of all stages."""
+        return [worker for stage in self.workers.values() for worker in stage]
+
+    async def start(self) -> None:
+        """Starts everything; returns when all is ready."""
+        await asyncio.gather(*(each.start() for each in (self.broker, self.redis, self.edge, self._llm)))
+        await create_topics(self.settings)
+        self.add_tenant("nobody")
+        await self.start_stages()
+        await self.service.start()
+
+    async def stop(self) -> None:
+        """Stops everything, the stages before what they stand on."""
+        await self.stop_stages()
+        await self.service.stop()
+        await asyncio.gather(*(each.stop() for each in (self._llm, self.edge, self.redis, self.broker)))
+
+    async def start_stages(self) -> None:
+        """Starts the workers of all stages."""
+        await asyncio.gather(*(worker.start() for worker in self.all_workers))
+
+    async def stop_stages(self) -> None:
+        """Stops the workers of all stages, politely."""
+        await asyncio.gather(*(worker.stop() for worker in self.all_workers))
+
+    async def ready(self) -> None:
+        """Returns when every process is up."""
+        await asyncio.gather(*(each.ready() for each in (self.broker, self.redis, self.edge, self.service, *self.all_workers)))
+
+    @asynccontextmanager
+    async def second_worker(self, stage: str) -> AsyncIterator[KeptProcess]:
+        """A second worker of a stage for the length of a block: it joins, and leaves politely."""
+        worker = self._worker(stage, len(self.workers[stage]))
+        self.workers[stage].append(worker)
+        try:
+            await worker.start()
+            yield worker
+        finally:
+            await worker.stop()
+            self.workers[stage].remove(worker)
+
+    def add_tenant(self, tenant: str) -> None:
+        """Makes a tenant known to the running processes."""
+        self._keys[tenant] = add_tenant(self.settings.tenants_path, tenant, schema=SCHEMA)
+
+    def client(self, tenant: str, *, timeout_s: float = 20.0) -> httpx.AsyncClient:
+        """An HTTP client that calls the query service for a tenant."""
+        return httpx.AsyncClient(base_url=self.service_url, headers={"Authorization": f"Bearer {self._keys[tenant]}"}, timeout=timeout_s)
+
+    def partition(self, key: bytes) -> int:
+        """Where a key's records lie."""
+        return partition_of(key, self.settings.kafka.partitions)
+
+    def environment(self) -> dict[str, str]:
+        """The variables that give a process these settings."""
+        return dict(_variables("VARVE", self.settings.model_dump(mode="json", exclude_defaults=True)))
+
+    def _worker(self, stage: str, number: int) -> KeptProcess:
+        name = f"{stage}-{number}"
+        port = free_port()
+
+        def prepare() -> ProcessSpec:
+            more = {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
+            return self._python(name, ("-m", "varve", "worker", stage), _answers(f"http://{HOST}:{port}/readyz"), more)
+
+        return KeptProcess(name, prepare)
+
+    def _service(self) -> ProcessSpec:
+        return self._python("service", ("-m", "varve", "serve"), _answers(f"{self.service_url}/healthz"), {})
+
+    def _simulated_llm(self, port: int, seed: int) -> ProcessSpec:
+        async def ready() -> bool:
+            return listens(port)
+
+        return self._python("llm", ("-m", "tests.chaos.simulated_llm", str(port), str(seed)), ready, {})
+
+    def _python(self, name: str, arguments: tuple[str, ...], ready: Callable[[], Awaitable[bool]], more: Mapping[str, str]) -> ProcessSpec:
+        return ProcessSpec(
+            name=name,
+            command=(sys.executable, *arguments),
+            log=self.logs / f"{name}.log",
+            ready=ready,
+            environment=self.environment() | dict(more),
+            start_deadline_s=START_DEADLINE_S,
+            stop_deadline_s=STOP_DEADLINE_S,
+        )
+
+
+@asynccontextmanager
+async def running_cluster(folder: Path, *, seed: int) -> AsyncIterator[Cluster]:
+    """A cluster for the length of a block."""
+    cluster = Cluster(folder=folder, seed=seed)
+    try:
+        await cluster.start()
+        yield cluster
+    finally:
+        await cluster.stop()
+
+
+def _variables(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for name, value in values.items():
+        variable = f"{prefix}_{name.upper()}" if prefix == "VARVE" else f"{prefix}__{name.upper()}"
+        if isinstance(value, dict):
+            found += _variables(variable, value)
+        else:
+            found.append((variable, value if isinstance(value, str) else json.dumps(value)))
+    return found
+
+
+def _answers(url: str) -> Callable[[], Awaitable[bool]]:
+    async def ready() -> bool:
+        async with httpx.AsyncClient(timeout=PROBE_TIMEOUT_S) as client:
+            try:
+                return (await client.get(url)).status_code == httpx.codes.OK
+            except httpx.TransportError:
+                return False
+
+    return ready

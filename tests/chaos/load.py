@@ -1,0 +1,142 @@
+"""Produces a run's messages, and keeps a ledger of what was acknowledged."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import httpx
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from memory.records import Message
+from runtime.kafka import client_options
+from tests.chaos.cluster import Cluster
+from tests.chaos.script import Script, key_of
+
+_BATCH = 10
+_THROUGH_SERVICE = 0.3
+_AGAIN_S = 0.5
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What Kafka has acknowledged, be it to the producer itself or to the query service."""
+
+    acknowledged: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Message id to partition and offset."""
+    attempts: int = 0
+    """Batches sent, also those that failed and were sent again."""
+
+
+class Load:
+    """Sends messages until it is told to stop. What is not acknowledged is sent again under the same id, as a careful producer does.
+
+    Args:
+        cluster: Where to.
+        tenant: Whose messages.
+        script: What is said.
+        rng: Chooses the way of each batch.
+        pause_s: Between two batches.
+        through_service: Part of the batches that go through ``POST /v1/messages``.
+    """
+
+    def __init__(
+        self,
+        *,
+        cluster: Cluster,
+        tenant: str,
+        script: Script,
+        rng: Random,
+        pause_s: float = 0.25,
+        through_service: float = _THROUGH_SERVICE,
+    ) -> None:
+        self.ledger = Ledger()
+        self._cluster = cluster
+        self._tenant = tenant
+        self._script = script
+        self._rng = rng
+        self._pause_s = pause_s
+        self._through_service = through_service
+        self._producer: AIOKafkaProducer | None = None
+
+    async def run(self, *, least: int, most: int, until: asyncio.Event) -> None:
+        """Sends at least ``least`` messages, and goes on up to ``most`` until the event is set."""
+        async with self._cluster.client(self._tenant) as http:
+            try:
+                while len(self.ledger.acknowledged) < (most if not until.is_set() else least):
+                    batch = [self._script.next() for _ in range(_BATCH)]
+                    if self._rng.random() < self._through_service:
+                        await self._post(http, batch)
+                    else:
+                        await self._produce(batch)
+                    await asyncio.sleep(self._pause_s)
+            finally:
+                await self._disconnect()
+
+    async def _post(self, http: httpx.AsyncClient, batch: Sequence[Message]) -> None:
+        left = list(batch)
+        while left:
+            self.ledger.attempts += 1
+            bodies = [message.model_dump(mode="json", exclude_none=True, exclude={"tenant"}) for message in left]
+            with suppress(httpx.TransportError):
+                answer = await http.post("/v1/messages", json=bodies)
+                if answer.status_code in (httpx.codes.OK, httpx.codes.MULTI_STATUS):
+                    for item in answer.json()["items"]:
+                        if item["status"] == httpx.codes.OK:
+                            self.ledger.acknowledged[item["id"]] = (item["position"]["partition"], item["position"]["offset"])
+                elif answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                    raise RuntimeError(f"POST /v1/messages answered {answer.status_code}: {answer.text[:500]}")
+            left = [message for message in left if message.id not in self.ledger.acknowledged]
+            if left:
+                await asyncio.sleep(_AGAIN_S)
+
+    async def _produce(self, batch: Sequence[Message]) -> None:
+        left = list(batch)
+        while left:
+            self.ledger.attempts += 1
+            try:
+                producer = await self._connected()
+                sent = [await self._send(producer, message) for message in left]
+                for message, outcome in zip(left, await asyncio.gather(*sent, return_exceptions=True), strict=True):
+                    if isinstance(outcome, BaseException):
+                        if not isinstance(outcome, KafkaError):
+                            raise outcome
+                    elif message.id is not None:
+                        self.ledger.acknowledged[message.id] = (outcome.partition, outcome.offset)
+            except (KafkaError, OSError):
+                pass
+            left = [message for message in left if message.id not in self.ledger.acknowledged]
+            if left:
+                await self._disconnect()
+                await asyncio.sleep(_AGAIN_S)
+
+    async def _send(self, producer: AIOKafkaProducer, message: Message) -> "asyncio.Future[Any]":
+        key = key_of(message)
+        partition = self._cluster.partition(key)
+        if self._script.goes_astray(message):
+            partition = (partition + 1) % self._cluster.settings.kafka.partitions
+        future: asyncio.Future[Any] = await producer.send(
+            self._cluster.settings.topic("messages"), message.to_json(), key=key, partition=partition
+        )
+        return future
+
+    async def _connected(self) -> AIOKafkaProducer:
+        if self._producer is None:
+            producer = AIOKafkaProducer(**client_options(self._cluster.settings.kafka), acks="all", enable_idempotence=True, linger_ms=2)
+            try:
+                await producer.start()
+            except BaseException:
+                await producer.stop()
+                raise
+            self._producer = producer
+        return self._producer
+
+    async def _disconnect(self) -> None:
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            with suppress(KafkaError, TimeoutError):
+                async with asyncio.timeout(5.0):
+                    await producer.stop()

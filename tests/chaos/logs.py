@@ -1,0 +1,45 @@
+"""What lies in the topics, as a chaos run reads it back."""
+
+from dataclasses import dataclass
+
+from runtime.kafka import read_topic
+from runtime.settings import Settings
+
+POISON = "chaos-poison"
+"""Header that a run puts on what it wants to be refused: the reason that is due."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """One record of a topic."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...]
+
+    def header(self, name: str) -> bytes | None:
+        """The last header of a name."""
+        return next((value for each, value in reversed(self.headers) if each == name), None)
+
+    @property
+    def place(self) -> str:
+        """``topic/partition/offset``."""
+        return f"{self.topic}/{self.partition}/{self.offset}"
+
+    @property
+    def poison(self) -> str | None:
+        """The reason for which it has to be refused; None for a good record."""
+        reason = self.header(POISON)
+        return None if reason is None else reason.decode()
+
+
+async def read_log(settings: Settings, topic: str) -> list[LogRecord]:
+    """All that a topic (named without prefix) holds now, in order within a partition."""
+    name = settings.topic(topic)
+    return [
+        LogRecord(name, record.partition, record.offset, record.key, record.value, tuple(record.headers))
+        async for record in read_topic(name, settings.kafka)
+    ]

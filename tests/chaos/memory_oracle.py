@@ -1,0 +1,109 @@
+"""Which events and entities have to stand in the end: told from the windows, by the words of the education scenario."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from pydantic import JsonValue
+
+from memory.ids import entity_id, event_id
+from memory.keys import entity_key
+from tests.chaos.utterances import Fact, fact_in
+from tests.chaos.window_oracle import ExpectedWindow
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedMemory:
+    """A memory that has to be in the store, as far as its values go."""
+
+    id: str
+    kind: str
+    type: str
+    user: str
+    properties: dict[str, JsonValue]
+    content: str | None = None
+    """An event's; an entity's sentence follows from its values."""
+    message_ids: tuple[str, ...] = ()
+    """An event's."""
+
+
+@dataclass(slots=True)
+class _Exercises:
+    scores: list[Fraction] = field(default_factory=list)
+    minutes: list[Fraction] = field(default_factory=list)
+    difficulties: list[int] = field(default_factory=list)
+    misconceptions: int = 0
+    breakthroughs: int = 0
+
+    def add(self, fact: Fact) -> None:
+        if fact.event_type == "exercise":
+            self.scores.append(Fraction(str(fact.properties["score"])))
+            self.minutes.append(Fraction(str(fact.properties["minutes"])))
+            self.difficulties.append(int(fact.properties["difficulty"]))
+        self.misconceptions += fact.event_type == "misconception"
+        self.breakthroughs += fact.event_type == "breakthrough"
+
+    def values(self) -> dict[str, JsonValue]:
+        """By the names that the scenario gives them; those that nothing has fed are left out."""
+        count = len(self.scores)
+        fed: dict[str, JsonValue] = {}
+        if count:
+            fed |= {
+                "exercises": count,
+                "points": float(sum(self.scores)),
+                "accuracy": float(sum(self.scores) / count),
+                "minutes": float(sum(self.minutes)),
+                "fastest_minutes": float(min(self.minutes)),
+                "solved": count,
+                "hardest": max(self.difficulties),
+            }
+        counted = {"misconceptions": self.misconceptions, "breakthroughs": self.breakthroughs}
+        return fed | {name: number for name, number in counted.items() if number}
+
+
+_PROPERTIES = {
+    "mastery": ("exercises", "points", "accuracy", "minutes", "fastest_minutes", "misconceptions"),
+    "solved": ("solved", "hardest"),
+    "learner_profile": ("exercises", "breakthroughs"),
+    "study_day": ("exercises", "accuracy", "minutes"),
+}
+
+
+def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[str, ExpectedMemory]:
+    """All memories of a tenant by id: an event for each message that tells one, and what the events make of the entities."""
+    memories: dict[str, ExpectedMemory] = {}
+    entities: dict[tuple[str, tuple[tuple[str, str], ...]], _Exercises] = defaultdict(_Exercises)
+    for window in windows:
+        place = 0
+        for identity, text, ms in zip(window.message_ids, window.texts, window.event_times_ms, strict=True):
+            fact = fact_in(text)
+            if fact is None:
+                continue
+            event = ExpectedMemory(
+                event_id(window.id, place), "event", fact.event_type, window.user, dict(fact.properties), text, (identity,)
+            )
+            memories[event.id] = event
+            place += 1
+            for name in _entities_of(fact, window.user, ms):
+                entities[name].add(fact)
+    for (entity_type, key), fed in entities.items():
+        values = fed.values()
+        properties: dict[str, JsonValue] = {**dict(key), **{name: values[name] for name in _PROPERTIES[entity_type] if name in values}}
+        entity = entity_id(tenant, entity_type, entity_key(*(part for _, part in key)))
+        memories[entity] = ExpectedMemory(entity, "entity", entity_type, dict(key)["user"], properties)
+    return memories
+
+
+def _entities_of(fact: Fact, user: str, ms: int) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
+    point = str(fact.properties["knowledge_point"])
+    by_point = (("user", user), ("knowledge_point", point))
+    if fact.event_type in ("exercise", "misconception"):
+        yield "mastery", by_point
+    if fact.event_type == "exercise":
+        yield "study_day", (("user", user), ("day", datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()))
+        if fact.properties["correct"]:
+            yield "solved", by_point
+    if fact.event_type in ("exercise", "breakthrough"):
+        yield "learner_profile", (("user", user),)

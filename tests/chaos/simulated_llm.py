@@ -1,0 +1,120 @@
+"""The LLM of the chaos runs: right answers that follow from the prompt alone, in bad company.
+
+``python -m tests.chaos.simulated_llm PORT SEED``. Calls are slow, time out, break off, are refused with 429 and 5xx; answers come fenced,
+with broken JSON, cut off, or as prose that is no answer. Whatever goes wrong, the facts that an answer lets through are the right ones,
+so that an oracle can say what has to stand in the end.
+"""
+
+import asyncio
+import re
+import signal
+import sys
+from random import Random
+from typing import Any
+
+from loadtest.asked import Asked
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.profiles import Plan
+from models.extraction import form
+from tests.chaos.utterances import fact_in
+from varve.embedded.ports import HOST
+
+PROSE = "I am sorry, but as a language model I would rather not say."
+
+_MESSAGES = re.compile(r"^<<<messages (\w+)\n(.*?)^messages \1>>>$", re.MULTILINE | re.DOTALL)
+_MESSAGE = re.compile(r"^\[(\d+)\] [^:\n]*: (.*)$", re.MULTILINE)
+_BETWEEN_ITEMS = "},{"
+_SLOPPY = ("}, , {", "}, /* and */ {", "} {", "},\n\n{")
+
+
+class Answers:
+    """What the model says, and how each call fares.
+
+    A window in fifty is stubborn: its first answer and that answer's repair are prose, so that it ends in the dead letters; asked once
+    more, it is answered.
+
+    Args:
+        seed: All is drawn from it and from the prompt, whatever the order of the calls.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._refused: set[str] = set()
+
+    def answer(self, asked: Asked) -> str:
+        """What the model says."""
+        rng = Random(f"{self._seed}/{_shown_messages(asked)}/answer")
+        is_stubborn, is_prosy, is_sloppy = (rng.random() < share for share in (0.02, 0.05, 0.1))
+        if is_stubborn and asked.hash not in self._refused:
+            self._refused.add(asked.hash)
+            return PROSE
+        whole = right_answer(asked)
+        if _is_followed_up(asked):
+            return whole
+        if is_prosy:
+            return PROSE
+        return whole.replace(_BETWEEN_ITEMS, rng.choice(_SLOPPY)) if is_sloppy else whole
+
+    def plan(self, asked: Asked, times: int) -> Plan:
+        """How the call fares that asks a prompt for the ``times``-th time, from 0."""
+        rng = Random(f"{self._seed}/{asked.hash}/{times}/plan")
+        slow = min(3.0, rng.lognormvariate(-3.0, 1.0))
+        share, garbled = rng.uniform(0.1, 0.9), rng.random()
+        plans: list[tuple[float, Plan]] = [
+            (0.04, Plan(status=429, retry_after_s=0.2)),
+            (0.04, Plan(status=rng.choice((500, 503)))),
+            (0.01, Plan(silent_after=0.0)),
+            (0.02, Plan(first_token_s=slow, cut_after=share)),
+            (0.01, Plan(first_token_s=slow, silent_after=share)),
+            (0.03, Plan(first_token_s=3.0)),
+            (0.08, Plan(first_token_s=slow, garble="fenced")),
+            (0.08, Plan(first_token_s=slow, garble=None if _is_followed_up(asked) else "truncated")),
+        ]
+        for part, plan in plans:
+            if garbled < part:
+                return plan
+            garbled -= part
+        return Plan(first_token_s=slow)
+
+
+def right_answer(asked: Asked) -> str:
+    """A complete answer: an event for each shown message that tells one, in order."""
+    lists: dict[str, list[Any]] = {form.SEGMENTS: [], form.EVENTS: [], form.PATCHES: []}
+    for number, text in _MESSAGE.findall(_shown_messages(asked)):
+        fact = fact_in(text)
+        if fact is not None:
+            lists[form.EVENTS].append(
+                {
+                    form.TYPE: fact.event_type,
+                    form.SEGMENT: None,
+                    form.MESSAGES: [int(number)],
+                    form.DATE: None,
+                    form.CONTENT: text,
+                    form.PROPERTIES: fact.properties,
+                    form.KEYWORDS: [fact.event_type],
+                    form.WEIGHT: 5,
+                }
+            )
+    return form.encode_answer(lists)
+
+
+def _shown_messages(asked: Asked) -> str:
+    """The numbered messages of a prompt, also where a continuation or repair is asked for."""
+    found = (_MESSAGES.search(content) for role, content in asked.messages if role == "user")
+    return next((each[2] for each in found if each is not None), "")
+
+
+def _is_followed_up(asked: Asked) -> bool:
+    return any(role == "assistant" for role, _ in asked.messages)
+
+
+async def _serve(port: int, seed: int) -> None:
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+    answers = Answers(seed)
+    async with LLMSimulator(seed=seed, answer=answers.answer, planner=answers.plan, host=HOST, port=port):
+        await stopped.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(int(sys.argv[1]), int(sys.argv[2])))

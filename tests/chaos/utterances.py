@@ -1,0 +1,50 @@
+"""What is said in a chaos run: sentences that carry the facts which an extraction finds in them."""
+
+import re
+from dataclasses import dataclass
+from random import Random
+
+POINTS = ("fractions", "decimals", "angles", "primes")
+EVENT_TYPES = ("exercise", "misconception", "breakthrough")
+
+_FACT = re.compile(r"(\w+)=(\S+)")
+_EIGHTHS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """The event that an utterance tells: nothing but what its words say."""
+
+    event_type: str
+    properties: dict[str, str | float | int | bool]
+
+
+def utterance(rng: Random, number: int) -> str:
+    """A sentence, unlike every other by its number; scores and minutes are eighths, so that sums of them are exact in any order."""
+    match rng.choices(("exercise", "misconception", "breakthrough", "chatter"), (6, 1, 1, 2))[0]:
+        case "exercise":
+            return (
+                f"exercise n={number} point={rng.choice(POINTS)} score={rng.randint(0, _EIGHTHS) / _EIGHTHS} "
+                f"minutes={rng.randint(1, 200) / _EIGHTHS} correct={rng.choice(('yes', 'no'))} difficulty={rng.randint(1, 5)}"
+            )
+        case "chatter":
+            return f"chatter n={number} about the weather"
+        case told:
+            return f"{told} n={number} point={rng.choice(POINTS)}"
+
+
+def fact_in(text: str) -> Fact | None:
+    """What an utterance tells; None where it tells nothing."""
+    kind = text.partition(" ")[0]
+    if kind not in EVENT_TYPES:
+        return None
+    said = dict(_FACT.findall(text))
+    properties: dict[str, str | float | int | bool] = {"knowledge_point": said["point"]}
+    if kind == "exercise":
+        properties |= {
+            "correct": said["correct"] == "yes",
+            "score": float(said["score"]),
+            "minutes": float(said["minutes"]),
+            "difficulty": int(said["difficulty"]),
+        }
+    return Fact(kind, properties)

@@ -1,0 +1,174 @@
+"""Holds what a run left behind against what its ledger and its log say."""
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from memory.records import Memory, Window
+from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.settings import Settings
+from tests.chaos.load import Ledger
+from tests.chaos.logs import LogRecord, read_log
+from tests.chaos.memory_oracle import ExpectedMemory, expected_memories
+from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
+
+_PAGE = 500
+_SHOWN = 5
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What was found; a run has passed when every count but those of what was there is 0."""
+
+    produced: int = 0
+    """Messages acknowledged."""
+    windows: int = 0
+    memories: int = 0
+    lost: int = 0
+    """Acknowledged messages in no window, or not where Kafka said they were."""
+    duplicated: int = 0
+    """Messages in a window more than once too often."""
+    out_of_order: int = 0
+    """Messages that stand behind one that came after them, in their session."""
+    wrong_values: int = 0
+    """Windows, events and entities that are not as they have to be, are missing, or should not be there."""
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether all is as it has to be."""
+        return not (self.lost or self.duplicated or self.out_of_order or self.wrong_values or self.problems)
+
+    def note(self, what: str, cases: Sequence[object]) -> int:
+        """Notes the first cases of a fault; gives how many there are."""
+        if cases:
+            self.problems.append(f"{what}: {len(cases)}, such as {'; '.join(map(str, cases[:_SHOWN]))}")
+        return len(cases)
+
+
+async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: Ledger) -> Verdict:
+    """Judges a tenant's run, after all stages have caught up and every window was flushed."""
+    verdict = Verdict(produced=len(ledger.acknowledged))
+    log = await read_log(settings, "messages")
+    oracle = WindowOracle(tenant=tenant, settings=settings)
+    oracle.read(log)
+    _judge_ledger(verdict, ledger, log)
+    verdict.note("messages in windows that never closed", oracle.still_open())
+    expected = {window.id: window for window in oracle.windows()}
+    observed = _windows_of(tenant, await read_log(settings, "windows"), verdict)
+    _judge_windows(verdict, ledger, expected, observed)
+    await _judge_memories(verdict, store, tenant, expected_memories(tenant, expected.values()))
+    return verdict
+
+
+def _judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) -> None:
+    lying = {(record.partition, record.offset): record for record in log}
+    gone = []
+    for identity, place in ledger.acknowledged.items():
+        record = lying.get(place)
+        if record is None or identity.encode() not in (record.value or b""):
+            gone.append(identity)
+    verdict.lost += verdict.note("acknowledged by Kafka, but not there", gone)
+
+
+def _windows_of(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> dict[str, Window]:
+    """The latest record of each window; all records of one must have the same messages."""
+    found: dict[str, Window] = {}
+    changed = []
+    for record in log:
+        if record.poison is not None:
+            continue
+        window = Window.from_json(record.value or b"")
+        if window.tenant != tenant:
+            continue
+        before = found.get(window.id)
+        if before is not None and before.messages != window.messages:
+            changed.append(window.id)
+        found[window.id] = window
+    verdict.wrong_values += verdict.note("windows that closed twice with other messages", changed)
+    verdict.windows = len(found)
+    return found
+
+
+def _judge_windows(verdict: Verdict, ledger: Ledger, expected: dict[str, ExpectedWindow], observed: dict[str, Window]) -> None:
+    placed = Counter(str(message.id) for window in observed.values() for message in window.messages)
+    verdict.lost += verdict.note("acknowledged, but in no window", [each for each in ledger.acknowledged if not placed[each]])
+    twice = [identity for identity, times in placed.items() for _ in range(times - 1)]
+    verdict.duplicated += verdict.note("in more windows than one", twice)
+    due = {identity: number for window in expected.values() for number, identity in enumerate(window.message_ids, window.sequence << 20)}
+    verdict.out_of_order += verdict.note("out of order", _out_of_order(observed.values(), due))
+    missing = [window for identity, window in expected.items() if identity not in observed]
+    verdict.wrong_values += verdict.note("windows missing", missing)
+    verdict.wrong_values += verdict.note("windows too many", [each for each in observed if each not in expected])
+    wrong = [
+        f"{expected[identity]} is {told}"
+        for identity, window in observed.items()
+        if identity in expected and (told := _told(window)) != expected[identity]
+    ]
+    verdict.wrong_values += verdict.note("windows that differ", wrong)
+
+
+def _told(window: Window) -> ExpectedWindow:
+    return ExpectedWindow(
+        id=window.id,
+        session=window.session,
+        user=window.user,
+        sequence=window.sequence,
+        closed_by=window.closed_by,
+        token_count=window.token_count,
+        first_offset=window.first_offset,
+        message_ids=tuple(str(message.id) for message in window.messages),
+        texts=tuple(message.text for message in window.messages),
+        event_times_ms=tuple(int(message.event_time.timestamp() * 1000) for message in window.messages),
+    )
+
+
+def _out_of_order(windows: Iterable[Window], due: dict[str, int]) -> list[str]:
+    sessions: dict[str, list[Window]] = defaultdict(list)
+    for window in windows:
+        sessions[window.session].append(window)
+    found = []
+    for held in sessions.values():
+        newest = -1
+        for window in sorted(held, key=lambda each: each.sequence):
+            for message in window.messages:
+                number = due.get(str(message.id), newest)
+                if number < newest:
+                    found.append(str(message.id))
+                newest = max(newest, number)
+    return found
+
+
+async def _judge_memories(verdict: Verdict, store: MemoryStore, tenant: str, expected: dict[str, ExpectedMemory]) -> None:
+    observed = {memory.id: memory async for memory in _all_memories(store, tenant)}
+    verdict.memories = len(observed)
+    verdict.wrong_values += verdict.note("memories missing", [each for identity, each in expected.items() if identity not in observed])
+    extra = [f"{each.kind} {each.content}" for identity, each in observed.items() if identity not in expected]
+    verdict.wrong_values += verdict.note("memories too many", extra)
+    wrong = [
+        f"{due} is {told}"
+        for identity, due in expected.items()
+        if identity in observed and (told := _told_memory(observed[identity])) != due
+    ]
+    verdict.wrong_values += verdict.note("memories that differ", wrong)
+
+
+def _told_memory(memory: Memory) -> ExpectedMemory:
+    is_event = memory.kind == "event"
+    return ExpectedMemory(
+        memory.id,
+        memory.kind,
+        memory.type,
+        memory.user or "",
+        dict(memory.properties),
+        memory.content if is_event else None,
+        tuple(memory.message_ids) if is_event else (),
+    )
+
+
+async def _all_memories(store: MemoryStore, tenant: str) -> AsyncIterator[Memory]:
+    after: str | None = None
+    while page := await store.scroll(TenantScope(tenant), after=after, limit=_PAGE):
+        for memory in page:
+            yield memory
+        after = page[-1].id

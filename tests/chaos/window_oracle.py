@@ -1,0 +1,127 @@
+"""Which windows the messages log of a run makes: every session's records in their order, under the rules told once more."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import orjson
+
+from memory.headers import COMMAND, KIND, ORIGIN
+from memory.ids import message_id, window_id
+from memory.keys import encode_key, partition_of
+from memory.records import Message, SessionCommand
+from memory.tokens import estimate_tokens
+from runtime.settings import Settings
+from streams.delivery.records import FORWARDED
+from tests.chaos.logs import LogRecord
+from tests.streams.sessions.window_oracle import ExpectedSession, Limits, Said
+
+_HEAD_BYTES = 64 * 1024
+"""Room that a window's record leaves for its head."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedWindow:
+    """A window that has to be there."""
+
+    id: str
+    session: str
+    user: str
+    sequence: int
+    closed_by: str
+    token_count: int
+    first_offset: int
+    message_ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    event_times_ms: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Session:
+    rules: ExpectedSession
+    messages: dict[str, Message] = field(default_factory=dict)
+
+
+class WindowOracle:
+    """Reads the messages log of one tenant; every other tenant's records, and those that are poison, are nothing to it.
+
+    Args:
+        tenant: Whose sessions.
+        settings: The rules' limits, and how many partitions there are.
+    """
+
+    def __init__(self, *, tenant: str, settings: Settings) -> None:
+        limits = settings.sessions
+        self._tenant = tenant
+        self._partitions = settings.kafka.partitions
+        self._limits = Limits(
+            message_count=limits.message_count,
+            message_cap=limits.message_cap,
+            token_count=limits.token_count,
+            pause_ms=int(limits.pause_s * 1000),
+            idle_ms=int(limits.wait_timeout_s * 1000),
+            max_bytes=settings.kafka.max_record_bytes - _HEAD_BYTES,
+        )
+        self._sessions: dict[str, _Session] = {}
+
+    def read(self, log: Iterable[LogRecord]) -> None:
+        """Reads records, those of one partition in their order."""
+        for record in log:
+            if record.poison is not None or record.value is None:
+                continue
+            if record.header(KIND) == COMMAND:
+                self._command(record, SessionCommand.from_json(record.value))
+            elif orjson.loads(record.value).get("tenant") == self._tenant:
+                self._message(record, Message.from_json(record.value))
+
+    def windows(self) -> list[ExpectedWindow]:
+        """All windows that have closed, session by session in order."""
+        return [
+            ExpectedWindow(
+                id=window_id(self._tenant, name, closed.sequence),
+                session=name,
+                user=closed.user,
+                sequence=closed.sequence,
+                closed_by=closed.closed_by,
+                token_count=closed.tokens,
+                first_offset=closed.first_offset,
+                message_ids=closed.ids,
+                texts=tuple(session.messages[each].text for each in closed.ids),
+                event_times_ms=tuple(_milliseconds(session.messages[each]) for each in closed.ids),
+            )
+            for name, session in self._sessions.items()
+            for closed in session.rules.closed
+        ]
+
+    def still_open(self) -> list[str]:
+        """The ids of the messages in windows that have not closed."""
+        return [said.id for session in self._sessions.values() for said in session.rules.open]
+
+    def _message(self, record: LogRecord, message: Message) -> None:
+        key = encode_key(message.tenant, message.session)
+        is_home = record.key == key and partition_of(key, self._partitions) == record.partition
+        if not is_home and record.header(FORWARDED) is None:
+            return
+        session = self._sessions.setdefault(message.session, _Session(ExpectedSession(self._limits)))
+        assert record.offset > session.rules.newest_offset, "the log was read out of order"
+        origin = (record.header(ORIGIN) or record.place.encode()).decode()
+        identity = message.id or message_id(message.tenant, message.session, origin)
+        session.messages.setdefault(identity, message)
+        tokens, size = estimate_tokens(message.text), len(record.value or b"")
+        session.rules.say(Said(identity, message.user, _milliseconds(message), tokens, size, record.offset))
+
+    def _command(self, record: LogRecord, command: SessionCommand) -> None:
+        if command.tenant not in (None, self._tenant):
+            return
+        for name, session in self._sessions.items():
+            home = partition_of(encode_key(self._tenant, name), self._partitions)
+            if home != record.partition or command.session not in (None, name):
+                continue
+            if command.command == "flush":
+                session.rules.flush(record.offset)
+            else:
+                sequence, last = (-1 if each is None else each for each in (command.window_sequence, command.last_offset))
+                session.rules.timer(record.offset, sequence=sequence, last_offset=last)
+
+
+def _milliseconds(message: Message) -> int:
+    return int(message.event_time.timestamp() * 1000)
