@@ -20,6 +20,9 @@ class Command(NamedTuple):
 
 
 COMMANDS: Final[dict[str, Command]] = {
+    "segmentation": Command(
+        "evaluation.segmentation.command", "Pk and WindowDiff of the offline segmenter, on dialogues with known segments"
+    ),
     "tokens": Command("evaluation.tokens.command", "tokens of one-pass extraction against other ways, on LoCoMo"),
     "storage": Command("evaluation.storage.command", "stored tokens and bytes against the raw turns"),
 }

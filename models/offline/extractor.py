@@ -6,13 +6,14 @@ from pydantic import JsonValue
 
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema, coerce_properties
-from models.embedding.port import Embedder, Embedding
+from models.embedding.port import Embedder
 from models.extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
 from models.extraction.laying import lay_down
 from models.extraction.port import ExtractionContext
 from models.offline.contents import event_content, event_time_of
 from models.offline.event_types import TypeChooser, type_text
 from models.offline.facts import patches_of
+from models.offline.gaps import Utterance
 from models.offline.importance import importance_of
 from models.offline.keywords import KeywordRanker
 from models.offline.properties import properties_of
@@ -55,23 +56,26 @@ class OfflineExtractor:
         passages = [passage for index in range(len(turns)) for passage in passages_of(turns, index)]
         silent = len(turns) - len({passage.index for passage in passages})
         tally.drop("message", "filler", silent)
+        spoken = [turn.text or turn.speaker for turn in turns]
         kinds = [type_text(each) for each in schema.event_types]
-        embeddings = await self._embedder.embed_documents([passage.text for passage in passages] + kinds)
+        embeddings = await self._embedder.embed_documents([*spoken, *(passage.text for passage in passages), *kinds])
+        of_passages = embeddings[len(turns) : len(turns) + len(passages)]
         ranker = KeywordRanker([passage.text for passage in passages])
-        segments, segment_of = _segments(turns, passages, embeddings[: len(passages)], ranker)
-        chooser = TypeChooser(schema.event_types, embeddings[len(passages) :])
+        utterances = [Utterance(text, embedding) for text, embedding in zip(spoken, embeddings[: len(turns)], strict=True)]
+        segments, segment_of = _segments(turns, passages, utterances, ranker)
+        chooser = TypeChooser(schema.event_types, embeddings[len(turns) + len(passages) :])
         events: list[EventDraft] = []
         for place, passage in enumerate(passages):
             is_tool_call = turns[passage.index].message.tool_call is not None
-            event_type = chooser.choose(embeddings[place], is_tool_call=is_tool_call)
+            event_type = chooser.choose(of_passages[place], is_tool_call=is_tool_call)
             if event_type is None:
                 tally.drop("event", "no_event_type")
                 continue
-            topic = segments[segment_of[place]].topic
+            topic = segments[segment_of[passage.index]].topic
             coerced = coerce_properties(event_type, properties_of(event_type, turns, passage.index, text=passage.text, topic=topic))
             for dropped in coerced.dropped:
                 tally.drop("property", dropped.reason, dropped.count)
-            events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[place], ranker))
+            events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.index], ranker))
         draft = Draft(
             segments=tuple(segments),
             events=tuple(events),
@@ -85,26 +89,28 @@ class OfflineExtractor:
 
 
 def _segments(
-    turns: Sequence[Turn], passages: Sequence[Passage], embeddings: Sequence[Embedding], ranker: KeywordRanker
+    turns: Sequence[Turn], passages: Sequence[Passage], utterances: Sequence[Utterance], ranker: KeywordRanker
 ) -> tuple[list[SegmentDraft], dict[int, int]]:
-    """The segments, and for each passage the segment that it is in."""
+    """The segments without their noise, and for each turn of a passage the segment that it is in."""
     segments: list[SegmentDraft] = []
     segment_of: dict[int, int] = {}
-    for topic in topics(embeddings):
-        members = [place for first, last in topic.ranges for place in range(first, last + 1)]
+    told = {passage.index for passage in passages}
+    for stretches in topics(utterances):
+        members = [index for first, last in stretches for index in range(first, last + 1) if index in told]
+        if not members:
+            continue
         segment_of.update(dict.fromkeys(members, len(segments)))
-        words = ranker.keywords(" . ".join(passages[place].text for place in members), limit=_TOPIC_KEYWORDS)
-        opener = turns[passages[members[0]].index]
-        ranges = _joined([turns[passages[place].index].place for place in members])
-        segments.append(SegmentDraft(topic=", ".join(words) or opener.speaker, ranges=ranges))
+        words = ranker.keywords(" . ".join(turns[index].text for index in members), limit=_TOPIC_KEYWORDS)
+        ranges = _joined([turns[index].place for index in members])
+        segments.append(SegmentDraft(topic=", ".join(words) or turns[members[0]].speaker, ranges=ranges))
     return segments, segment_of
 
 
 def _joined(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Ascending places, some of them repeated, as inclusive ranges."""
+    """Ascending places as inclusive ranges."""
     ranges: list[tuple[int, int]] = []
     for place in places:
-        if ranges and place <= ranges[-1][1] + 1:
+        if ranges and place == ranges[-1][1] + 1:
             ranges[-1] = (ranges[-1][0], place)
         else:
             ranges.append((place, place))

@@ -1,106 +1,78 @@
-"""Topics of a conversation by embeddings: where one ends, and which stretches belong together. Pure."""
+"""Topics of a conversation: where one ends, and which stretches belong together. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from models.embedding.port import Embedding, Vector
+from models.embedding.port import Vector
+from models.offline.gaps import Utterance, boundary_probabilities
 
-_Matrix = NDArray[np.float64]
+BOUNDARY: Final = 0.45
+"""A gap less likely than this is none. Below a half: of two gaps side by side only the likelier one counts."""
+SAME_TOPIC: Final = 0.7
+"""Cosine of two stretches' mean vectors from which they are one topic, though others lie between them."""
+
+Stretch = tuple[int, int]
+"""The first and the last of consecutive utterances."""
 
 
-def boundaries(embeddings: Sequence[Embedding]) -> list[int]:
-    """Where a new topic begins.
-
-    A gap is a boundary where its depth (Hearst 1997, "TextTiling", section 5.3) lies more than one standard deviation above the mean.
+def boundaries(utterances: Sequence[Utterance]) -> list[int]:
+    """Where a new topic begins: at gaps that are likely boundaries, and likelier than their neighbours.
 
     Args:
-        embeddings: Of the utterances, in order.
+        utterances: In order.
 
     Returns:
         Ascending places of the utterances that open a topic, without the first.
     """
-    if len(embeddings) < 3:
+    if len(utterances) < 3:
         return []
-    similarity = _window_similarity(np.array([each.dense for each in embeddings], dtype=np.float64), 2)
-    depth = _depths(similarity)
-    threshold = depth.mean() + depth.std()
-    return [gap + 1 for gap in range(len(depth)) if depth[gap] > threshold]
+    likely = boundary_probabilities(utterances)
+    return [
+        gap + 1
+        for gap, value in enumerate(likely)
+        if value > BOUNDARY and (gap == 0 or value >= likely[gap - 1]) and (gap + 1 == len(likely) or value > likely[gap + 1])
+    ]
 
 
-def _window_similarity(dense: _Matrix, width: int) -> _Matrix:
-    sums = []
-    for gap in range(1, len(dense)):
-        left, right = dense[max(0, gap - width) : gap].mean(0), dense[gap : gap + width].mean(0)
-        sums.append(float(left @ right / max(float(np.linalg.norm(left) * np.linalg.norm(right)), 1e-9)))
-    return np.array(sums)
-
-
-def _depths(similarity: _Matrix) -> _Matrix:
-    depth = np.zeros(len(similarity))
-    for gap, value in enumerate(similarity):
-        left = right = value
-        for before in reversed(similarity[:gap]):
-            if before < left:
-                break
-            left = before
-        for after in similarity[gap + 1 :]:
-            if after < right:
-                break
-            right = after
-        depth[gap] = left + right - 2 * value
-    return depth
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A topic's stretches: inclusive ranges of utterances, ascending, apart from each other."""
-
-    ranges: tuple[tuple[int, int], ...]
-
-
-def topics(embeddings: Sequence[Embedding]) -> list[Topic]:
-    """Segments a conversation and puts stretches on one topic together, though others lie between them.
+def topics(utterances: Sequence[Utterance]) -> list[tuple[Stretch, ...]]:
+    """Segments a conversation and puts stretches on one topic together, though others lie between them (VikingMem 3.1).
 
     Args:
-        embeddings: Of the utterances, in order.
+        utterances: In order.
 
     Returns:
-        The topics in the order in which they first come up; every utterance is in exactly one.
+        The topics in the order in which they first come up, each as its stretches; every utterance is in exactly one.
     """
-    starts = [0, *boundaries(embeddings), len(embeddings)]
-    stretches = [(first, last - 1) for first, last in pairwise(starts) if last > first]
-    groups = [[stretch] for stretch in stretches]
-    while len(groups) > 2:
-        means = [_mean(embeddings, group) for group in groups]
-        alike = np.array(means) @ np.array(means).T
-        for place in range(len(groups)):
-            alike[place, : place + 2] = -1.0
-        best = int(np.argmax(alike))
-        one, other = divmod(best, len(groups))
-        if alike[one, other] < _SAME_TOPIC:
-            break
-        groups[one] = sorted(groups[one] + groups.pop(other))
-    return [Topic(_joined(group)) for group in groups]
+    if not utterances:
+        return []
+    openings = [0, *boundaries(utterances), len(utterances)]
+    groups: list[tuple[Stretch, ...]] = [((first, end - 1),) for first, end in pairwise(openings)]
+    while (pair := _most_alike(utterances, groups)) is not None:
+        one, other = pair
+        groups[one] = tuple(sorted(groups[one] + groups.pop(other)))
+    return groups
 
 
-_SAME_TOPIC = 0.7
+def _most_alike(utterances: Sequence[Utterance], groups: Sequence[tuple[Stretch, ...]]) -> tuple[int, int] | None:
+    """The two groups to be merged next: the most alike ones that do not touch, if they are alike enough."""
+    means = np.array([_mean(utterances, group) for group in groups])
+    alike = means @ means.T
+    pairs = [
+        (one, other)
+        for one in range(len(groups))
+        for other in range(one + 1, len(groups))
+        if alike[one, other] >= SAME_TOPIC and not _touch(groups[one], groups[other])
+    ]
+    return max(pairs, key=lambda pair: alike[pair], default=None)
 
 
-def _mean(embeddings: Sequence[Embedding], group: Sequence[tuple[int, int]]) -> Vector:
-    rows = np.array([embeddings[place].dense for first, last in group for place in range(first, last + 1)])
-    mean = rows.mean(axis=0)
-    return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-9), dtype=np.float32)
+def _touch(one: tuple[Stretch, ...], other: tuple[Stretch, ...]) -> bool:
+    return any(a[1] + 1 == b[0] or b[1] + 1 == a[0] for a in one for b in other)
 
 
-def _joined(group: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    joined: list[tuple[int, int]] = []
-    for first, last in group:
-        if joined and joined[-1][1] + 1 == first:
-            joined[-1] = (joined[-1][0], last)
-        else:
-            joined.append((first, last))
-    return tuple(joined)
+def _mean(utterances: Sequence[Utterance], group: tuple[Stretch, ...]) -> Vector:
+    mean = np.mean([utterances[place].embedding.dense for first, last in group for place in range(first, last + 1)], axis=0)
+    return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-12), dtype=np.float32)

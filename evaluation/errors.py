@@ -1,0 +1,11 @@
+"""What goes wrong in a benchmark."""
+
+from memory.errors import VarveError
+
+
+class EvaluationError(VarveError):
+    """Base of this package's errors."""
+
+
+class DataSetError(EvaluationError):
+    """A data set is in no form that the benchmark reads; says which file and what was expected."""

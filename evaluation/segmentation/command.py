@@ -1,0 +1,83 @@
+"""``python -m evaluation segmentation``: the offline segmenter on dialogues with known segments, beside simpler ways in the same run."""
+
+import argparse
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from evaluation.segmentation.baselines import even_cuts, no_boundaries, text_tiling, text_tiling_on_embeddings
+from evaluation.segmentation.dialogues import Dialogue, read_dialogues
+from evaluation.segmentation.metrics import Distance, distance, lengths_of
+from models.embedding.build import build_embedder
+from models.offline.gaps import Utterance
+from models.offline.segmentation import boundaries
+from runtime.settings import Settings
+
+Segmenter = Callable[[Sequence[Utterance]], list[int]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds none: the data set is all it takes."""
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measures all segmenters on the file.
+
+    Returns:
+        ``pk`` and ``window_diff`` of the offline segmenter, means over the dialogues; ``baselines`` with both of each other way, where
+        even cuts know the mean length of the file's segments; ``splits`` with the same for each of the data set's own splits.
+    """
+    dialogues = read_dialogues(arguments.data)
+    settings = Settings()
+    embedded = asyncio.run(_embed(dialogues, settings))
+    mean_length = max(1, round(sum(len(each.utterances) for each in dialogues) / sum(len(each.lengths) for each in dialogues)))
+    ways: dict[str, Segmenter] = {
+        "offline": boundaries,
+        "text_tiling": text_tiling,
+        "text_tiling_on_embeddings": text_tiling_on_embeddings,
+        "even_cuts": lambda utterances: even_cuts(utterances, mean_length),
+        "no_boundaries": no_boundaries,
+    }
+    distances = {
+        name: [
+            distance(each.lengths, lengths_of(way(utterances), len(utterances)))
+            for each, utterances in zip(dialogues, embedded, strict=True)
+        ]
+        for name, way in ways.items()
+    }
+    splits = dict.fromkeys(each.split for each in dialogues if each.split)
+    return {
+        **_summary(distances, range(len(dialogues))),
+        "dialogues": len(dialogues),
+        "too_short": sum(each is None for each in distances["offline"]),
+        "splits": {split: _summary(distances, [place for place, each in enumerate(dialogues) if each.split == split]) for split in splits},
+        "model": settings.embedding.model,
+    }
+
+
+async def _embed(dialogues: Sequence[Dialogue], settings: Settings) -> list[list[Utterance]]:
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    try:
+        embedded = []
+        for each in dialogues:
+            embeddings = await embedder.embed_documents(list(each.utterances))
+            embedded.append([Utterance(text, embedding) for text, embedding in zip(each.utterances, embeddings, strict=True)])
+        return embedded
+    finally:
+        await embedder.close()
+
+
+def _summary(distances: dict[str, list[Distance | None]], places: Iterable[int]) -> dict[str, Any]:
+    chosen = list(places)
+    means = {name: _mean([each[place] for place in chosen]) for name, each in distances.items()}
+    return {**means.pop("offline"), "baselines": means}
+
+
+def _mean(distances: Sequence[Distance | None]) -> dict[str, float | None]:
+    known = [each for each in distances if each is not None]
+    if not known:
+        return {"pk": None, "window_diff": None}
+    return {
+        "pk": round(sum(each.pk for each in known) / len(known), 4),
+        "window_diff": round(sum(each.window_diff for each in known) / len(known), 4),
+    }
