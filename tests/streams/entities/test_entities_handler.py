@@ -1,0 +1,183 @@
+"""The entities stage: every contribution counts once, whatever is repeated, skipped or driven again."""
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from memory.headers import ORIGIN
+from memory.keys import encode_key
+from memory.records import Memory, MemoryChange
+from memory.scenarios import __file__ as scenarios
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory, add_tenant
+from streams.delivery.batch import Batch
+from streams.delivery.records import Delivered, Outgoing
+from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.events.handler import EventsHandler
+from streams.events.ledger import LedgerCodec
+from tests.streams.laid_down import SCHEMA, TENANT, Call, extraction, in_log
+from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
+
+
+class Scene:
+    """Events and entities of one partition each, one after the other."""
+
+    def __init__(self, settings: Settings, tenants: TenantDirectory) -> None:
+        self.settings = settings
+        self.tenants = tenants
+        self.events = Steps(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
+        self.contributions: list[Delivered] = []
+
+    def entities(self, rows: RowsInMemory | None = None) -> Steps:
+        return Steps(EntitiesHandler(settings=self.settings, tenants=self.tenants, metrics=Metrics()), EntityCodec(), rows)
+
+    async def laid_down(self, window: int, calls: list[Call], offset: int) -> list[Delivered]:
+        """What an extraction gives to the log of contributions."""
+        batch = await self.events.take([in_log(extraction(window, calls), offset)])
+        new = self.as_log([each for each in batch.outputs if each.topic == "varve.contributions"])
+        self.contributions += new
+        return new
+
+    def as_log(self, outputs: list[Outgoing]) -> list[Delivered]:
+        start = len(self.contributions)
+        return [delivered("contributions", start + place, each.key, each.value) for place, each in enumerate(outputs)]
+
+
+@pytest.fixture(scope="module")
+def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = plain_settings(Path(folder))
+        yield settings, tenants_of(settings, {TENANT: SCHEMA})
+
+
+@pytest.fixture
+def scene(environment: tuple[Settings, TenantDirectory]) -> Scene:
+    return Scene(*environment)
+
+
+class Feed:
+    """What the change feed says stands."""
+
+    def __init__(self) -> None:
+        self.standing: dict[bytes, Memory] = {}
+
+    def take(self, batch: Batch) -> None:
+        for output in batch.outputs:
+            assert output.topic == "varve.memories"
+            assert output.key is not None
+            if output.value is None:
+                self.standing.pop(output.key, None)
+            else:
+                change = MemoryChange.from_json(output.value)
+                assert change.memory is not None
+                self.standing[output.key] = change.memory
+
+    def tools(self) -> dict[str, tuple[int, int]]:
+        """By tool: calls and failures."""
+        return {
+            str(memory.properties["tool_name"]): (int(str(memory.properties["calls"])), int(str(memory.properties.get("failures", 0))))
+            for memory in self.standing.values()
+            if memory.type == "tool_experience"
+        }
+
+
+WINDOWS = st.tuples(st.integers(0, 3), st.lists(st.tuples(st.sampled_from(["grep", "curl", "make"]), st.integers(0, 1)), max_size=4))
+
+
+@examples(max_examples=120)
+@given(windows=st.lists(WINDOWS, max_size=10), batch=st.integers(1, 6), crash_at=st.integers(0, 80), back=st.integers(0, 80))
+async def test_entities_are_exactly_what_the_newest_extraction_of_each_window_says(
+    environment: tuple[Settings, TenantDirectory], windows: list[tuple[int, list[Call]]], batch: int, crash_at: int, back: int
+) -> None:
+    scene, feed = Scene(*environment), Feed()
+    for offset, (window, calls) in enumerate(windows):
+        await scene.laid_down(window, calls, offset)
+    log = scene.contributions
+    crash_at = min(crash_at, len(log))
+    before = scene.entities()
+    for start in range(0, crash_at, batch):
+        feed.take(await before.take(log[start : min(start + batch, crash_at)]))
+    # State is there, the offset was not committed; and what was produced twice lies twice in the log.
+    after = scene.entities(RowsInMemory(before.rows.rows))
+    for record in log[max(0, crash_at - back) :] + log[-3:]:
+        feed.take(await after.take([record]))
+    newest = dict(windows)
+    calls = [call for window in newest.values() for call in window]
+    count, failed = Counter(tool for tool, _ in calls), Counter(tool for tool, failure in calls if failure)
+    assert feed.tools() == {tool: (count[tool], failed[tool]) for tool in count}
+
+
+async def test_a_redelivery_changes_no_row_and_publishes_what_stands(scene: Scene) -> None:
+    log = await scene.laid_down(0, [("grep", 0), ("grep", 1)], 0)
+    stage = scene.entities()
+    first = await stage.take(log)
+    rows = dict(stage.rows.rows)
+    assert (await stage.take(log)).outputs == first.outputs
+    assert stage.rows.rows == rows
+
+
+async def test_an_entity_that_many_contributions_change_is_published_once_a_step(scene: Scene) -> None:
+    for offset in range(6):
+        await scene.laid_down(offset, [("grep", 0)], offset)
+    feed = Feed()
+    batch = await scene.entities().take(scene.contributions)
+    feed.take(batch)
+    assert len(batch.outputs) == len({output.key for output in batch.outputs})
+    assert feed.tools() == {"grep": (6, 0)}
+
+
+async def test_an_entity_that_is_taken_back_whole_leaves_a_tombstone(scene: Scene) -> None:
+    await scene.laid_down(0, [("grep", 0)], 0)
+    await scene.laid_down(0, [], 1)
+    feed = Feed()
+    stage = scene.entities()
+    for record in scene.contributions:
+        feed.take(await stage.take([record]))
+    assert feed.standing == {}
+
+
+async def test_what_was_refused_for_its_type_counts_once_when_it_is_driven_again_behind_later_ones(tmp_path: Path) -> None:
+    settings = plain_settings(tmp_path)
+    schema = Path(scenarios).parent / "agent_tools.json"
+    fields = orjson.loads(schema.read_bytes())
+    own = tmp_path / "own.json"
+    own.write_bytes(schema.read_bytes())
+    add_tenant(settings.tenants_path, TENANT, schema="own.json")
+    scene = Scene(settings, TenantDirectory(path=settings.tenants_path))
+    refused = [each for each in await scene.laid_down(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
+    later = [each for each in await scene.laid_down(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
+
+    fields["EntityTypes"] = [each for each in fields["EntityTypes"] if each["EntityType"] != "tool_experience"]
+    own.write_bytes(orjson.dumps(fields))
+    stage = scene.entities()
+    batch = await stage.take(refused)
+    assert [(each.record, each.reason) for each in batch.refusals] == [(refused[0], "unknown_entity_type")]
+    assert batch.outputs == []
+
+    own.write_bytes(schema.read_bytes())
+    feed = Feed()
+    feed.take(await stage.take(later))
+    assert feed.tools() == {"grep": (1, 1)}
+    driven = delivered("contributions", 50, refused[0].key, refused[0].value, headers=((ORIGIN, b"varve.contributions/0/0"),))
+    for _ in range(2):
+        feed.take(await stage.take([driven]))
+        assert feed.tools() == {"grep": (2, 1)}
+
+
+async def test_what_cannot_be_read_is_refused_alone(scene: Scene) -> None:
+    good = await scene.laid_down(0, [("grep", 0)], 0)
+    foreign = delivered("contributions", 91, b"k", (good[0].value or b"").replace(b'"acme"', b'"nobody"'))
+    broken = [delivered("contributions", 90, encode_key("a"), b"{"), foreign, delivered("contributions", 92, b"k", None)]
+    feed = Feed()
+    batch = await scene.entities().take([*good, *broken])
+    feed.take(batch)
+    assert [(each.record.offset, each.reason) for each in batch.refusals] == [(90, "malformed"), (91, "unknown_tenant"), (92, "malformed")]
+    assert feed.tools() == {"grep": (1, 0)}

@@ -1,0 +1,152 @@
+"""The events stage: what a window laid down is replaced exactly when it is extracted again, and repeated without harm."""
+
+from pathlib import Path
+
+import pytest
+
+from memory.headers import ORIGIN
+from memory.keys import decode_key
+from memory.records import Contribution, MemoryChange
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.batch import Batch
+from streams.delivery.records import Outgoing
+from streams.events.handler import EventsHandler
+from streams.events.ledger import LaidDown, LedgerCodec
+from tests.streams.laid_down import SCHEMA, TENANT, extraction, in_log
+from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return plain_settings(tmp_path)
+
+
+@pytest.fixture
+def tenants(settings: Settings) -> TenantDirectory:
+    return tenants_of(settings, {TENANT: SCHEMA})
+
+
+@pytest.fixture
+def stage(settings: Settings, tenants: TenantDirectory) -> Steps:
+    return assigned(settings, tenants)
+
+
+def assigned(settings: Settings, tenants: TenantDirectory, rows: RowsInMemory | None = None) -> Steps:
+    return Steps(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec(), rows)
+
+
+def contributions(batch: Batch) -> list[Contribution]:
+    return [Contribution.from_json(each.value or b"") for each in batch.outputs if each.topic == "varve.contributions"]
+
+
+def changes(batch: Batch) -> dict[str, tuple[str, ...]]:
+    """By tool: the changes to its count of calls, in their order."""
+    return {
+        each.entity_key: tuple(change.op for change in each.changes if change.property == "calls")
+        for each in contributions(batch)
+        if each.entity_type == "tool_experience"
+    }
+
+
+def memories(batch: Batch) -> list[Outgoing]:
+    return [each for each in batch.outputs if each.topic == "varve.memories"]
+
+
+async def test_a_window_becomes_memories_and_contributions_keyed_by_what_they_change(stage: Steps) -> None:
+    what = extraction(0, [("grep", 0), ("grep", 1), ("curl", 0)])
+    batch = await stage.take([in_log(what, 5)])
+    upserts = [MemoryChange.from_json(each.value or b"") for each in memories(batch)]
+    assert [change.memory_id for change in upserts] == [event.id for event in what.events]
+    assert [decode_key(each.key or b"") for each in memories(batch)] == [(TENANT, event.id) for event in what.events]
+    assert {change.memory.version for change in upserts if change.memory} == {5}
+    assert changes(batch) == {"grep": ("apply", "apply"), "curl": ("apply",)}
+    assert {(each.source, each.position) for each in contributions(batch)} == {("extractions/0", 5)}
+
+
+async def test_a_window_extracted_again_takes_back_exactly_what_it_laid_down(stage: Steps) -> None:
+    first, second = extraction(0, [("grep", 0), ("curl", 1)]), extraction(0, [("make", 0)])
+    await stage.take([in_log(first, 0)])
+    batch = await stage.take([in_log(second, 1)])
+    assert changes(batch) == {"grep": ("retract",), "curl": ("retract",), "make": ("apply",)}
+    gone = [decode_key(each.key or b"")[1] for each in memories(batch) if each.value is None]
+    assert gone == [first.events[1].id], "the first event's id stands again, with other content"
+    again = await stage.take([in_log(extraction(0, []), 2)])
+    assert changes(again) == {"make": ("retract",)}
+    assert [each.value for each in memories(again)] == [None]
+
+
+async def test_another_generation_grows_beside_and_takes_nothing_back(stage: Steps) -> None:
+    await stage.take([in_log(extraction(0, [("grep", 0)]), 0)])
+    batch = await stage.take([in_log(extraction(0, [("grep", 1)], generation="g2"), 1)])
+    assert changes(batch) == {"grep": ("apply",)}
+    assert {each.generation for each in contributions(batch)} == {"g2"}
+
+
+async def test_a_redelivery_gives_the_same_bytes_and_changes_no_state(stage: Steps) -> None:
+    record = in_log(extraction(0, [("grep", 0), ("curl", 0)]), 3)
+    first = await stage.take([record])
+    rows = dict(stage.rows.rows)
+    again = await stage.take([record])
+    assert again.outputs == first.outputs
+    assert stage.rows.rows == rows
+
+
+async def test_a_crash_between_outputs_and_state_repeats_the_same_bytes(stage: Steps, settings: Settings, tenants: TenantDirectory) -> None:
+    log = [in_log(extraction(0, [("grep", 0)]), 0), in_log(extraction(0, [("curl", 0)]), 1)]
+    await stage.take(log[:1])
+    lost = await stage.prepare(log[1:])
+    after = assigned(settings, tenants, RowsInMemory(stage.rows.rows))
+    assert (await after.take(log[1:])).outputs == lost.outputs
+
+
+async def test_an_extraction_behind_its_successor_is_passed_over(stage: Steps) -> None:
+    old, new = extraction(0, [("grep", 0)]), extraction(0, [("curl", 0)])
+    await stage.take([in_log(old, 0), in_log(new, 1)])
+    assert (await stage.take([in_log(old, 0)])).outputs == [], "a replay from the beginning"
+    redriven = in_log(old, 9, headers=((ORIGIN, b"varve.extractions/0/0"),))
+    assert (await stage.take([redriven])).outputs == [], "a dead letter driven again behind what replaced it"
+
+
+async def test_a_redriven_extraction_lays_down_once_however_often_it_is_driven(stage: Steps) -> None:
+    what = extraction(0, [("grep", 0)])
+    driven = [in_log(what, offset, headers=((ORIGIN, b"varve.extractions/0/2"),)) for offset in (7, 8)]
+    first = await stage.take(driven[:1])
+    second = await stage.take(driven[1:])
+    assert changes(first) == {"grep": ("apply",)}
+    assert second.outputs == first.outputs
+    assert {each.position for each in contributions(second)} == {7}, "the position under which it was applied"
+    replaced = await stage.take([in_log(extraction(0, [("curl", 0)]), 9)])
+    assert changes(replaced) == {"grep": ("retract",), "curl": ("apply",)}
+
+
+async def test_what_cannot_be_read_or_whose_schema_is_unknown_is_refused_alone(
+    stage: Steps, settings: Settings, tenants: TenantDirectory
+) -> None:
+    tenants_of(settings, {"gone": "companion"})
+    path = settings.tenants_path
+    path.write_bytes(path.read_bytes().replace(b'"companion"', b'"no-such-schema"'))
+    bad = [
+        delivered("extractions", 1, b"k", None),
+        delivered("extractions", 2, b"k", b"\xff"),
+        in_log(extraction(1, [("grep", 0)], tenant="nobody"), 3),
+        in_log(extraction(1, [("grep", 0)], tenant="gone"), 4),
+        delivered("extractions", 5, b"k", extraction(1, []).to_json().replace(b'"schema_version":"1.0"', b'"schema_version":"3.0"')),
+    ]
+    batch = await stage.take([in_log(extraction(0, [("grep", 0)]), 0), *bad, in_log(extraction(2, [("make", 0)]), 6)])
+    assert [(each.record.offset, each.reason) for each in batch.refusals] == [
+        (1, "malformed"),
+        (2, "malformed"),
+        (3, "unknown_tenant"),
+        (4, "unknown_schema"),
+        (5, "unsupported_version"),
+    ]
+    assert changes(batch) == {"grep": ("apply",), "make": ("apply",)}
+
+
+async def test_the_ledger_survives_its_bytes(stage: Steps) -> None:
+    batch = await stage.take([in_log(extraction(0, [("grep", 0), ("curl", 1)]), 4)])
+    codec = LedgerCodec()
+    entry = LaidDown(4, ("a", "b"), tuple(contributions(batch)))
+    assert codec.decode(codec.encode(entry)) == entry

@@ -1,0 +1,56 @@
+"""Extractions of agents' windows, for tests of what is made of them."""
+
+from datetime import UTC, datetime, timedelta
+
+from memory.ids import event_id, window_id
+from memory.keys import encode_key
+from memory.records import Event, Extraction
+from streams.delivery.records import Delivered, Headers
+from tests.streams.steps import delivered
+
+TENANT = "acme"
+SCHEMA = "agent_tools"
+START = datetime(2024, 5, 1, tzinfo=UTC)
+
+Call = tuple[str, int]
+"""A tool's name, and 1 where the call failed, else 0."""
+
+
+def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generation: str = "") -> Extraction:
+    """What one extraction of an agent's window gave: a tool_use event a call."""
+    name = window_id(tenant, "s1", window)
+    said_at = START + timedelta(minutes=window)
+    events = [
+        Event(
+            id=event_id(name, place, generation),
+            tenant=tenant,
+            user="agent",
+            session="s1",
+            window_id=name,
+            type="tool_use",
+            content=f"used {tool}",
+            properties={"tool_name": tool, "failure": failure},
+            event_time=said_at,
+            said_at=said_at,
+            message_ids=[f"m{window}-{place}"],
+            extractor="offline",
+        )
+        for place, (tool, failure) in enumerate(calls)
+    ]
+    return Extraction(
+        window_id=name,
+        tenant=tenant,
+        user="agent",
+        session="s1",
+        sequence=window,
+        generation=generation,
+        extractor="offline",
+        schema_name=SCHEMA,
+        message_ids=[f"m{window}-{place}" for place in range(len(calls))],
+        events=events,
+        window_end=said_at,
+    )
+
+
+def in_log(what: Extraction, offset: int, *, headers: Headers = (), partition: int = 0) -> Delivered:
+    return delivered("extractions", offset, encode_key(what.tenant, what.user), what.to_json(), headers=headers, partition=partition)
