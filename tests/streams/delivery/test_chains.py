@@ -1,0 +1,206 @@
+"""Records handled by key: what becomes of failures, and of work that a rebalance interrupts. The broker's part is scripted here."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import cast
+
+from runtime.breaker import CircuitBreaker
+from runtime.metrics import Metrics
+from streams.delivery.backoff import Backoff
+from streams.delivery.chains import Chains
+from streams.delivery.context import StageContext
+from streams.delivery.driver import FaustRecord
+from streams.delivery.outbox import Outbox
+from streams.delivery.pacer import Pacer
+from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.scheduler import Scheduler
+from streams.errors import PoisonRecord, TransientFailure
+from tests.streams.steps import delivered, until
+
+TOPIC = "windows"
+
+
+class Handed:
+    """A record as the worker hands it over."""
+
+    def __init__(self, scene: "Scene", record: Delivered) -> None:
+        self.scene = scene
+        self.record = record
+
+    def ack(self) -> None:
+        self.scene.acked.append(self.record.offset)
+
+
+class Scene:
+    """Chains with a handler that does what the test says, and an outbox that keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.acked: list[int] = []
+        self.sent: list[Outgoing] = []
+        self.handled: list[int] = []
+        self.answers: dict[int, Callable[[], list[Outgoing]]] = {}
+        self.gates: dict[int, asyncio.Event] = {}
+        self.generation = 1
+        self.broker_failures = 0
+        context = StageContext(
+            stage="test",
+            outbox=cast(Outbox, self),
+            metrics=Metrics(),
+            backoff=Backoff(first_s=0.001, longest_s=0.002),
+            new_breaker=lambda: CircuitBreaker(failures=4, reset_s=0.002),
+            dead_letters_topic="dead-letters",
+            changelog_topic=None,
+            max_batch=1,
+            pacer=Pacer(shortest_s=0, longest_s=0),
+            may_write=lambda generation: generation == self.generation,
+        )
+        scheduler: Scheduler[FaustRecord] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=50, max_span=50)
+        self.chains = Chains(context=context, handler=self, topic=TOPIC, scheduler=scheduler, max_tries=3)
+
+    def tenant_of(self, record: Delivered) -> str:
+        return "acme"
+
+    async def handle(self, record: Delivered) -> list[Outgoing]:
+        self.handled.append(record.offset)
+        if record.offset in self.gates:
+            await self.gates[record.offset].wait()
+        answer = self.answers.get(record.offset)
+        return answer() if answer else [Outgoing("out", record.key, b"%d" % record.offset)]
+
+    async def send(self, records: Sequence[Outgoing], *, may_write: Callable[[], bool]) -> list[int]:
+        if not may_write():
+            raise TransientFailure("taken away", dependency="assignment")
+        if self.broker_failures:
+            self.broker_failures -= 1
+            raise TransientFailure("no broker", dependency="kafka")
+        self.sent += records
+        return [0] * len(records)
+
+    async def put(self, offset: int, key: bytes = b"k") -> None:
+        record = delivered(TOPIC, offset, key, b"value")
+        await self.chains.put(cast(FaustRecord, Handed(self, Delivered(TOPIC, 0, offset, record.key, record.value, (), 0.0))))
+
+    async def assign(self, *partitions: int) -> None:
+        await self.chains.revoke()
+        self.generation += 1
+        await self.chains.assign(set(partitions), self.generation)
+
+    async def drained(self) -> None:
+        async with asyncio.timeout(60):
+            await self.chains.drained()
+        assert self.chains.failed is None
+
+
+@asynccontextmanager
+async def chains() -> AsyncIterator[Scene]:
+    scene = Scene()
+    await scene.assign(0)
+    try:
+        yield scene
+    finally:
+        await scene.chains.stop()
+
+
+def failing(error: Exception) -> Callable[[], list[Outgoing]]:
+    def answer() -> list[Outgoing]:
+        raise error
+
+    return answer
+
+
+def reasons(outputs: list[Outgoing]) -> list[bytes]:
+    return [dict(output.headers)["varve-dlq-reason"] for output in outputs if output.topic == "dead-letters"]
+
+
+async def test_a_failure_of_one_record_alone_is_given_up_after_its_tries() -> None:
+    async with chains() as scene:
+        scene.answers[0] = failing(TransientFailure("always", dependency="llm"))
+        await scene.put(0)
+        await scene.put(1, b"other")
+        await scene.drained()
+        assert scene.handled.count(0) == 3
+        assert reasons(scene.sent) == [b"gave_up"]
+        assert scene.acked == [0, 1]
+
+
+async def test_while_the_dependency_is_away_for_everyone_nothing_is_given_up() -> None:
+    async with chains() as scene:
+        away = TransientFailure("away", dependency="llm")
+        for offset in range(3):
+            scene.answers[offset] = failing(away)
+            await scene.put(offset, b"%d" % offset)
+        await until(lambda: len(scene.handled) > 20)
+        assert reasons(scene.sent) == []
+        scene.answers.clear()
+        await scene.drained()
+        assert sorted(output.value for output in scene.sent) == [b"0", b"1", b"2"]
+        assert scene.acked == [0, 1, 2]
+
+
+async def test_poison_and_bugs_are_dead_lettered_at_once_and_their_key_goes_on() -> None:
+    async with chains() as scene:
+        scene.answers[0] = failing(PoisonRecord("bad_answer", "beyond repair", raw_answer="{{"))
+        scene.answers[1] = failing(ZeroDivisionError())
+        for offset in range(3):
+            await scene.put(offset)
+        await scene.drained()
+        assert scene.handled == [0, 1, 2]
+        assert reasons(scene.sent) == [b"bad_answer", b"unexpected"]
+        assert dict(scene.sent[0].headers)["varve-dlq-answer"] == b"{{"
+        assert [output.value for output in scene.sent] == [b"value", b"value", b"2"]
+
+
+async def test_while_the_broker_takes_nothing_nothing_is_acknowledged() -> None:
+    async with chains() as scene:
+        scene.broker_failures = 4
+        await scene.put(0)
+        await scene.drained()
+        assert scene.handled == [0], "the call is not made again"
+        assert scene.acked == [0]
+        assert len(scene.sent) == 1
+
+
+async def test_a_redelivery_joins_the_work_under_way_and_is_written_once() -> None:
+    async with chains() as scene:
+        scene.gates[0] = asyncio.Event()
+        await scene.put(0)
+        await until(lambda: scene.handled == [0])
+        await scene.assign(0)
+        await scene.put(0)
+        scene.gates[0].set()
+        await scene.drained()
+        assert scene.handled == [0]
+        assert [output.value for output in scene.sent] == [b"0"]
+        assert scene.acked == [0]
+
+
+async def test_what_was_computed_in_between_is_written_when_its_record_comes_again() -> None:
+    async with chains() as scene:
+        scene.gates[0] = asyncio.Event()
+        await scene.put(0)
+        await until(lambda: scene.handled == [0])
+        await scene.chains.revoke()
+        scene.gates[0].set()
+        await asyncio.sleep(0)
+        assert scene.sent == []
+        await scene.assign(0)
+        await scene.put(0)
+        await scene.drained()
+        assert scene.handled == [0]
+        assert [output.value for output in scene.sent] == [b"0"]
+
+
+async def test_a_partition_that_went_away_and_came_back_further_on_is_not_held_up_by_old_work() -> None:
+    async with chains() as scene:
+        scene.gates[0] = asyncio.Event()
+        await scene.put(0)
+        await until(lambda: scene.handled == [0])
+        await scene.assign()
+        await scene.assign(0)
+        await scene.put(1)
+        await scene.drained()
+        scene.gates[0].set()
+        await until(lambda: scene.chains.backlog == 0)
+        assert scene.acked == [1]
+        assert [output.value for output in scene.sent] == [b"1"]
