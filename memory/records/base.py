@@ -48,8 +48,20 @@ class Record(Value):
             raise MalformedRecordError(f"{cls.__name__}: {problems_of(error)}") from error
 
     def to_json(self) -> bytes:
-        """The bytes on the wire. Equal records give equal bytes."""
-        return orjson.dumps(self.model_dump(mode="json", exclude_none=True))
+        """The bytes on the wire. Equal records give equal bytes.
+
+        Raises:
+            MalformedRecordError: If a field holds what JSON on the wire cannot carry whole: an integer beyond 64 bits, or text that is not
+                valid Unicode; says where.
+        """
+        fields = self.model_dump(mode="json", exclude_none=True)
+        try:
+            return orjson.dumps(fields)
+        except TypeError as error:
+            raise MalformedRecordError(
+                f"{type(self).__name__}: {_place_of_unwritable(fields)}: {error}; JSON carries integers of 64 bits and valid Unicode, "
+                "write a larger number as text"
+            ) from error
 
     @classmethod
     def _refuse_newer_major(cls, version: object) -> None:
@@ -66,3 +78,14 @@ class Record(Value):
 def problems_of(error: ValidationError) -> str:
     """A validation error as one line: ``messages.0.role: Input should be ...; text: Field required``."""
     return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in error.errors(include_url=False))
+
+
+def _place_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:
+    """Where the first value stands that orjson does not write: ``metadata.order.number``."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in parts:
+        try:
+            orjson.dumps(part)
+        except TypeError:
+            return _place_of_unwritable(part, (*path, str(name)))
+    return ".".join(path)

@@ -106,6 +106,20 @@ def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
         assert isinstance(Message.from_json(raw), Message)
 
 
+@pytest.mark.parametrize(
+    ("metadata", "place"),
+    [
+        ({"order": {"numbers": [1, 2**64]}}, "metadata.order.numbers.1"),
+        ({"debt": -(2**63) - 1}, "metadata.debt"),
+        ({"name": "\ud800"}, "metadata.name"),
+    ],
+)
+def test_what_json_cannot_carry_whole_is_refused_where_it_stands(metadata: dict[str, Any], place: str) -> None:
+    message = Message.from_fields({**MESSAGE, "metadata": metadata})
+    with pytest.raises(MalformedRecordError, match=f"Message: {place}: .*write a larger number as text"):
+        message.to_json()
+
+
 @given(TIMES, st.integers(-12, 12))
 def test_a_time_is_the_same_in_every_zone(time: datetime, hours: int) -> None:
     elsewhere = Message.from_fields({**MESSAGE, "event_time": time.astimezone(timezone(timedelta(hours=hours))).isoformat()})
