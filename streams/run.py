@@ -13,15 +13,17 @@ from runtime.settings import Settings
 from streams.delivery.build import NewDriver
 from streams.delivery.worker import Worker
 from streams.errors import StreamError
+from streams.generations import instance_of
 from streams.stages import STAGES
 
 
-def run_stage(name: str, settings: Settings) -> None:
+def run_stage(name: str, settings: Settings, *, generation: str | None = None) -> None:
     """Runs a stage; SIGTERM and SIGINT make it finish what it has begun, commit, and leave.
 
     Args:
         name: One of :data:`streams.stages.STAGES`.
         settings: The settings in force.
+        generation: For ``extraction``: lay this generation down, in a group of its own beside the live workers.
 
     Raises:
         StreamError: If there is no such stage, or it broke.
@@ -29,10 +31,10 @@ def run_stage(name: str, settings: Settings) -> None:
     if name not in STAGES:
         raise StreamError(f"there is no stage {name!r}; the stages are {', '.join(STAGES)}")
     configure_logging(settings.log, stage=name)
-    uvloop.run(serve_stage(name, settings))
+    uvloop.run(serve_stage(name, settings, generation=generation))
 
 
-async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None = None) -> None:
+async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None = None, *, generation: str | None = None) -> None:
     """The same inside a running loop; ``stop`` ends it beside the signals."""
     stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -40,9 +42,10 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
         loop.add_signal_handler(number, stop.set)
     stage = STAGES[name]
     async with AsyncExitStack() as resources:
-        new_driver = await _build(name, settings, resources)
+        new_driver = await _build(name, settings, resources, generation)
         worker = Worker(
             stage=name,
+            group=stage.group(settings.kafka.topic_prefix, instance="" if generation is None else instance_of(generation)),
             source=settings.topic(stage.source.name),
             has_table=stage.has_table,
             settings=settings,
@@ -52,8 +55,9 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
         await worker.run(stop)
 
 
-async def _build(name: str, settings: Settings, resources: AsyncExitStack) -> NewDriver:
+async def _build(name: str, settings: Settings, resources: AsyncExitStack, generation: str | None) -> NewDriver:
     # Imported one by one: a stage's process must not carry the models and clients of the others.
     build = importlib.import_module(f"streams.{name}.build").build
-    driver: NewDriver = await build(settings, metrics(), resources)
+    beside = {} if generation is None else {"generation": generation}
+    driver: NewDriver = await build(settings, metrics(), resources, **beside)
     return driver

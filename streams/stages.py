@@ -22,9 +22,9 @@ class StageSpec:
         """The topics it reads."""
         return (self.source,)
 
-    def group(self, prefix: str) -> str:
-        """Its consumer group."""
-        return f"{prefix}{self.name}"
+    def group(self, prefix: str, instance: str = "") -> str:
+        """Its consumer group; another one for workers that do its work a second time, beside the live ones."""
+        return f"{prefix}{self.name}.{instance}" if instance else f"{prefix}{self.name}"
 
     def changelog(self, prefix: str) -> str:
         """The changelog of its table, where it has one."""

@@ -41,6 +41,7 @@ class Worker:
         settings: The settings in force.
         metrics: Where it counts.
         new_driver: Makes the driver, given what stages share and the local tables.
+        group: Its consumer group; the stage's own unless told.
     """
 
     def __init__(
@@ -52,8 +53,10 @@ class Worker:
         settings: Settings,
         metrics: Metrics,
         new_driver: NewDriver,
+        group: str | None = None,
     ) -> None:
         self._stage = stage
+        self._group = group or settings.topic(stage)
         self._source = source
         self._has_table = has_table
         self._settings = settings
@@ -74,7 +77,7 @@ class Worker:
 
     async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:
         settings = self._settings
-        app = build_app(group=settings.topic(self._stage), settings=settings, data=folder)
+        app = build_app(group=self._group, settings=settings, data=folder)
         topic = source_topic(app, self._source)
         table = state_table(app, TABLE, settings) if self._has_table else None
         membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)

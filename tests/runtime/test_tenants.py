@@ -9,6 +9,7 @@ import pytest
 from memory.errors import SchemaError
 from runtime.errors import TenantsFileError, UnknownTenantError
 from runtime.tenants import TenantDirectory, add_tenant, hash_key
+from runtime.tenants_file import add_admin_key, add_generation, set_generation
 
 SCHEMA = {
     "Name": "notes",
@@ -132,3 +133,39 @@ def test_writers_at_once_lose_nobody(path: Path) -> None:
     directory = TenantDirectory(path=path)
     found = [directory.by_api_key(key) for key in keys]
     assert [tenant.id for tenant in found if tenant] == names
+
+
+def test_an_operators_key_is_no_tenants(path: Path) -> None:
+    tenants_key = add_tenant(path, "acme", schema="companion")
+    key = add_admin_key(path)
+    directory = TenantDirectory(path=path)
+    assert directory.is_admin_key(key)
+    assert not directory.is_admin_key(tenants_key)
+    assert directory.by_api_key(key) is None
+    assert key not in path.read_text()
+    add_tenant(path, "umbrella", schema="companion")
+    assert directory.is_admin_key(key), "adding a tenant keeps the operators' keys"
+
+
+def test_a_generation_has_its_own_schema_and_is_live_once_it_is_switched_to(path: Path) -> None:
+    add_tenant(path, "acme", schema="companion")
+    add_generation(path, "acme", "v2", schema="meetings")
+    add_generation(path, "acme", "v3")
+    directory = TenantDirectory(path=path)
+    assert [directory.get("acme").schema_of(name) for name in ("", "v2", "v3")] == ["companion", "meetings", "companion"]
+    assert directory.schema_of("acme").name == "companion"
+    assert directory.schema_of("acme", "v2").name == "meetings"
+    assert set_generation(path, "acme", "v2") == ""
+    assert directory.schema_of("acme").name == "meetings"
+    assert directory.schema_of("acme", "").name == "companion"
+    assert directory.schema_of("acme", "gone").name == "companion"
+    assert set_generation(path, "acme", "") == "v2"
+    with pytest.raises(TenantsFileError, match="not among its generations"):
+        set_generation(path, "acme", "v9")
+    with pytest.raises(UnknownTenantError, match="umbrella"):
+        set_generation(path, "umbrella", "v2")
+    for name, problem in (("v2", "already"), ("", "already"), ("-", "name"), ("a/b", "name")):
+        with pytest.raises(TenantsFileError, match=problem):
+            add_generation(path, "acme", name)
+    with pytest.raises(SchemaError):
+        add_generation(path, "acme", "v4", schema="no-such-schema")

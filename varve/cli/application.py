@@ -5,7 +5,7 @@ import sys
 import typer
 
 from memory.errors import VarveError
-from varve.cli import config, demo, dev, dlq, flow, processes, rebuild, replay, status, tenants
+from varve.cli import config, demo, dev, dlq, flow, generations, processes, rebuild, replay, status, tenants
 
 app = typer.Typer(
     name="varve",
@@ -20,6 +20,7 @@ for group in (dev, demo, processes, flow, status, config, rebuild, replay):
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")
+app.add_typer(generations.app, name="generation")
 
 
 def main() -> None:

@@ -2,12 +2,16 @@
 
 import asyncio
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from varve.cli.context import DataOption, settings_in_reach
+from varve.cli.generations import generation_named
 from varve.cli.moments import moment
+
+if TYPE_CHECKING:
+    from runtime.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -22,9 +26,18 @@ def replay(
     ] = None,
     from_offset: Annotated[int | None, typer.Option(min=0, help="Records from this offset on.")] = None,
     partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
+    generation: Annotated[
+        str | None,
+        typer.Option(help="Of `extraction`: do not set it back, but lay this generation down beside the live one, until SIGTERM."),
+    ] = None,
     data: DataOption = None,
 ) -> None:
     """Set a stage back, to run again into the same ids; its workers have to be stopped, and carry it out once started again."""
+    if generation is not None:
+        if stage != "extraction" or from_offset is not None or partition is not None:
+            raise typer.BadParameter("a generation is laid down by `extraction`, from the beginning, from a time, or from where it was")
+        _lay_down(settings_in_reach(data), generation_named(generation), from_time)
+        return
     from streams.replay import ReplayStart
     from streams.replay import replay as set_back
 
@@ -34,3 +47,16 @@ def replay(
         raise typer.BadParameter(str(error)) from error
     moved = asyncio.run(set_back(settings_in_reach(data), stage, start, notice=typer.echo))
     typer.echo(f"start the workers of {stage}: they go on from there" if moved else f"{stage} has not come that far: nothing to set back")
+
+
+def _lay_down(settings: "Settings", generation: str, since: datetime | None) -> None:
+    from runtime.tenants import TenantDirectory
+    from streams.generations import begin
+    from streams.run import run_stage
+
+    having = [tenant.id for tenant in TenantDirectory(path=settings.tenants_path).all() if tenant.has_generation(generation)]
+    if not having:
+        raise typer.BadParameter(f"no tenant has a generation {generation!r}; announce it with `varve generation add`")
+    typer.echo(f"laying down generation {generation or 'the first'} of {', '.join(having)}")
+    asyncio.run(begin(settings, generation, since=since))
+    run_stage("extraction", settings, generation=generation)

@@ -26,7 +26,7 @@ def add(
 @app.command("admin-key")
 def admin_key(data: DataOption = None) -> None:
     """Add an operator's key, which opens `/v1/admin`; prints the key, which is kept nowhere."""
-    from runtime.tenants import add_admin_key
+    from runtime.tenants_file import add_admin_key
 
     settings = own_settings(data)
     typer.echo(add_admin_key(settings.tenants_path))

@@ -35,7 +35,9 @@ async def get_entity(entity_type: str, entity_key: str, request: Request, tenant
         key = join_key(*key_parts)
     except KeyFormatError as error:
         raise Problem(404, "not-found", f"no entity has such a key: {error}") from error
-    found = await _only(parts, tenant.id, entity_id(tenant.id, type_name, key), f"there is no entity {key} of type {type_name}")
+    found = await _only(
+        parts, tenant.id, entity_id(tenant.id, type_name, key, tenant.generation), f"there is no entity {key} of type {type_name}"
+    )
     return JsonAnswer(shown_memory(found))
 
 

@@ -77,10 +77,11 @@ async def post_recall(body: RecallBody, tenant: Caller, parts: PartsOfApp, trace
         since=body.since,
         until=body.until,
         type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
+        generation=tenant.generation,
         explain=body.explain,
     )
     answer, entities, tail = await asyncio.gather(
-        parts.recall.recall(request), _entities(parts, scope, body.query, schema), _tail(parts, tenant.id, body.session)
+        parts.recall.recall(request), _entities(parts, scope, body.query, schema, tenant.generation), _tail(parts, tenant.id, body.session)
     )
     record = _record(answer.results, tenant.id, body.user, parts)
     parts.recall_log.note(record, record_headers(trace, record.time))
@@ -96,10 +97,11 @@ async def post_recall(body: RecallBody, tenant: Caller, parts: PartsOfApp, trace
     )
 
 
-async def _entities(parts: Parts, scope: TenantScope, query: str, schema: MemorySchema) -> list[Memory]:
+async def _entities(parts: Parts, scope: TenantScope, query: str, schema: MemorySchema, generation: str) -> list[Memory]:
     if scope.user is None:
         return []
-    return await parts.recall.nearest_entities(scope, query, [entity_type.name for entity_type in schema.entity_types])
+    types = [entity_type.name for entity_type in schema.entity_types]
+    return await parts.recall.nearest_entities(scope, query, types, generation=generation)
 
 
 async def _tail(parts: Parts, tenant: str, session: str | None) -> SessionView | None:

@@ -13,7 +13,8 @@ from memory.keys import encode_key
 from retrieval.service.app import create_app
 from runtime.kafka import Position, Producer, create_topics, read_topic
 from runtime.settings import KafkaSettings, Settings, StoreSettings
-from runtime.tenants import add_admin_key, add_tenant
+from runtime.tenants import add_tenant
+from runtime.tenants_file import add_admin_key
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import Delivered
 
