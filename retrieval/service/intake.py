@@ -44,6 +44,12 @@ class NotTaken:
     error: VarveError
 
 
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    id: str
+    record: OutgoingRecord
+
+
 class Intake:
     """Produces messages and commands into the ``messages`` log.
 
@@ -66,10 +72,9 @@ class Intake:
             now: The time of arrival.
             headers: Of every record.
         """
-        admitted = [self._admit(body, tenant, now) for body in bodies]
-        messages = [each for each in admitted if isinstance(each, Message)]
-        outcomes = iter(await self._producer.send_each([self._record(message, headers) for message in messages]))
-        return [self._told(each, next(outcomes)) if isinstance(each, Message) else NotTaken(id=None, error=each) for each in admitted]
+        admitted = [self._admit(body, tenant, now, headers) for body in bodies]
+        outcomes = iter(await self._producer.send_each([each.record for each in admitted if isinstance(each, _Admitted)]))
+        return [self._told(each, next(outcomes)) if isinstance(each, _Admitted) else NotTaken(id=None, error=each) for each in admitted]
 
     async def flush(self, *, tenant: str, session: str | None, headers: Headers) -> list[Place]:
         """Closes a session's open window, or all of a tenant's: the command lies in the log behind the messages sent before it.
@@ -92,20 +97,20 @@ class Intake:
         ]
         return [self._place(position) for position in await self._producer.send_many(records)]
 
-    def _admit(self, body: object, tenant: str, now: datetime) -> Message | RecordError:
+    def _admit(self, body: object, tenant: str, now: datetime, headers: Headers) -> _Admitted | RecordError:
         try:
-            return admit(body, tenant=tenant, now=now, max_future=self._max_future)
+            message = admit(body, tenant=tenant, now=now, max_future=self._max_future)
+            key = encode_key(message.tenant, message.session)
+            record = OutgoingRecord(topic=self._topic, key=key, value=message.to_json(), headers=headers)
         except RecordError as error:
             return error
-
-    def _record(self, message: Message, headers: Headers) -> OutgoingRecord:
-        return OutgoingRecord(topic=self._topic, key=encode_key(message.tenant, message.session), value=message.to_json(), headers=headers)
-
-    def _told(self, message: Message, outcome: Position | VarveError) -> Taken | NotTaken:
         assert message.id is not None
+        return _Admitted(message.id, record)
+
+    def _told(self, admitted: _Admitted, outcome: Position | VarveError) -> Taken | NotTaken:
         if isinstance(outcome, VarveError):
-            return NotTaken(id=message.id, error=outcome)
-        return Taken(id=message.id, position=self._place(outcome))
+            return NotTaken(id=admitted.id, error=outcome)
+        return Taken(id=admitted.id, position=self._place(outcome))
 
     def _place(self, position: Position) -> Place:
         return Place(topic=self._topic, partition=position.partition, offset=position.offset)

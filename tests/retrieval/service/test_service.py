@@ -207,6 +207,25 @@ async def test_what_is_wrong_as_a_whole_is_one_problem(world: World) -> None:
     _problem(await post(orjson.dumps({**message, "tenant": "umbrella"})), 422, "tenant comes from the API key")
 
 
+@pytest.mark.parametrize("number", ["18446744073709551616", "-9223372036854775809", "1" * 300])
+async def test_a_number_that_would_be_rounded_is_refused_alone(world: World, number: str) -> None:
+    message = '{"user": "ann", "session": "numbers", "text": "x", "metadata": {"order": %s}}'
+    batch = f"[{message % number}, {message % '18446744073709551615'}]"
+    refused = await world.http.post("/v1/messages", content=message % number, headers=world.of("acme"))
+    _problem(refused, 422, "metadata.order: Integer exceeds 64-bit range")
+    response = await world.http.post("/v1/messages", content=batch, headers=world.of("acme"))
+    items = response.json()["items"]
+    assert [item["status"] for item in items] == [422, 200]
+    kept = Message.from_json((await _record_at(world, items[1]["position"])).value)
+    assert kept.metadata == {"order": 18446744073709551615}
+
+
+async def test_a_body_nested_without_end_is_refused(world: World) -> None:
+    depth = 1000
+    content = b'{"user": "ann", "session": "s", "metadata": {"%s": %s}}' % (b"1" * 19, b"[" * depth + b"]" * depth)
+    _problem(await world.http.post("/v1/messages", content=content, headers=world.of("acme")), 422, "nested too deeply")
+
+
 @pytest.mark.parametrize(
     ("method", "path"),
     [
