@@ -38,7 +38,7 @@ def kafka() -> Iterator[str]:
     cache = Settings().cache_path
     jars.fetch(cache)
     with tempfile.TemporaryDirectory(prefix="varve-kafka-") as folder:
-        broker = EmbeddedKafka(data=Path(folder), cache=cache)
+        broker = EmbeddedKafka(data=Path(folder), cache=cache, short_lived=True)
         with _running(broker.prepare()):
             yield broker.bootstrap
 

@@ -30,7 +30,7 @@ async def test_the_broker_of_the_session_takes_and_gives_a_record(kafka: str, to
 async def test_the_broker_finds_its_records_again_after_a_stop_and_after_a_kill(tmp_path: Path) -> None:
     cache = Settings().cache_path
     jars.fetch(cache)
-    broker = EmbeddedKafka(data=tmp_path / "kafka", cache=cache, heap_mb=256)
+    broker = EmbeddedKafka(data=tmp_path / "kafka", cache=cache, heap_mb=256, short_lived=True)
     process = ManagedProcess(broker.prepare())
     await process.start()
     try:
@@ -43,7 +43,7 @@ async def test_the_broker_finds_its_records_again_after_a_stop_and_after_a_kill(
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         await process.stop()
-        moved = EmbeddedKafka(data=tmp_path / "kafka", cache=cache, heap_mb=256)
+        moved = EmbeddedKafka(data=tmp_path / "kafka", cache=cache, heap_mb=256, short_lived=True)
         process = ManagedProcess(moved.prepare())
         await process.start()
         assert await _consume(moved.bootstrap, "letters", 2) == [b"before the stop", b"before the kill"]

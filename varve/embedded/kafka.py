@@ -16,6 +16,7 @@ from varve.supervisor.process import ProcessSpec, diagnose_files, writing
 
 CLUSTER_ID: Final = "VarveEmbeddedKafka000A"
 REQUEST_TIMEOUT_MS: Final = 5000
+QUICK: Final = ("-XX:TieredStopAtLevel=1",)
 QUIET: Final = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "--sun-misc-unsafe-memory-access=allow")
 STOP_DEADLINE_S: Final = 45.0
 """A clean stop flushes every log; the broker then starts without a recovery."""
@@ -29,16 +30,20 @@ class EmbeddedKafka:
         cache: The cache folder that holds the jars.
         port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
         heap_mb: The JVM's heap in MiB.
+        short_lived: For a broker of some minutes: the JVM's optimising compiler, of which only long runs have something, stays off. A
+            start took 4.2 s of CPU instead of 5.9 s.
         log: Where its output goes; ``kafka.log`` in the data folder unless told.
     """
 
-    def __init__(self, *, data: Path, cache: Path, port: int = 0, heap_mb: int = 384, log: Path | None = None) -> None:
+    def __init__(
+        self, *, data: Path, cache: Path, port: int = 0, heap_mb: int = 384, short_lived: bool = False, log: Path | None = None
+    ) -> None:
         if heap_mb < 128:
             raise ValueError(f"Kafka needs a heap of at least 128 MiB, got {heap_mb}")
         self._data = data.absolute()
         self._cache = cache
         self._log = log or self._data / "kafka.log"
-        self._heap_mb = heap_mb
+        self._jvm = (f"-Xmx{heap_mb}m", "-XX:+UseSerialGC", *(QUICK if short_lived else ()), *QUIET)
         self.port = port or free_port()
         self._controller_port = free_port()
 
@@ -65,10 +70,9 @@ class EmbeddedKafka:
             properties.write_text("".join(f"{name}={value}\n" for name, value in self._properties().items()))
         if not (self._logs / "meta.properties").exists():
             self._format(java, class_path, properties)
-        heap = f"-Xmx{self._heap_mb}m"
         return ProcessSpec(
             name="kafka",
-            command=(java, heap, "-XX:+UseSerialGC", *QUIET, "-cp", class_path, "kafka.Kafka", str(properties)),
+            command=(java, *self._jvm, "-cp", class_path, "kafka.Kafka", str(properties)),
             log=self._log,
             ready=self.ready,
             stop_deadline_s=STOP_DEADLINE_S,
@@ -129,7 +133,7 @@ class EmbeddedKafka:
         }
 
     def _format(self, java: str, class_path: str, properties: Path) -> None:
-        command = [java, "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *QUIET, "-cp", class_path]
+        command = [java, "-Xmx128m", "-XX:+UseSerialGC", *QUICK, *QUIET, "-cp", class_path]
         command += ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:

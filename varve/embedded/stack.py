@@ -36,10 +36,18 @@ class EmbeddedStack:
         redis_port: Redis' port; 0: a free one.
         service_port: The query service's port; 0: a free one.
         kafka_heap_mb: The heap of Kafka's JVM in MiB.
+        short_lived: For a stack of some minutes: quicker to start, slower in the long run.
     """
 
     def __init__(
-        self, *, settings: Settings, kafka_port: int = 0, redis_port: int = 0, service_port: int = 0, kafka_heap_mb: int = 384
+        self,
+        *,
+        settings: Settings,
+        kafka_port: int = 0,
+        redis_port: int = 0,
+        service_port: int = 0,
+        kafka_heap_mb: int = 384,
+        short_lived: bool = False,
     ) -> None:
         data = settings.data.absolute()
         self._logs = data / "logs"
@@ -47,7 +55,12 @@ class EmbeddedStack:
         kafka, redis, store = settings.kafka, settings.redis, settings.store
         if kafka.bootstrap == KafkaSettings().bootstrap:
             self._kafka = EmbeddedKafka(
-                data=data / "kafka", cache=settings.cache_path, port=kafka_port, heap_mb=kafka_heap_mb, log=self._log("kafka")
+                data=data / "kafka",
+                cache=settings.cache_path,
+                port=kafka_port,
+                heap_mb=kafka_heap_mb,
+                short_lived=short_lived,
+                log=self._log("kafka"),
             )
             kafka = kafka.model_copy(update={"bootstrap": self._kafka.bootstrap})
         if redis.url == RedisSettings().url:
