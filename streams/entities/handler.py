@@ -1,10 +1,11 @@
 """The entities stage: applies contributions to entity state, exactly once by source position, and publishes what the entity has become."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from memory.ids import entity_id
 from memory.keys import encode_key
-from memory.records import Contribution, MemoryChange
+from memory.records import Contribution, Dropped, MemoryChange
 from memory.schema.model import EntityType
 from operators.entity import EntityState, apply_contribution, from_bytes, skip, to_bytes
 from operators.render import render
@@ -66,17 +67,21 @@ class EntitiesHandler:
         except PoisonRecord:
             # Its position stays open, so that a redrive behind later contributions is still applied.
             skipped = skip(batch.state.get(key), contribution)
+            self._count(skipped.refused)
             if skipped.changed:
                 batch.state.put(key, skipped.state, position=record.offset)
             raise
         applied = apply_contribution(batch.state.get(key), contribution, entity_type)
-        for refused in applied.refused:
-            self._metrics.records.labels("entities", f"refused_{refused.reason}").inc(refused.count)
+        self._count(applied.refused)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
         if batch.state.get(key) is not None:
             # Also one that was applied before: published again without harm, it is how a replay repairs what lies behind.
             changed[key] = (contribution, entity_type)
+
+    def _count(self, refused: Iterable[Dropped]) -> None:
+        for each in refused:
+            self._metrics.records.labels("entities", f"refused_{each.reason}").inc(each.count)
 
     def _entity_type(self, contribution: Contribution) -> EntityType:
         entity_type = schema_of(self._tenants, contribution.tenant, contribution.generation).entity_type(contribution.entity_type)

@@ -1,0 +1,125 @@
+"""The extraction stage sorts what an extractor raises, and gives what it returns to the right key."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory.keys import decode_key, encode_key
+from memory.records import Extraction, Message, Window
+from memory.schema.model import MemorySchema
+from models.errors import BudgetExceededError, ModelAnswerError, OverloadedError, TransientModelError
+from models.extraction.port import ExtractionContext
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.records import Delivered
+from streams.errors import PoisonRecord, TransientFailure
+from streams.extraction.handler import ExtractionHandler
+from streams.tenancy import weight_of
+from tests.streams.laid_down import SCHEMA, TENANT, extraction
+from tests.streams.steps import delivered, plain_settings, tenants_of
+
+
+class ScriptedExtractor:
+    """Raises what it is given, or answers."""
+
+    name = "scripted"
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.seen: list[tuple[Window, MemorySchema]] = []
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        self.seen.append((window, schema))
+        if self.error is not None:
+            raise self.error
+        return extraction(window.sequence, [("grep", 0)])
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return plain_settings(tmp_path)
+
+
+@pytest.fixture
+def tenants(settings: Settings) -> TenantDirectory:
+    return tenants_of(settings, {TENANT: SCHEMA})
+
+
+def handler(settings: Settings, tenants: TenantDirectory, extractor: ScriptedExtractor) -> ExtractionHandler:
+    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None)
+
+
+def a_window(tenant: str = TENANT) -> Delivered:
+    message = Message(tenant=tenant, user="agent", session="s1", id="m0-0", text="hi", event_time=datetime(2024, 5, 1, tzinfo=UTC))
+    window = Window(
+        id="w",
+        tenant=tenant,
+        user="agent",
+        session="s1",
+        sequence=3,
+        messages=[message],
+        closed_by="flush",
+        source_partition=0,
+        first_offset=0,
+        last_offset=0,
+    )
+    return delivered("windows", 0, encode_key(tenant, "s1"), window.to_json())
+
+
+async def test_an_extraction_goes_to_its_users_key(settings: Settings, tenants: TenantDirectory) -> None:
+    extractor = ScriptedExtractor()
+    (output,) = await handler(settings, tenants, extractor).handle(a_window())
+    assert (output.topic, decode_key(output.key or b"")) == ("varve.extractions", (TENANT, "agent"))
+    assert Extraction.from_json(output.value or b"").sequence == 3
+    assert extractor.seen[0][1].name == SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("error", "dependency", "retry_after"),
+    [
+        (TransientModelError("504"), "llm", None),
+        (OverloadedError("429", retry_after=7.0), "llm", 7.0),
+        (BudgetExceededError("used up", retry_after=3600.0), "budget", 3600.0),
+    ],
+)
+async def test_what_may_pass_is_tried_again_when_the_dependency_says(
+    settings: Settings, tenants: TenantDirectory, error: Exception, dependency: str, retry_after: float | None
+) -> None:
+    with pytest.raises(TransientFailure) as failure:
+        await handler(settings, tenants, ScriptedExtractor(error)).handle(a_window())
+    assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
+
+
+async def test_an_answer_beyond_repair_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
+    extractor = ScriptedExtractor(ModelAnswerError("no JSON", raw="Sure! Here is"))
+    with pytest.raises(PoisonRecord) as poison:
+        await handler(settings, tenants, extractor).handle(a_window())
+    assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "Sure! Here is")
+
+
+async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenants: TenantDirectory) -> None:
+    extractor = ScriptedExtractor()
+    with pytest.raises(PoisonRecord) as poison:
+        await handler(settings, tenants, extractor).handle(a_window("nobody"))
+    assert poison.value.reason == "unknown_tenant"
+    assert extractor.seen == []
+
+
+def test_whose_record_it_is_stands_in_its_key_and_is_never_an_error(settings: Settings, tenants: TenantDirectory) -> None:
+    stage = handler(settings, tenants, ScriptedExtractor())
+    assert stage.tenant_of(a_window("globex")) == "globex"
+    for key in (None, b"", b"\xff", b"a//b"):
+        assert stage.tenant_of(delivered("windows", 0, key, None)) == ""
+
+
+def test_a_tenants_weight_is_the_one_in_the_tenants_file(settings: Settings, tenants: TenantDirectory) -> None:
+    assert weight_of(tenants, TENANT) == 1.0
+    path = settings.tenants_path
+    path.write_bytes(path.read_bytes().replace(b'"weight": 1.0', b'"weight": 2.5'))
+    assert weight_of(TenantDirectory(path=path), TENANT) == 2.5
+    assert weight_of(tenants, "nobody") == 1.0
+    assert weight_of(tenants, "") == 1.0

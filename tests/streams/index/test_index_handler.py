@@ -1,0 +1,111 @@
+"""The index stage writes the change feed into the real store, and says of each failure whether it may pass."""
+
+import signal
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory.errors import RecordError
+from memory.ids import event_id
+from memory.keys import encode_key
+from memory.records import Memory, MemoryChange
+from models.embedding.build import build_embedder
+from retrieval.index.writer import IndexWriter
+from retrieval.stores.build import build_store
+from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.settings import EmbeddingSettings, StoreSettings
+from streams.delivery.build import NoState
+from streams.delivery.records import Delivered
+from streams.errors import TransientFailure
+from streams.index.handler import IndexHandler, change_of
+from tests.retrieval.edge_process import EdgeProcess
+from tests.streams.steps import Steps, delivered, plain_settings
+
+SCOPE = TenantScope("acme")
+
+
+def memory(place: int, content: str) -> Memory:
+    return Memory(
+        id=event_id("w", place),
+        tenant="acme",
+        user="ada",
+        kind="event",
+        type="preference",
+        content=content,
+        event_time=datetime(2024, 5, 1, tzinfo=UTC),
+        message_ids=["m1"],
+    )
+
+
+def upsert(offset: int, what: Memory, *, named: str | None = None) -> Delivered:
+    change = MemoryChange(op="upsert", memory_id=named or what.id, tenant=what.tenant, memory=what)
+    return delivered("memories", offset, encode_key("acme", change.memory_id), change.to_json())
+
+
+def tombstone(offset: int, what: Memory) -> Delivered:
+    return delivered("memories", offset, encode_key("acme", what.id), None)
+
+
+@pytest.mark.parametrize("key", [None, b"", b"acme", b"acme/a/b", b"\xff", b"acme/%zz"])
+def test_a_tombstone_needs_a_key_that_names_a_memory(key: bytes | None) -> None:
+    with pytest.raises(RecordError):
+        change_of(delivered("memories", 0, key, None))
+
+
+def test_a_record_without_a_value_is_a_tombstone() -> None:
+    change = change_of(tombstone(0, memory(0, "x")))
+    assert (change.op, change.tenant, change.memory_id) == ("tombstone", "acme", event_id("w", 0))
+
+
+@pytest.fixture
+def edge(tmp_path: Path) -> Iterator[EdgeProcess]:
+    with EdgeProcess(tmp_path / "edge") as edge:
+        yield edge
+
+
+@pytest.fixture
+async def store(edge: EdgeProcess, tmp_path: Path) -> AsyncIterator[MemoryStore]:
+    store = build_store(plain_settings(tmp_path, store=StoreSettings(socket=edge.socket)))
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def stage(store: MemoryStore, tmp_path: Path) -> AsyncIterator[Steps]:
+    embedder = build_embedder(EmbeddingSettings(), cache=tmp_path / "models")
+    yield Steps(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+    await embedder.close()
+
+
+@pytest.mark.integration
+async def test_the_store_holds_what_the_feed_says_whatever_is_repeated_refused_or_away(
+    stage: Steps, store: MemoryStore, edge: EdgeProcess
+) -> None:
+    first, second, gone = memory(0, "Ada likes tea"), memory(1, "Ada lives in Paris"), memory(2, "Ada hates rain")
+    newer = memory(0, "Ada likes coffee now")
+    log = [upsert(0, first), upsert(1, second), upsert(2, gone), tombstone(3, gone), upsert(4, newer)]
+
+    async def standing() -> list[str]:
+        return [each.content for each in await store.get(SCOPE, [first.id, second.id, gone.id])]
+
+    for records in (log, log[3:], log):
+        assert (await stage.take(records)).refusals == []
+        assert await standing() == ["Ada likes coffee now", "Ada lives in Paris"]
+
+    third = memory(3, "Ada plays chess")
+    wrong = upsert(6, memory(4, "whose id is another's"), named=event_id("w", 99))
+    broken = delivered("memories", 7, b"k", b"{")
+    batch = await stage.take([upsert(5, third), wrong, broken, upsert(8, memory(5, "Ada has a cat"))])
+    assert sorted((each.record.offset, each.reason) for each in batch.refusals) == [(6, "store_rejected"), (7, "malformed")]
+    assert len(await store.get(SCOPE, [third.id, memory(5, "").id])) == 2
+
+    assert edge.stop(signal.SIGTERM) == 0
+    last = upsert(9, memory(6, "Ada moved to Rome"))
+    with pytest.raises(TransientFailure) as away:
+        await stage.prepare([last])
+    assert away.value.dependency == "store"
+    edge.start()
+    assert (await stage.take([last])).refusals == []
+    assert len(await store.get(SCOPE, [memory(6, "").id])) == 1

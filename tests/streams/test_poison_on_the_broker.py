@@ -1,0 +1,123 @@
+"""Records that no stage can use, among good ones, on a real broker: untouched in the dead letters, and nothing stops for them."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from aiokafka import AIOKafkaProducer
+
+from memory.keys import encode_key
+from memory.records import Message
+from memory.scenarios import __file__ as scenarios
+from runtime.clocks import SystemClock
+from runtime.dead_letters import DeadLetterBox, Selection, read_story, without_story
+from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
+from runtime.settings import Settings
+from runtime.tenants import add_tenant
+from tests.streams.flow import TENANT, flow_settings, serving
+from tests.streams.laid_down import extraction
+from tests.streams.ledger import Ledger, records_of, stage_done
+
+pytestmark = pytest.mark.integration
+
+HEADERS = [("traceparent", b"00-abc"), ("mine", b"\x00\xff"), ("mine", b"twice")]
+CALLS = [("grep", 0)]
+
+
+@dataclass(frozen=True)
+class Poison:
+    topic: str
+    stage: str
+    reason: str
+    key: bytes | None
+    value: bytes | None
+
+    def as_found(self) -> tuple[str, str, str, bytes | None, bytes | None]:
+        return self.topic, self.stage, self.reason, self.key, self.value
+
+
+def a_message(tenant: str = TENANT, *, text: str = "hello", time: datetime | None = None) -> bytes:
+    said_at = time or datetime(2024, 5, 1, tzinfo=UTC)
+    return Message(tenant=tenant, user="ada", session="s0", id="bad", text=text, event_time=said_at).to_json()
+
+
+KEY = encode_key(TENANT, "s0")
+MESSAGES = [
+    ("malformed", KEY, b"not json at all"),
+    ("malformed", KEY, b""),
+    ("malformed", KEY, None),
+    ("malformed", b"\xff\x00/not-a-key", b'{"tenant": "\xff\xfe"}'),
+    ("malformed", None, b"[1, 2"),
+    ("malformed", KEY, a_message().replace(b'"role":"user"', b'"role":"ghost"')),
+    ("unsupported_version", KEY, a_message().replace(b'"schema_version":"1.0"', b'"schema_version":"9.0"')),
+    ("unknown_tenant", encode_key("late", "s0"), a_message("late")),
+    ("too_large", KEY, a_message(text="x" * 1_500_000)),
+    ("future_dated", KEY, a_message(time=datetime.now(UTC) + timedelta(days=400))),
+]
+
+
+@pytest.fixture
+async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
+    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
+    (tmp_path / "own.json").write_bytes((Path(scenarios).parent / "agent_tools.json").read_bytes())
+    add_tenant(settings.tenants_path, TENANT, schema="agent_tools")
+    add_tenant(settings.tenants_path, "odd", schema="own.json")
+    (tmp_path / "own.json").write_bytes(b'{"EventTypes": 7}')
+    await create_topics(settings)
+    return settings
+
+
+async def test_poison_of_every_kind_lies_untouched_in_the_dead_letters_and_stops_nothing(settings: Settings) -> None:
+    poison = [Poison("messages", "sessions", *each) for each in MESSAGES]
+    poison += [
+        Poison("extractions", "events", "unknown_schema", b"k1", extraction(0, CALLS, tenant="odd").to_json()),
+        Poison("extractions", "events", "malformed", b"k2", b"{}"),
+        Poison("contributions", "entities", "malformed", b"k3", b"\xff"),
+    ]
+    ledger = Ledger(settings)
+    # Each kind between good messages of the same partition.
+    for each in poison:
+        await ledger.send([ledger.message(TENANT, "s0")])
+        await _send_raw(settings, each)
+    await ledger.send([ledger.message(TENANT, "s0"), *ledger.flush(TENANT)])
+    good = extraction(1, CALLS)
+    await ledger.send([OutgoingRecord(topic=settings.topic("extractions"), key=b"k1", value=good.to_json(), partition=0)])
+
+    async with serving(settings, ["sessions", "events", "entities"]):
+        for stage in ("sessions", "events", "entities"):
+            await stage_done(settings, stage)
+        await ledger.assert_exact()
+        found = []
+        for record in await records_of(settings, "dead-letters"):
+            story = read_story(record.headers)
+            assert story is not None
+            assert list(without_story(record.headers)) == HEADERS
+            assert story.detail
+            topic = story.topic.removeprefix(settings.kafka.topic_prefix)
+            found.append((topic, story.stage, story.reason, record.key, record.value))
+        assert sorted(found, key=repr) == sorted((each.as_found() for each in poison), key=repr)
+        kinds = {record.key for record in await records_of(settings, "memories")}
+        assert encode_key(TENANT, good.events[0].id) in kinds
+        assert len(kinds) == 1 + len({each.key for each in await records_of(settings, "contributions")} - {b"k3"})
+
+        # What was refused for a reason that has passed is driven again; twice is harmless.
+        add_tenant(settings.tenants_path, "late", schema="agent_tools")
+        async with Producer(kafka=settings.kafka) as producer:
+            box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
+            for states in (Selection(reason="unknown_tenant"), Selection(reason="unknown_tenant", states=frozenset({"redriven"}))):
+                assert (await box.redrive(states)).redriven == 1
+        await stage_done(settings, "sessions")
+        await ledger.send(ledger.flush("late", "s0"))
+        await stage_done(settings, "sessions")
+    (window,) = (await ledger.windows())["late", "s0"]
+    assert [message.id for message in window.messages] == ["bad"]
+
+
+async def _send_raw(settings: Settings, poison: Poison) -> None:
+    producer = AIOKafkaProducer(**client_options(settings.kafka), max_request_size=4_000_000)
+    await producer.start()
+    try:
+        await producer.send_and_wait(settings.topic(poison.topic), key=poison.key, value=poison.value, partition=0, headers=HEADERS)
+    finally:
+        await producer.stop()
