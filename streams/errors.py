@@ -8,12 +8,20 @@ class StreamError(VarveError):
 
 
 class TransientFailure(StreamError):
-    """It may pass by itself (time-outs, 429, 5xx, a dependency that is away): the record is tried again."""
+    """It may pass by itself (time-outs, 429, 5xx, a dependency that is away): the record is tried again.
 
-    def __init__(self, message: str, *, dependency: str, retry_after: float | None = None) -> None:
+    Args:
+        message: What failed, and why.
+        dependency: What it was that failed; its circuit breaker is shared by the worker.
+        retry_after: The dependency's own word, in seconds.
+        is_try: False where waiting is what has to be done (a budget that is used up): it opens no breaker, and is never given up.
+    """
+
+    def __init__(self, message: str, *, dependency: str, retry_after: float | None = None, is_try: bool = True) -> None:
         super().__init__(message)
         self.dependency = dependency
         self.retry_after = retry_after
+        self.is_try = is_try
 
 
 class PoisonRecord(StreamError):

@@ -112,35 +112,48 @@ class Chains:
         self._context.metrics.in_flight.labels(self._context.stage).set(self._scheduler.in_flight)
 
     async def _work(self, entry: Entry[FaustRecord]) -> None:
-        entry.result = await self._outputs_of(entry.record.record)
+        entry.tries += 1
+        entry.begun = entry.begun or datetime.now(UTC)
+        record = entry.record.record
+        try:
+            entry.result = await self._handler.handle(record)
+            self._context.succeeded()
+        except TransientFailure as failure:
+            if not self._is_last_try(entry, failure):
+                self._try_later(entry, failure)
+                return
+            entry.result = [self._letter(entry, "gave_up", str(failure))]
+        except (PoisonRecord, RecordError) as error:
+            entry.result = [self._letter(entry, error.reason, str(error), getattr(error, "raw_answer", None))]
+        except Exception as error:
+            _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage)
+            entry.result = [self._letter(entry, "unexpected", f"{type(error).__name__}: {error}")]
         may_write = self._scheduler.computed(entry, time.monotonic())
         self._start_ready()
         if may_write:
             await self._write(entry)
         self._notify()
 
-    async def _outputs_of(self, record: Delivered) -> list[Outgoing]:
-        first_time = datetime.now(UTC)
-        tries = 0
-        while True:
-            tries += 1
-            try:
-                outputs = await self._handler.handle(record)
-            except TransientFailure as failure:
-                if tries >= self._max_tries and not self._context.breaker(failure.dependency).is_open:
-                    return [self._context.letter(Refusal(record, "gave_up", str(failure)), tries, first_time)]
-                await self._context.wait_out(failure, tries)
-            except (PoisonRecord, RecordError) as error:
-                return [
-                    self._context.letter(Refusal(record, error.reason, str(error), getattr(error, "raw_answer", None)), tries, first_time)
-                ]
-            except Exception as error:
-                _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage)
-                refusal = Refusal(record, "unexpected", f"{type(error).__name__}: {error}")
-                return [self._context.letter(refusal, tries, first_time)]
-            else:
-                self._context.succeeded()
-                return outputs
+    def _is_last_try(self, entry: Entry[FaustRecord], failure: TransientFailure) -> bool:
+        return failure.is_try and entry.tries >= self._max_tries and not self._context.breaker(failure.dependency).is_open
+
+    def _try_later(self, entry: Entry[FaustRecord], failure: TransientFailure) -> None:
+        """Gives the slot to others while the record waits."""
+        wait = self._context.wait_s(failure, entry.tries)
+        if not failure.is_try:
+            entry.tries -= 1
+        self._scheduler.pause(entry, time.monotonic())
+        asyncio.get_running_loop().call_later(wait, self._resume, entry)
+        self._start_ready()
+        self._notify()
+
+    def _resume(self, entry: Entry[FaustRecord]) -> None:
+        self._scheduler.resume(entry)
+        self._start_ready()
+
+    def _letter(self, entry: Entry[FaustRecord], reason: str, detail: str, raw_answer: str | None = None) -> Outgoing:
+        refusal = Refusal(entry.record.record, reason, detail, raw_answer)
+        return self._context.letter(refusal, entry.tries, entry.begun or datetime.now(UTC))
 
     async def _write(self, entry: Entry[FaustRecord]) -> None:
         tries = 0
@@ -152,8 +165,7 @@ class Chains:
                 if self._may_write(entry):
                     await self._context.wait_out(failure, tries)
             except RecordError as error:
-                refusal = Refusal(entry.record.record, error.reason, f"what it gave cannot be produced: {error}")
-                entry.result = [self._context.letter(refusal, tries, datetime.now(UTC))]
+                entry.result = [self._letter(entry, error.reason, f"what it gave cannot be produced: {error}")]
             else:
                 break
         else:

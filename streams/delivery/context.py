@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Final
 
 from runtime.breaker import CircuitBreaker
 from runtime.logs import logger
@@ -18,6 +19,7 @@ from streams.delivery.records import Outgoing
 from streams.errors import TransientFailure
 
 _log = logger(__name__)
+_LONGEST_WAIT_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +51,22 @@ class StageContext:
         for breaker in self.breakers.values():
             breaker.succeeded()
 
-    async def wait_out(self, failure: TransientFailure, tries: int) -> None:
-        """Waits before the next try: the back-off, or until the dependency's breaker lets one call through."""
+    def wait_s(self, failure: TransientFailure, tries: int) -> float:
+        """How long to wait before the next try, in seconds: the back-off, or until the dependency's breaker lets one call through."""
         self.metrics.retries.labels(self.stage).inc()
-        breaker = self.breaker(failure.dependency)
-        breaker.failed(time.monotonic())
-        wait = max(self.backoff.wait(tries, retry_after=failure.retry_after), breaker.retry_after(time.monotonic()))
+        wait = self.backoff.wait(tries, retry_after=failure.retry_after)
+        if failure.is_try:
+            breaker = self.breaker(failure.dependency)
+            breaker.failed(time.monotonic())
+            wait = max(wait, breaker.retry_after(time.monotonic()))
+        # Looked at again in a minute at the latest: a budget may be raised, an endpoint may come back sooner than it said.
+        wait = min(wait, _LONGEST_WAIT_S)
         _log.warning("trying again", stage=self.stage, tries=tries, wait_s=round(wait, 2), why=str(failure))
-        await asyncio.sleep(wait)
+        return wait
+
+    async def wait_out(self, failure: TransientFailure, tries: int) -> None:
+        """Waits before the next try."""
+        await asyncio.sleep(self.wait_s(failure, tries))
 
     def letter(self, refusal: Refusal, tries: int, first_time: datetime) -> Outgoing:
         """The dead letter of a refused record, counted."""

@@ -9,6 +9,7 @@ rebalance, a record that comes again joins the work that is already under way fo
 from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
@@ -41,6 +42,9 @@ class Entry(Generic[R]):
     """The assignment under which it was last delivered; None: its partition is not ours now."""
     status: Status = Status.WAITING
     started: float = 0.0
+    tries: int = 0
+    begun: datetime | None = None
+    """When it was first worked on, by the wall clock."""
     result: Any = None
     """What was computed of it, until it is written."""
 
@@ -180,16 +184,25 @@ class Scheduler(Generic[R]):
         self._clock = max(self._clock, best.virtual_time)
         return entry
 
+    def pause(self, entry: Entry[R], now: float) -> None:
+        """Frees the slot of a record that has to be tried again later; it keeps its place before the other records of its key."""
+        self._free_slot(entry, now)
+        entry.status = Status.WAITING
+        if entry.generation is None:
+            self._forget(entry)
+
+    def resume(self, entry: Entry[R]) -> None:
+        """Lets a paused record be started again; one that was taken away meanwhile stays away."""
+        if self.holds(entry) and entry.status is Status.WAITING and entry not in self._tenants[entry.tenant].ready:
+            self._make_ready(entry)
+
     def computed(self, entry: Entry[R], now: float) -> bool:
         """Frees the slot of a record whose outputs are known.
 
         Returns:
             Whether they may be written now. If not, the entry waits for its redelivery, or is dropped with its partition.
         """
-        tenant = self._tenants[entry.tenant]
-        tenant.running -= 1
-        tenant.virtual_time += max(now - entry.started, 1e-6) / tenant.weight
-        self._running -= 1
+        self._free_slot(entry, now)
         entry.status = Status.COMPUTED
         if self.may_write(entry):
             return True
@@ -224,6 +237,12 @@ class Scheduler(Generic[R]):
             self._entries.pop((first.place, first.offset), None)
             released.append(first.record)
         return released
+
+    def _free_slot(self, entry: Entry[R], now: float) -> None:
+        tenant = self._tenants[entry.tenant]
+        tenant.running -= 1
+        tenant.virtual_time += max(now - entry.started, 1e-6) / tenant.weight
+        self._running -= 1
 
     def _give_up_before(self, place: Place, offset: int, partition: _Partition[R]) -> None:
         """Forgets what was held over from below an offset that is delivered now: another worker has committed it, it never comes again."""

@@ -79,7 +79,7 @@ class ExtractionHandler:
         try:
             extraction = await self._extractor.extract(window, schema, context)
         except BudgetExceededError as error:
-            raise TransientFailure(str(error), dependency="budget", retry_after=error.retry_after) from error
+            raise TransientFailure(str(error), dependency="budget", retry_after=error.retry_after, is_try=False) from error
         except TransientModelError as error:
             raise TransientFailure(str(error), dependency="llm", retry_after=error.retry_after) from error
         except ModelAnswerError as error:

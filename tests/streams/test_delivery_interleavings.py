@@ -40,6 +40,7 @@ class World:
     cursor: dict[Place, int] = field(default_factory=dict)
     running: list[Entry[Copy]] = field(default_factory=list)
     writing: list[Entry[Copy]] = field(default_factory=list)
+    paused: list[Entry[Copy]] = field(default_factory=list)
     written: dict[str, list[tuple[Place, int]]] = field(default_factory=lambda: defaultdict(list))
     now: float = 0.0
 
@@ -87,6 +88,17 @@ class World:
             if self.scheduler.computed(entry, self.now):
                 self.writing.append(entry)
 
+    def fail(self, index: int) -> None:
+        if self.running:
+            self.now += 1.0
+            entry = self.running.pop(index % len(self.running))
+            self.scheduler.pause(entry, self.now)
+            self.paused.append(entry)
+
+    def try_again(self, index: int) -> None:
+        if self.paused:
+            self.scheduler.resume(self.paused.pop(index % len(self.paused)))
+
     def write(self, index: int) -> None:
         writable = [entry for entry in self.writing if self.scheduler.may_write(entry)]
         if not writable:
@@ -109,6 +121,7 @@ class World:
                 self.deliver(place)
             self.start()
             self.finish(0)
+            self.try_again(0)
             self.write(0)
         raise AssertionError(f"stuck: {dict(self.committed)}, {self.scheduler.in_flight} in flight")
 
@@ -119,6 +132,8 @@ STEPS = st.one_of(
     st.tuples(st.just("start"), st.just(0)),
     st.tuples(st.just("finish"), st.integers(0, 7)),
     st.tuples(st.just("write"), st.integers(0, 7)),
+    st.tuples(st.just("fail"), st.integers(0, 7)),
+    st.tuples(st.just("try again"), st.integers(0, 7)),
     st.tuples(st.just("rebalance"), st.integers(0, 2**PARTITIONS - 1)),
     st.tuples(st.just("elsewhere"), st.integers(0, PARTITIONS - 1)),
 )
@@ -146,6 +161,10 @@ def test_nothing_is_lost_reordered_or_acknowledged_early(
                 world.finish(argument)
             case "write":
                 world.write(argument)
+            case "fail":
+                world.fail(argument)
+            case "try again":
+                world.try_again(argument)
             case "rebalance":
                 world.rebalance({place for place in keys if argument >> place[1] & 1})
             case "elsewhere":
@@ -231,3 +250,22 @@ def test_slots_are_shared_by_weight() -> None:
         scheduler.computed(entry, second + 1.0)
         scheduler.done(entry)
     assert 145 <= served["heavy"] <= 155
+
+
+def test_a_record_that_waits_for_its_next_try_holds_its_key_but_no_slot() -> None:
+    scheduler: Scheduler[int] = Scheduler(slots=1, tenant_share=1.0, max_in_flight=10, max_span=10)
+    place = (TOPIC, 0)
+    scheduler.assign({place}, 1)
+    for offset, key in enumerate("aab"):
+        scheduler.deliver(place, offset, key, "t", offset)
+    failed = scheduler.start(0.0)
+    assert failed is not None
+    scheduler.pause(failed, 1.0)
+    other = scheduler.start(1.0)
+    assert other is not None
+    assert other.key == "b"
+    assert scheduler.start(1.0) is None
+    scheduler.computed(other, 2.0)
+    assert scheduler.done(other) == []
+    scheduler.resume(failed)
+    assert scheduler.start(2.0) is failed
