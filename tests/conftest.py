@@ -30,9 +30,9 @@ CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 def kafka() -> Iterator[str]:
     """The bootstrap address of a real broker; tests keep apart by ``topic_prefix``. It makes no topic by itself."""
     if CONTAINERS:
-        from testcontainers.kafka import KafkaContainer
+        from testcontainers.community.kafka import KafkaContainer
 
-        with KafkaContainer("confluentinc/cp-kafka:8.1.0").with_kraft() as container:
+        with KafkaContainer("confluentinc/cp-kafka:8.1.0").with_kraft().with_env("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false") as container:
             yield container.get_bootstrap_server()
         return
     cache = Settings().cache_path
@@ -47,7 +47,7 @@ def kafka() -> Iterator[str]:
 def redis_url() -> Iterator[str]:
     """The address of a real Redis server, empty at first; tests keep apart by key prefix."""
     if CONTAINERS:
-        from testcontainers.redis import RedisContainer
+        from testcontainers.community.redis import RedisContainer
 
         with RedisContainer("redis:7") as container:
             yield f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
