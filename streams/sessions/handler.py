@@ -55,6 +55,8 @@ class SessionsHandler:
         self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._quiet_ms)
         self._timers = Timers()
         self._open: dict[bytes, tuple[str, str, int, int]] = {}
+        self._first_tried: Delivered | None = None
+        self._moved: set[bytes] = set()
 
     def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
         """Sets the timers of all open windows, and shows them: Redis may have been emptied meanwhile."""
@@ -69,6 +71,10 @@ class SessionsHandler:
         """Handles messages and commands in the order of their log."""
         now = datetime.now(UTC)
         wall_ms = milliseconds(now)
+        if batch.records[0] is self._first_tried:
+            self._take_back(batch.state, wall_ms)
+        self._first_tried = batch.records[0]
+        self._moved.clear()
 
         def handle(record: Delivered) -> None:
             if record.header(KIND) == COMMAND:
@@ -159,7 +165,7 @@ class SessionsHandler:
             if command.command == "flush" and self._forward(batch, record, keys[0]):
                 return
         else:
-            keys = [key for key in self._timers.open_sessions() if command.tenant in (None, self._open[key][0])]
+            keys = [key for key in sorted(self._timers.open_sessions()) if command.tenant in (None, self._open[key][0])]
         for key in keys:
             state = batch.state.get(key)
             if state is None or record.offset <= state.last_offset:
@@ -184,15 +190,28 @@ class SessionsHandler:
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)
+        self._moved.add(key)
         self._track(key, state, wall_ms)
+
+    def _take_back(self, states: PartitionState[SessionState], wall_ms: int) -> None:
+        """The last step failed and is tried again: the sessions that it moved stand as they did before."""
+        for key in self._moved:
+            state = states.get(key)
+            if state is not None:
+                self._track(key, state, wall_ms)
+            else:
+                self._untrack(key)
 
     def _track(self, key: bytes, state: SessionState, wall_ms: int) -> None:
         if state.is_open:
             self._timers.set(key, self._windower.due_ms(state), wall_ms)
             self._open[key] = (state.tenant, state.session, state.sequence, state.last_offset)
         else:
-            self._timers.cancel(key)
-            self._open.pop(key, None)
+            self._untrack(key)
+
+    def _untrack(self, key: bytes) -> None:
+        self._timers.cancel(key)
+        self._open.pop(key, None)
 
     def _feed(self, state: SessionState, closed: list[Closed]) -> None:
         if self._tail is not None:

@@ -1,0 +1,65 @@
+"""A step that failed (Kafka was away) is tried again, and does all that it would have done."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memory.headers import COMMAND, KIND
+from memory.keys import encode_key
+from memory.records import Message, SessionCommand, Window
+from runtime.metrics import Metrics
+from runtime.settings import KafkaSettings, SessionSettings
+from streams.delivery.records import Delivered
+from streams.sessions.codec import SessionCodec
+from streams.sessions.handler import SessionsHandler
+from tests.streams.steps import Steps, delivered, plain_settings, tenants_of
+
+KEY = encode_key("acme", "s1")
+SAID_AT = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def _steps(folder: Path) -> Steps:
+    settings = plain_settings(
+        folder, kafka=KafkaSettings(partitions=1), sessions=SessionSettings(wait_timeout_s=60, out_of_orderness_s=0, idle_partition_s=10)
+    )
+    tenants = tenants_of(settings, {"acme": "companion"})
+    return Steps(SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics()), SessionCodec())
+
+
+def _message(offset: int) -> Delivered:
+    message = Message(tenant="acme", user="ada", session="s1", id=f"m{offset}", text="hello", event_time=SAID_AT)
+    return delivered("messages", offset, KEY, message.to_json())
+
+
+def _flush_of_tenant(offset: int) -> Delivered:
+    command = SessionCommand(command="flush", tenant="acme")
+    return delivered("messages", offset, encode_key("acme"), command.to_json(), headers=((KIND, COMMAND),))
+
+
+async def test_a_flush_of_all_sessions_closes_them_also_at_the_second_try(tmp_path: Path) -> None:
+    steps = _steps(tmp_path)
+    await steps.take([_message(0)])
+    records = [_flush_of_tenant(1)]
+    assert (await steps.prepare(records)).outputs
+    steps.state.discard()
+    again = await steps.prepare(records)
+    assert [Window.from_json(output.value or b"").closed_by for output in again.outputs] == ["flush"]
+
+
+async def test_the_first_record_of_a_failed_step_does_its_part_when_it_comes_alone(tmp_path: Path) -> None:
+    steps = _steps(tmp_path)
+    await steps.take([_message(0)])
+    first, second = _flush_of_tenant(1), _flush_of_tenant(2)
+    await steps.prepare([first, second])
+    steps.state.discard()
+    assert len((await steps.take([first])).outputs) == 1
+    assert (await steps.take([second])).outputs == []
+
+
+async def test_a_session_that_only_a_failed_step_has_opened_is_no_longer_open(tmp_path: Path) -> None:
+    steps = _steps(tmp_path)
+    opening = _message(0)
+    await steps.prepare([opening])
+    steps.state.discard()
+    assert (await steps.prepare([opening])).outputs == []
+    steps.state.discard()
+    assert (await steps.take([_flush_of_tenant(1)])).outputs == []
