@@ -45,11 +45,12 @@ class Answers:
         """What the model says."""
         rng = Random(f"{self._seed}/{_shown_messages(asked)}/answer")
         is_stubborn, is_prosy, is_sloppy = (rng.random() < share for share in (0.02, 0.05, 0.1))
-        if is_stubborn and asked.hash not in self._refused:
+        whole = right_answer(asked)
+        shown = _shown_answer(asked)
+        if is_stubborn and shown in (None, PROSE) and asked.hash not in self._refused:
             self._refused.add(asked.hash)
             return PROSE
-        whole = right_answer(asked)
-        if _is_followed_up(asked):
+        if shown is not None:
             return whole
         if is_prosy:
             return PROSE
@@ -68,7 +69,7 @@ class Answers:
             (0.01, Plan(first_token_s=slow, silent_after=share)),
             (0.03, Plan(first_token_s=3.0)),
             (0.08, Plan(first_token_s=slow, garble="fenced")),
-            (0.08, Plan(first_token_s=slow, garble=None if _is_followed_up(asked) else "truncated")),
+            (0.08, Plan(first_token_s=slow, garble=None if _shown_answer(asked) else "truncated")),
         ]
         for part, plan in plans:
             if garbled < part:
@@ -104,8 +105,9 @@ def _shown_messages(asked: Asked) -> str:
     return next((each[2] for each in found if each is not None), "")
 
 
-def _is_followed_up(asked: Asked) -> bool:
-    return any(role == "assistant" for role, _ in asked.messages)
+def _shown_answer(asked: Asked) -> str | None:
+    """The model's own words, which a continuation or repair is asked for."""
+    return next((content for role, content in asked.messages if role == "assistant"), None)
 
 
 async def _serve(port: int, seed: int) -> None:
