@@ -1,5 +1,6 @@
 """The extractor that asks no LLM: by rule and embedding alone."""
 
+import asyncio
 from collections.abc import Sequence
 
 from pydantic import JsonValue
@@ -57,13 +58,13 @@ class OfflineExtractor:
         silent = len(turns) - len({passage.index for passage in passages})
         tally.drop("message", "filler", silent)
         spoken = [turn.text or turn.speaker for turn in turns]
-        kinds = [type_text(each) for each in schema.event_types]
-        embeddings = await self._embedder.embed_documents([*spoken, *(passage.text for passage in passages), *kinds])
-        of_passages = embeddings[len(turns) : len(turns) + len(passages)]
-        ranker = KeywordRanker([passage.text for passage in passages])
+        embeddings = await self._embedder.embed_documents([*spoken, *(passage.text for passage in passages)])
+        of_passages = embeddings[len(turns) :]
+        of_types = await asyncio.gather(*(self._embedder.embed_query(type_text(each)) for each in schema.event_types))
+        ranker = KeywordRanker([passage.text for passage in passages], names=[turn.speaker for turn in turns])
         utterances = [Utterance(text, embedding) for text, embedding in zip(spoken, embeddings[: len(turns)], strict=True)]
         segments, segment_of = _segments(turns, passages, utterances, ranker)
-        chooser = TypeChooser(schema.event_types, embeddings[len(turns) + len(passages) :])
+        chooser = TypeChooser(schema.event_types, of_types)
         events: list[EventDraft] = []
         for place, passage in enumerate(passages):
             is_tool_call = turns[passage.index].message.tool_call is not None
@@ -134,7 +135,7 @@ def _event(
         importance=importance_of(turn, passage.text),
         keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),
         segment=segment,
-        messages=(turn.place,) if passage.asked is None else (turn.place, passage.asked.place),
+        messages=(turn.place, passage.asked.place) if passage.asked is not None and passage.is_short else (turn.place,),
         event_time=event_time_of(passage.text, said_at),
         said_at=said_at,
     )

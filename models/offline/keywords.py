@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from models.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
 from models.offline.noise import content_words
 
-_PHRASE_BREAK: Final = re.compile(r"[.,;:!?()\[\]{}\"“”\n]|\s-\s")
+_PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n]|\s-\s")
 _CAPITALISED: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
+
+_TIME_WORDS: Final = frozenset([*MONTHS, *WEEKDAYS, *SEASONS, *NUMBERS]) | frozenset(
+    ["yesterday", "tomorrow", "last", "first", "ago", "second", "week", "weeks", "weekend", "month", "months", "year", "years", "days"]
+)
 
 
 class KeywordRanker:
@@ -20,9 +25,15 @@ class KeywordRanker:
     times its rarity among the texts of the window, times a bonus for names.
     """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        """Counts the words of all texts that keywords will be asked of."""
+    def __init__(self, texts: Sequence[str], *, names: Sequence[str] = ()) -> None:
+        """Counts the words of all texts that keywords will be asked of.
+
+        Args:
+            texts: Of the window.
+            names: Of the speakers: they stand in every text, so they are no keywords.
+        """
         self._texts = max(1, len(texts))
+        self._left_out = _TIME_WORDS | {word for name in names for word in name.lower().split()}
         self._occurs_in = Counter(word for text in texts for word in set(content_words(text)))
 
     def keywords(self, text: str, *, limit: int) -> list[str]:
@@ -32,7 +43,7 @@ class KeywordRanker:
         degree: Counter[str] = Counter()
         phrases: dict[str, tuple[str, ...]] = {}
         for stretch in _PHRASE_BREAK.split(text):
-            for run in _runs(stretch):
+            for run in self._runs(stretch):
                 for word in run:
                     frequency[word] += 1
                     degree[word] += len(run)
@@ -53,14 +64,13 @@ class KeywordRanker:
     def _rarity(self, word: str) -> float:
         return math.log(1 + (self._texts + 1) / (self._occurs_in[word] + 0.5))
 
-
-def _runs(stretch: str) -> list[list[str]]:
-    """Content words that stand next to each other, with nothing between them but blanks."""
-    runs: list[list[str]] = [[]]
-    for token in stretch.split():
-        words = content_words(token)
-        if words:
-            runs[-1].extend(words)
-        elif runs[-1]:
-            runs.append([])
-    return [run for run in runs if run]
+    def _runs(self, stretch: str) -> list[list[str]]:
+        """Content words that stand next to each other, with nothing between them but blanks."""
+        runs: list[list[str]] = [[]]
+        for token in stretch.split():
+            words = [word for word in content_words(token) if word not in self._left_out]
+            if words:
+                runs[-1].extend(words)
+            elif runs[-1]:
+                runs.append([])
+        return [run for run in runs if run]

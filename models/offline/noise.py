@@ -6,13 +6,14 @@ from typing import Final
 from models.offline.sentences import questions_of, sentences_of
 from models.offline.stopwords import STOPWORDS
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+(?:['’][^\W_]+)*")
 _FILLER_WORDS: Final = """
 hey hi hello hiya bye goodbye ok okay yeah yep yup yes nope nah wow oh ah aw aww ha haha hahaha lol omg hmm um uh wonderful great good
 nice cool awesome amazing super lovely sweet perfect fantastic excellent sounds sure absolutely definitely totally exactly indeed
 agreed right true thanks thank thx cheers welcome please sorry congrats congratulations see talk later soon care take glad happy hear
 morning afternoon evening night day today tonight luck well really going doing long time enjoy fun keep got gotcha understood alright
-course problem worries anytime back catch chat know mean guess think
+course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
+phew hugs xoxo bro
 """
 _FILLERS: Final = frozenset(_FILLER_WORDS.split())
 

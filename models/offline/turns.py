@@ -10,6 +10,7 @@ from models.extraction.recalled import is_recalled, without_recalled
 from models.offline.noise import content_words, is_filler, only_asks
 from models.offline.sentences import pieces_of, questions_of
 
+_SHORT_ANSWER: Final = 4
 PASSAGE_TOKENS: Final = 120
 """Longer messages are several events: the vector of a long text is near to no question."""
 
@@ -90,6 +91,11 @@ class Passage:
     text: str
     asked: Turn | None
     """The turn before, where this passage may answer what it asked."""
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it says too little of its own to be understood without what was asked."""
+        return len(content_words(self.text)) <= _SHORT_ANSWER
 
 
 def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
