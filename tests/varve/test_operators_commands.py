@@ -1,0 +1,124 @@
+"""The operators' commands, as they are typed, on a real broker."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from memory.keys import encode_key
+from memory.records import Usage
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
+from runtime.settings import KafkaSettings, Settings
+from streams.delivery.dead_letters import dead_letter
+from streams.delivery.records import Delivered
+from varve.cli.application import app
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Settings:
+    settings = Settings(data=tmp_path, kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
+    asyncio.run(create_topics(settings))
+    return settings
+
+
+@pytest.fixture
+def run(settings: Settings) -> Run:
+    environment = {
+        "VARVE_DATA": str(settings.data),
+        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
+        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+        "VARVE_KAFKA__PARTITIONS": "2",
+    }
+    runner = CliRunner()
+
+    def invoke(*arguments: str) -> Result:
+        result = runner.invoke(app, arguments, env=environment)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return invoke
+
+
+@pytest.mark.integration
+def test_dead_letters_are_listed_shown_driven_and_purged(settings: Settings, run: Run) -> None:
+    key = encode_key("acme", "s")
+    source = Delivered(settings.topic("messages"), 0, 7, key, b"\xff", (), 0.0)
+    letter = dead_letter(
+        settings.topic("dead-letters"),
+        source,
+        stage="sessions",
+        reason="malformed",
+        detail="not\nJSON",
+        tries=1,
+        first_time=NOON,
+        last_time=NOON,
+    )
+    _produce(settings, OutgoingRecord(topic=letter.topic, key=key, value=letter.value, headers=list(letter.headers)))
+    (line,) = run("dlq", "list", "--tenant", "acme", "--json").stdout.splitlines()
+    place = orjson.loads(line)["place"]
+    assert "malformed\tnot JSON" in run("dlq", "list", "--since", "2024-05-06T12:00:00").stdout
+    assert run("dlq", "list", "--until", "2024-05-06").stdout == ""
+    assert orjson.loads(run("dlq", "show", place).stdout)["value_base64"] == "/w=="
+    assert run("dlq", "redrive").exit_code == 2
+    assert "1 driven again" in run("dlq", "redrive", "--at", place).stdout
+    assert run("dlq", "list").stdout == ""
+    assert "redriven" in run("dlq", "list", "--settled").stdout
+    assert run("dlq", "purge", "--all", "--settled").stdout == "1 purged\n"
+    assert run("dlq", "list", "--settled").stdout == ""
+    assert run("dlq", "show", "nowhere").exit_code == 2
+
+
+@pytest.mark.integration
+def test_a_stage_is_set_back(settings: Settings, run: Run) -> None:
+    assert "nothing to set back" in run("replay", "events").stdout
+    assert run("replay", "extraction", "--generation", "v2", "--from-offset", "3").exit_code == 2
+    run("tenants", "add", "acme")
+    assert "no tenant has" in run("replay", "extraction", "--generation", "v2").output
+    run("generation", "add", "acme", "v2", "--schema", "meetings")
+    assert run("generation", "list", "acme").stdout.splitlines() == ["-\tcompanion\tlive", "v2\tmeetings\t"]
+    assert "is live" in run("generation", "switch", "acme", "v2", "--incomplete").stdout
+    assert run("generation", "list", "acme").stdout.splitlines() == ["-\tcompanion\t", "v2\tmeetings\tlive"]
+    assert run("generation", "drop", "acme", "-").stdout == "0 windows of generation - are taken back as the stages go on\n"
+    assert asyncio.run(_end(settings, "extractions")) == 0
+
+
+@pytest.mark.integration
+def test_usage_is_summed_by_tenant_stage_and_model(settings: Settings, run: Run) -> None:
+    for tenant, tokens, hour in (("acme", 100, 1), ("acme", 50, 2), ("umbrella", 7, 2)):
+        usage = Usage(tenant=tenant, stage="extraction", model="m", prompt_tokens=tokens, cached_tokens=10, time=NOON.replace(hour=hour))
+        _produce(settings, OutgoingRecord(topic=settings.topic("usage"), key=encode_key(tenant), value=usage.to_json()))
+    (total,) = map(orjson.loads, run("usage", "--tenant", "acme", "--json").stdout.splitlines())
+    assert (total["calls"], total["prompt_tokens"], total["cached_tokens"]) == (2, 150, 20)
+    later = [orjson.loads(line) for line in run("usage", "--since", "2024-05-06T02:00:00Z", "--json").stdout.splitlines()]
+    assert [(each["tenant"], each["prompt_tokens"]) for each in later] == [("acme", 50), ("umbrella", 7)]
+    assert "umbrella" in run("usage").stdout
+    assert run("usage", "--stage", "entities", "--json").stdout == ""
+
+
+def test_the_prompt_of_a_schema_is_shown() -> None:
+    shown = CliRunner().invoke(app, ["prompt", "companion"])
+    assert shown.exit_code == 0
+    assert "life_event" in shown.stdout
+    assert "tokens in the schema's part" in shown.stderr
+
+
+def _produce(settings: Settings, record: OutgoingRecord) -> None:
+    async def produce() -> None:
+        async with Producer(kafka=settings.kafka) as producer:
+            await producer.send_many([record])
+
+    asyncio.run(produce())
+
+
+async def _end(settings: Settings, topic: str) -> int:
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        return sum((await offsets.end_offsets([settings.topic(topic)])).values())

@@ -1,0 +1,86 @@
+"""``varve usage`` and ``varve prompt``: what model calls cost, and what they are asked."""
+
+import asyncio
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import typer
+
+from varve.cli.context import DataOption, settings_in_reach
+from varve.cli.moments import moment
+
+if TYPE_CHECKING:
+    from models.llm.usage import UsageKey, UsageTotal
+    from runtime.settings import Settings
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command()(usage)
+    app.command()(prompt)
+
+
+def usage(
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant's.")] = None,
+    stage: Annotated[str | None, typer.Option(help="Only this stage's.")] = None,
+    model: Annotated[str | None, typer.Option(help="Only this model's.")] = None,
+    since: Annotated[datetime | None, typer.Option(parser=moment, help="Only calls at this time or later (ISO 8601).")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Sum up what model calls used, by tenant, stage and model."""
+    from rich.console import Console
+    from rich.table import Table
+
+    totals = asyncio.run(_totals(settings_in_reach(data), tenant, stage, model, since))
+    if as_json:
+        for key, total in totals.items():
+            typer.echo(orjson.dumps({**key._asdict(), **total._asdict(), "cached_share": total.cached_share}))
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("tenant", "stage", "model"):
+        table.add_column(column)
+    for column in ("calls", "prompt", "cached", "completion", "cost", "ms a call"):
+        table.add_column(column, justify="right")
+    for key, total in totals.items():
+        figures = (total.calls, total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens, f"{total.cost:.4f}")
+        table.add_row(*key, *map(str, figures), f"{total.latency_ms / max(1, total.calls):.0f}")
+    Console().print(table)
+
+
+def prompt(
+    schema: Annotated[str, typer.Argument(help="A shipped scenario, or the path of a schema file.")],
+    window: Annotated[Path | None, typer.Option(help="A window's JSON, to show the whole prompt; else the schema's part alone.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Print the prompt that extraction sends under a schema; its tokens go to standard error."""
+    from memory.records import Window
+    from models.extraction.prompt_view import prompt_view
+    from runtime.tenants_file import schema_named
+    from varve.errors import ConversationError
+
+    try:
+        shown = None if window is None else Window.from_json(window.read_bytes())
+    except OSError as error:
+        raise ConversationError(f"{window} cannot be read: {error.strerror}") from error
+    view = prompt_view(schema_named(schema, Path(schema)), settings=settings_in_reach(data), window=shown)
+    typer.echo(view.text)
+    typer.echo(f"about {view.prefix_tokens} tokens in the schema's part, {view.body_tokens} in the window's", err=True)
+
+
+async def _totals(
+    settings: "Settings", tenant: str | None, stage: str | None, model: str | None, since: datetime | None
+) -> "dict[UsageKey, UsageTotal]":
+    from memory.records import Usage
+    from models.llm.usage import sum_usage
+    from runtime.kafka import read_topic
+
+    calls: list[Usage] = []
+    async for record in read_topic(settings.topic("usage"), settings.kafka):
+        call = Usage.from_json(record.value or b"")
+        asked = ((tenant, call.tenant), (stage, call.stage), (model, call.model))
+        if all(wanted in (None, found) for wanted, found in asked) and (since is None or call.time >= since):
+            calls.append(call)
+    return sum_usage(calls)
