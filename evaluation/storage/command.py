@@ -1,4 +1,4 @@
-"""``python -m evaluation storage``: what the offline extractor's memories take up on LoCoMo against the raw turns, and vectors against text.
+"""``python -m evaluation storage``: what the offline extractor lays down of LoCoMo takes up, against the raw turns; vectors against text.
 
 VikingMem (table 3) counts the tokens of what is stored against those of the conversation; bytes and vectors are added here.
 """

@@ -45,11 +45,15 @@ def as_indices(value: Any) -> list[int | None]:
 
 
 def as_ranges(value: Any) -> Iterator[tuple[int, int] | None]:
-    """Inclusive ranges, None for each that is none: ``[[0, 3], [7, 9]]``, ``[0, 3]`` as one range, ``[5]`` or ``5`` alone, ``"0-3"``."""
+    """Inclusive ranges, None for each that is none.
+
+    From ``[[0, 3], [7, 9]]``; also ``[0, 3]`` as one range, ``[5]`` or ``5`` alone, ``"0-3"``, and ``[0, 1, 2]`` as single places.
+    """
     if not isinstance(value, list) or (len(value) == 2 and all(as_index(each) is not None for each in value)):
-        yield _as_range(value)
+        yield from _as_range(value)
     else:
-        yield from map(_as_range, value)
+        for each in value:
+            yield from _as_range(each)
 
 
 def as_weight(value: Any, *, heaviest: int) -> float | None:
@@ -77,14 +81,15 @@ def as_time(value: Any, *, zone: tzinfo | None) -> datetime | None:
         return None
 
 
-def _as_range(value: Any) -> tuple[int, int] | None:
+def _as_range(value: Any) -> Iterator[tuple[int, int] | None]:
     if isinstance(value, str) and (found := _RANGE.fullmatch(value)):
         value = [found[1], found[2]]
     places = [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
-    first, last = places[0] if places else None, places[-1] if places else None
-    if len(places) > 2 or first is None or last is None:
-        return None
-    return min(first, last), max(first, last)
+    if len(places) == 2 and places[0] is not None and places[1] is not None:
+        yield min(places[0], places[1]), max(places[0], places[1])
+    else:
+        for place in places or [None]:
+            yield None if place is None else (place, place)
 
 
 def _zone(offset: str | None) -> tzinfo | None:

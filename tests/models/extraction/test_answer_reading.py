@@ -122,6 +122,25 @@ def test_places_out_of_range_are_dropped_alone(window: Window, schema: MemorySch
     assert dropped(draft) == {("message", "bad_index"): 5}
 
 
+@pytest.mark.parametrize(
+    ("given", "ranges"),
+    [
+        ([0, 2], ((0, 2),)),
+        ([[0], [2]], ((0, 0), (2, 2))),
+        ([[0, 1, 3]], ((0, 1), (3, 3))),
+        ([0, 1, 3], ((0, 1), (3, 3))),
+        (["2-1", 3.0], ((1, 3),)),
+        ("0 to 1", ((0, 1),)),
+        (2, ((2, 2),)),
+    ],
+)
+def test_ranges_are_read_in_other_forms(window: Window, schema: MemorySchema, given: Any, ranges: Any) -> None:
+    draft = read(window, schema, segments=[{"topic": "Moving", "ranges": given}])
+
+    assert draft.segments[0].ranges == ranges
+    assert dropped(draft) == {}
+
+
 def test_an_event_without_message_numbers_rests_on_its_segment(window: Window, schema: MemorySchema) -> None:
     draft = read(window, schema, segments=[{"topic": ""}, SEGMENT], events=[{**EVENT, "segment": 1, "msgs": []}])
 
