@@ -1,0 +1,170 @@
+"""The benchmarks of tokens and storage, on a small conversation in LoCoMo's form."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation.__main__ import COMMANDS, main
+from evaluation.locomo import read_locomo
+from evaluation.tokens.history import tokens_by_history
+from evaluation.tokens.pipelines import multi_pass, one_pass, one_pass_without_eua, per_message
+from evaluation.tokens.scenes import Director
+from evaluation.tokens.schemas import PAPER, measured_schema
+from evaluation.tokens.sums import Sum
+from memory.tokens import estimate_tokens
+from models.embedding.build import build_embedder
+from models.extraction.gathering import gather
+from models.extraction.prefix import compile_prefix
+from models.extraction.reading import Rules, read_answer
+from runtime.settings import EmbeddingSettings, Settings
+from varve.errors import ConversationError
+
+TURNS = [
+    ("Ann", "I moved to Oslo yesterday with my dog Rex."),
+    ("Ben", "How is the new flat?"),
+    ("Ann", "Small, but the park is close and Rex loves it."),
+    ("Ben", "I started pottery classes on Monday."),
+]
+SAMPLE: dict[str, Any] = {
+    "sample_id": "conv-1",
+    "conversation": {
+        "speaker_a": "Ann",
+        "speaker_b": "Ben",
+        **{f"session_{number}_date_time": f"1:56 pm on {number} May, 2023" for number in (1, 2)},
+        **{
+            f"session_{number}": [
+                {"speaker": speaker, "dia_id": f"D{number}:{place}", "text": text} for place, (speaker, text) in enumerate(TURNS, start=1)
+            ]
+            for number in (1, 2)
+        },
+    },
+    "qa": [],
+    "observation": {
+        f"session_{number}_observation": {
+            "Ann": [["Ann moved to Oslo with her dog Rex.", f"D{number}:1"], ["Rex loves the park.", [f"D{number}:3", "D9:9"]]],
+            "Ben": [["Ben started pottery classes.", f"D{number}:4"]],
+        }
+        for number in (1, 2)
+    },
+    "event_summary": {f"events_session_{number}": {"Ann": ["Ann moves to Oslo."], "Ben": [], "date": "1 May, 2023"} for number in (1, 2)},
+    "session_summary": {"session_1_summary": "Ann told Ben that she moved.", "session_2_summary": "They met again."},
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "locomo.json"
+    path.write_bytes(orjson.dumps([SAMPLE]))
+    return path
+
+
+async def scenes_of(data: Path, schema_name: str) -> list[Any]:
+    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    try:
+        director = Director(schema=measured_schema(schema_name), embedder=embedder)
+        return [scene async for scene in director.scenes(read_locomo(data)[0])]
+    finally:
+        await embedder.close()
+
+
+def test_a_conversation_becomes_windows_with_their_annotations(data: Path) -> None:
+    first, second = read_locomo(data)[0]
+
+    assert [message.id for message in first.window.messages] == ["D1:1", "D1:2", "D1:3", "D1:4"]
+    assert [each.places for each in first.observations] == [(0,), (2,), (3,)]
+    assert (first.happenings, first.summary, second.summary) == (("Ann moves to Oslo.",), "", "Ann told Ben that she moved.")
+
+
+@pytest.mark.parametrize("content", [b"{", b'{"conversation": {}}', b"[1]"])
+def test_a_file_in_another_form_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+
+    with pytest.raises(ConversationError):
+        read_locomo(path)
+
+
+@pytest.mark.parametrize("name", ["companion", PAPER])
+async def test_the_simulated_answers_are_answers_that_the_extractor_keeps_whole(data: Path, name: str) -> None:
+    schema = measured_schema(name)
+    for scene in await scenes_of(data, name):
+        (call,) = one_pass(scene, schema)
+        draft = read_answer(gather(call.answer), Rules(scene.annotated.window, schema))
+
+        assert call.prefix == compile_prefix(schema)
+        assert [event.content for event in draft.events] == [each.text for each in scene.annotated.observations]
+        assert len(draft.patches) == len(scene.changes) > 0
+        assert [each for each in draft.tally.as_dropped() if each.what in ("event", "patch", "property")] == []
+
+
+async def test_each_way_makes_the_calls_that_it_is_known_for(data: Path) -> None:
+    schema = measured_schema("companion")
+    scene = (await scenes_of(data, "companion"))[1]
+    text_types = len(schema.event_types) + 1
+
+    assert len(list(one_pass(scene, schema))) == 1
+    assert len(list(one_pass_without_eua(scene, schema))) == 2, "one merge of the profile"
+    assert len(list(multi_pass(scene, schema))) == text_types + 1
+    assert len(list(per_message(scene, ["Ann has a dog."]))) == 4 + 3, "a fact call a message, an update call where there are facts"
+    every_message = [call.body for call in multi_pass(scene, schema)][:text_types]
+    assert all(TURNS[0][1] in body for body in every_message)
+    with_eua, without = next(one_pass(scene, schema)), list(one_pass_without_eua(scene, schema))
+    assert "<<<entities" in with_eua.body
+    assert "<<<entities" not in without[0].body
+    assert "Ann moves to Oslo." in without[1].answer
+
+
+async def test_a_window_costs_the_same_behind_a_hundredfold_history(data: Path) -> None:
+    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    try:
+        rows = await tokens_by_history(read_locomo(data)[0] * 4, measured_schema(PAPER), embedder, estimate_tokens)
+    finally:
+        await embedder.close()
+
+    assert [row["growth"] for row in rows] == [1, 10, 100]
+    assert rows[2]["entities"] > rows[0]["entities"]
+    assert rows[2]["tokens"] <= rows[1]["tokens"] * 1.02
+
+
+def test_sums_weigh_cached_prefixes_and_completions() -> None:
+    total = Sum()
+    total.add(prefix=2000, body=100, completion=10)
+    total.add(prefix=500, body=100, completion=0)
+
+    assert (total.calls, total.prompt, total.tokens, total.cost) == (2, 2700, 2710, 1000 + 100 + 40 + 500 + 100)
+
+
+def test_storage_is_reported_from_the_command_line(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = tmp_path / "reports" / "storage.json"
+    monkeypatch.setattr(sys, "argv", ["evaluation", "storage", "--data", str(data), "--report", str(report)])
+    main()
+    figures = orjson.loads(report.read_bytes())
+
+    assert figures["raw_turns"]["count"] == 8
+    assert figures["raw_turns"]["text_bytes"] == 2 * sum(len(text) for _, text in TURNS)
+    assert figures["events"]["count"] > 0
+    assert figures["raw_turns"]["dense_bytes"] == 8 * 384 * 4
+    assert figures["event_tokens_to_raw"] == pytest.approx(figures["events"]["tokens"] / figures["raw_turns"]["tokens"], abs=1e-4)
+
+
+def test_a_missing_file_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["evaluation", "storage", "--data", str(tmp_path / "none.json")])
+    with pytest.raises(SystemExit) as end:
+        main()
+
+    assert end.value.code == 1
+    assert "none.json cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["tokens", "storage"])
+def test_every_command_has_arguments_of_its_own(name: str) -> None:
+    module = __import__(COMMANDS[name].module, fromlist=["add_arguments"])
+    parser = ArgumentParser()
+    module.add_arguments(parser)
+
+    assert isinstance(parser.parse_args([]), Namespace)
+    assert parser.parse_args([]).schema == "companion"
