@@ -47,7 +47,7 @@ def demo(
         console.print(f"[dim]{escape(line)}[/]")
 
     try:
-        stack = EmbeddedStack(settings=own_settings(folder), short_lived=True)
+        stack = EmbeddedStack(settings=own_settings(folder), throwaway=True)
         supervisor = Supervisor(stack.levels(), notice=notice)
         outcome = run_until_signal(
             run_demo(stack, supervisor, conversation=conversation, questions=questions, schema=scenario, notice=notice),

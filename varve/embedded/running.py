@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from runtime.settings import Settings
+from pydantic import SecretStr
+
+from runtime.settings import ClientSettings, Settings
 from runtime.tenants import TenantDirectory, add_tenant
 from varve.embedded.note import StackNote
 from varve.embedded.stack import EmbeddedStack
@@ -44,10 +46,15 @@ async def running_stack(stack: EmbeddedStack, supervisor: Supervisor, *, tenant:
         await supervisor.start()
         try:
             note.write(settings.data)
-            yield RunningStack(settings=note.applied_to(settings), note=note)
+            yield RunningStack(settings=settings.model_copy(update={"client": _client(settings, note)}), note=note)
         finally:
             StackNote.remove(settings.data)
             await supervisor.stop()
+
+
+def _client(settings: Settings, note: StackNote) -> ClientSettings:
+    """The stack's own service, whatever the settings name."""
+    return settings.client.model_copy(update={"url": note.service_url, "api_key": SecretStr(note.api_key)})
 
 
 def developer_key(settings: Settings, *, tenant: str, schema: str) -> str:

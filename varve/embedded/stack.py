@@ -19,6 +19,7 @@ from varve.supervisor.process import ProcessSpec
 from varve.supervisor.supervisor import Level, Part, Step
 
 SERVICE: Final = "service"
+ONE_PLAIN_NODE: Final = {"security_protocol": "PLAINTEXT", "replication_factor": 1, "min_insync_replicas": 1}
 PROBE_TIMEOUT_S: Final = 5.0
 STAGE_START_DEADLINE_S: Final = 120.0
 """A stage reads its whole changelog before it is ready."""
@@ -36,7 +37,8 @@ class EmbeddedStack:
         redis_port: Redis' port; 0: a free one.
         service_port: The query service's port; 0: a free one.
         kafka_heap_mb: The heap of Kafka's JVM in MiB.
-        short_lived: For a stack of some minutes: quicker to start, slower in the long run.
+        throwaway: For some minutes on a folder of its own: every server and the tenants' file are its own, whatever the settings name, and
+            Kafka starts quicker and runs slower.
     """
 
     def __init__(
@@ -47,32 +49,33 @@ class EmbeddedStack:
         redis_port: int = 0,
         service_port: int = 0,
         kafka_heap_mb: int = 384,
-        short_lived: bool = False,
+        throwaway: bool = False,
     ) -> None:
         data = settings.data.absolute()
         self._logs = data / "logs"
         self._kafka = self._redis = self._edge = None
         kafka, redis, store = settings.kafka, settings.redis, settings.store
-        if kafka.bootstrap == KafkaSettings().bootstrap:
+        if throwaway or kafka.bootstrap == KafkaSettings().bootstrap:
             self._kafka = EmbeddedKafka(
                 data=data / "kafka",
                 cache=settings.cache_path,
                 port=kafka_port,
                 heap_mb=kafka_heap_mb,
-                short_lived=short_lived,
+                short_lived=throwaway,
                 log=self._log("kafka"),
             )
-            kafka = kafka.model_copy(update={"bootstrap": self._kafka.bootstrap})
-        if redis.url == RedisSettings().url:
+            kafka = kafka.model_copy(update={"bootstrap": self._kafka.bootstrap, **ONE_PLAIN_NODE})
+        if throwaway or redis.url == RedisSettings().url:
             self._redis = EmbeddedRedis(data=data / "redis", port=redis_port, log=self._log("redis"))
             redis = redis.model_copy(update={"url": self._redis.url})
-        if store.kind == "edge":
-            self._edge = EmbeddedEdge(data=data / "edge", socket_path=store.socket or data / "edge.sock", log=self._log("edge"))
-            store = store.model_copy(update={"socket": self._edge.socket_path})
+        if throwaway or store.kind == "edge":
+            asked = None if throwaway else store.socket
+            self._edge = EmbeddedEdge(data=data / "edge", socket_path=asked or data / "edge.sock", log=self._log("edge"))
+            store = store.model_copy(update={"kind": "edge", "socket": self._edge.socket_path})
+        tenants = data / "tenants.json" if throwaway else settings.tenants_path.absolute()
         service = settings.service.model_copy(update={"host": HOST, "port": service_port or free_port()})
         self.settings = settings.model_copy(
-            update={"data": data, "tenants_file": settings.tenants_path.absolute(), "kafka": kafka, "redis": redis, "store": store}
-            | {"service": service}
+            update={"data": data, "tenants_file": tenants, "kafka": kafka, "redis": redis, "store": store, "service": service}
         )
         """The settings with the addresses in force."""
         self._probe_ports = {name: free_port() for name in STAGES}
@@ -109,7 +112,11 @@ class EmbeddedStack:
             "VARVE_CACHE": str(inforce.cache_path.absolute()),
             "VARVE_TENANTS_FILE": str(inforce.tenants_path),
             "VARVE_KAFKA__BOOTSTRAP": inforce.kafka.bootstrap,
+            "VARVE_KAFKA__SECURITY_PROTOCOL": inforce.kafka.security_protocol,
+            "VARVE_KAFKA__REPLICATION_FACTOR": str(inforce.kafka.replication_factor),
+            "VARVE_KAFKA__MIN_INSYNC_REPLICAS": str(inforce.kafka.min_insync_replicas),
             "VARVE_REDIS__URL": inforce.redis.url,
+            "VARVE_STORE__KIND": inforce.store.kind,
             "VARVE_SERVICE__HOST": inforce.service.host,
             "VARVE_SERVICE__PORT": str(inforce.service.port),
         }

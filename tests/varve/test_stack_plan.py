@@ -1,0 +1,74 @@
+"""What a stack would start, and what its processes are told, without starting any."""
+
+from pathlib import Path
+
+import pytest
+
+from runtime.settings import Settings
+from varve.embedded.edge import EmbeddedEdge
+from varve.embedded.stack import EmbeddedStack
+from varve.errors import StartError
+from varve.supervisor.supervisor import Part
+
+SERVERS = ["kafka", "redis", "edge"]
+WORKERS = ["sessions", "extraction", "events", "entities", "index", "service"]
+ELSEWHERE = {
+    "VARVE_KAFKA__BOOTSTRAP": "kafka.example:9092",
+    "VARVE_KAFKA__SECURITY_PROTOCOL": "SSL",
+    "VARVE_REDIS__URL": "redis://redis.example/0",
+    "VARVE_STORE__KIND": "server",
+    "VARVE_TENANTS_FILE": "/etc/varve/tenants.json",
+}
+
+
+def _parts(stack: EmbeddedStack) -> list[list[str]]:
+    return [[member.name for member in level if isinstance(member, Part)] for level in stack.levels()]
+
+
+def test_servers_come_first_then_topics_then_everything_else(tmp_path: Path) -> None:
+    stack = EmbeddedStack(settings=Settings(data=tmp_path))
+    assert _parts(stack) == [SERVERS, [], WORKERS]
+    assert [member.name for member in stack.levels()[1]] == ["topics"]
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Settings:
+    for name, value in ELSEWHERE.items():
+        monkeypatch.setenv(name, value)
+    return Settings(data=tmp_path)
+
+
+def test_a_server_that_the_settings_name_is_not_started(elsewhere: Settings) -> None:
+    stack = EmbeddedStack(settings=elsewhere)
+    assert _parts(stack) == [[], [], WORKERS]
+    told = stack.environment()
+    assert {name: told[name] for name in ELSEWHERE} == ELSEWHERE
+
+
+def test_a_throwaway_stack_touches_no_server_and_no_tenants_file_but_its_own(elsewhere: Settings) -> None:
+    stack = EmbeddedStack(settings=elsewhere, throwaway=True)
+    assert _parts(stack) == [SERVERS, [], WORKERS]
+    told = stack.environment()
+    assert [name for name in ELSEWHERE if told[name] == ELSEWHERE[name]] == []
+    assert stack.settings.kafka.bootstrap.startswith("127.0.0.1:")
+    assert stack.settings.tenants_path.parent == elsewhere.data
+
+
+def test_the_processes_read_the_stacks_own_settings_from_their_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stack = EmbeddedStack(settings=Settings(data=tmp_path))
+    for name, value in stack.environment().items():
+        monkeypatch.setenv(name, value)
+    read = Settings()
+    assert (read.kafka, read.redis, read.store, read.service) == (
+        stack.settings.kafka,
+        stack.settings.redis,
+        stack.settings.store,
+        stack.settings.service,
+    )
+    assert (read.data, read.tenants_path, read.cache_path) == (stack.settings.data, stack.settings.tenants_path, stack.settings.cache_path)
+
+
+def test_a_socket_path_too_long_for_the_system_is_said(tmp_path: Path) -> None:
+    edge = EmbeddedEdge(data=tmp_path, socket_path=tmp_path / ("x" * 120), log=tmp_path / "log")
+    with pytest.raises(StartError, match="too long for a Unix socket"):
+        edge.prepare()
