@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test lint check lock
+.PHONY: help setup demo test lint bench-stream bench-recall check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -31,6 +31,12 @@ lint: setup ## format, lint, types and floors
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench-stream: setup ## measure the stages on a real broker: speed, flat cost and memory, fairness, recovery
+	$(BIN)/python -m benchmarks.stream
+
+bench-recall: setup ## measure recall on the Qdrant engine
+	$(BIN)/python -m evaluation.bench_recall
 
 check: lint test ## everything that has to hold before a push
 

@@ -20,7 +20,7 @@ async def broker_and_redis(folder: Path) -> AsyncIterator[Settings]:
     redis = EmbeddedRedis(data=folder / "redis")
     async with AsyncExitStack() as resources:
         for spec in (broker.prepare(), redis.prepare()):
-            await resources.enter_async_context(_running(spec))
+            await resources.enter_async_context(running(spec))
         yield settings.model_copy(
             update={
                 "data": folder,
@@ -31,7 +31,8 @@ async def broker_and_redis(folder: Path) -> AsyncIterator[Settings]:
 
 
 @asynccontextmanager
-async def _running(spec: ProcessSpec) -> AsyncIterator[None]:
+async def running(spec: ProcessSpec) -> AsyncIterator[None]:
+    """A process, ready, for the length of a block."""
     process = ManagedProcess(spec)
     await process.start()
     try:

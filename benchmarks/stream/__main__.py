@@ -1,32 +1,92 @@
-"""``python -m benchmarks.stream``: the speed of the stages on a real broker, as shares of a baseline of the same run."""
+"""``python -m benchmarks.stream``: the stages on a real broker: how fast, how flat, how fair, and how soon back after a kill."""
 
 import argparse
 import asyncio
 import json
 import tempfile
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Final
 
 from benchmarks.stack import broker_and_redis
+from benchmarks.stream.fairness import fairness
+from benchmarks.stream.history import history
+from benchmarks.stream.memory import memory
 from benchmarks.stream.ratios import ratios
+from benchmarks.stream.recovery import recovery
+from runtime.settings import Settings
+
+Benchmark = Callable[[Settings, Path, argparse.Namespace], Awaitable[dict[str, object]]]
+
+BENCHMARKS: Final[dict[str, Benchmark]] = {
+    "ratios": lambda settings, folder, given: ratios(settings, folder, count=given.records, keys=given.keys, rounds=given.rounds),
+    "history": lambda settings, folder, given: history(
+        settings, folder, users=given.users, lengths=given.lengths, measured=given.measured_messages
+    ),
+    "memory": lambda settings, folder, given: memory(settings, folder, count=given.memory_messages, at_once=given.keys),
+    "fairness": lambda settings, folder, given: fairness(
+        settings, folder, seconds=given.fairness_seconds, rate=given.fairness_rate, backlog=given.fairness_backlog
+    ),
+    "recovery": lambda settings, folder, given: recovery(settings, folder, keys=given.open_keys),
+}
 
 
-async def run(*, count: int, keys: int, rounds: int) -> dict[str, object]:
-    """Measures."""
-    async with AsyncExitStack() as resources:
-        folder = Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="varve-bench-")))
-        settings = await resources.enter_async_context(broker_and_redis(folder))
-        return await ratios(settings, folder, count=count, keys=keys, rounds=rounds)
+async def run(given: argparse.Namespace) -> dict[str, object]:
+    """Measures what was asked for, each on a broker of its own.
+
+    Returns:
+        What ``ratios`` gives, and the others each under its name.
+    """
+    results: dict[str, object] = {}
+    for name in given.only:
+        async with AsyncExitStack() as resources:
+            folder = Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="varve-bench-")))
+            settings = await resources.enter_async_context(broker_and_redis(folder))
+            found = await BENCHMARKS[name](settings, folder, given)
+        results.update(found if name == "ratios" else {name: found})
+        print(json.dumps({name: found}), flush=True)
+    return results
+
+
+def arguments() -> argparse.Namespace:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.stream", description=__doc__)
+    parser.add_argument("--report", type=Path, default=Path("build/reports/stream.json"))
+    parser.add_argument("--only", type=_names, default=list(BENCHMARKS), help=f"some of {','.join(BENCHMARKS)}")
+    parser.add_argument("--records", type=int, default=60_000, help="ratios: records of each run")
+    parser.add_argument("--keys", type=int, default=500, help="ratios, memory: sessions, or entities")
+    parser.add_argument("--rounds", type=int, default=3, help="ratios: how often each is measured; the medians are compared")
+    parser.add_argument("--users", type=int, default=16, help="history: how many")
+    parser.add_argument("--lengths", type=_numbers, default=[100, 1000, 10_000], help="history: its lengths, in messages of each user")
+    parser.add_argument("--measured-messages", type=int, default=200, help="history: messages of each user that are measured")
+    parser.add_argument("--memory-messages", type=int, default=200_000, help="memory: messages in all")
+    parser.add_argument("--fairness-seconds", type=float, default=90.0, help="fairness: how long windows come")
+    parser.add_argument("--fairness-rate", type=float, default=0.25, help="fairness: windows a second of each small tenant")
+    parser.add_argument("--fairness-backlog", type=int, default=2000, help="fairness: windows of the flood in front of everything else")
+    parser.add_argument("--open-keys", type=int, default=20_000, help="recovery: sessions with an open window")
+    return parser.parse_args()
+
+
+def _names(text: str) -> list[str]:
+    names = text.split(",")
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        raise argparse.ArgumentTypeError(f"there is no {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    return names
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(each) for each in text.split(",")]
+
+
+def main() -> None:
+    """Measures, prints and writes the report."""
+    given = arguments()
+    results = json.dumps(asyncio.run(run(given)), indent=2)
+    given.report.parent.mkdir(parents=True, exist_ok=True)
+    given.report.write_text(results + "\n")
+    print(results)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.stream", description=__doc__)
-    parser.add_argument("--report", type=Path, default=Path("build/reports/stream.json"))
-    parser.add_argument("--records", type=int, default=60_000, help="records of each run")
-    parser.add_argument("--keys", type=int, default=500, help="sessions, or entities")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each is measured; the medians are compared")
-    arguments = parser.parse_args()
-    results = json.dumps(asyncio.run(run(count=arguments.records, keys=arguments.keys, rounds=arguments.rounds)), indent=2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_text(results + "\n")
-    print(results)
+    main()

@@ -26,17 +26,18 @@ def messages(count: int, sessions: int) -> Iterable[Record]:
     for number in range(count):
         session = f"session-{number % sessions:04d}"
         turn = number // sessions
-        message = Message(
-            tenant=TENANT,
-            user=f"user-{number % sessions:04d}",
-            session=session,
-            id=f"{number:08d}",
-            text="",
-            event_time=_START + timedelta(seconds=turn / 2),
+        message = message_of_size(
+            user=f"user-{number % sessions:04d}", session=session, id=f"{number:08d}", event_time=_START + timedelta(seconds=turn / 2)
         )
-        room = MESSAGE_BYTES - len(message.to_json())
-        words = "the trains to the coast run every hour until the lights go out over there " * 4
-        yield encode_key(TENANT, session), message.model_copy(update={"text": words[:room]}).to_json()
+        yield encode_key(TENANT, session), message
+
+
+def message_of_size(*, user: str, session: str, id: str, event_time: datetime) -> bytes:
+    """A message's bytes: 333 of them, most of them text."""
+    message = Message(tenant=TENANT, user=user, session=session, id=id, text="", event_time=event_time)
+    room = MESSAGE_BYTES - len(message.to_json())
+    words = "the trains to the coast run every hour until the lights go out over there " * 4
+    return message.model_copy(update={"text": words[:room]}).to_json()
 
 
 def contributions(count: int, entities: int, settings: Settings) -> Iterable[Record]:

@@ -16,7 +16,7 @@ import psutil
 from runtime.kafka import KafkaOffsets
 from runtime.settings import Settings
 
-_POLL_S: Final = 0.05
+_POLL_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,12 @@ async def measure(group: str, topic: str, child: subprocess.Popen[bytes], settin
                 return Speed(total - first[1], now - first[0], _cpu(watched) - first[2], watched.memory_info().rss / 1e6)
             if child.poll() is not None:
                 raise RuntimeError(f"the worker ended with {child.returncode} at {done} of {total}")
-            await asyncio.sleep(_POLL_S)
+            await pause()
+
+
+async def pause() -> None:
+    """The time between two looks at what is measured: short against it, and long enough to cost it little."""
+    await asyncio.sleep(_POLL_S)
 
 
 def _cpu(process: psutil.Process) -> float:

@@ -1,31 +1,20 @@
 """How much of Faust's own speed the sessions and the entities stage keep, all on one broker, one after the other."""
 
 import statistics
-import uuid
 from pathlib import Path
 from typing import Final
 
 from benchmarks.stream.load import SCHEMA, TENANT, contributions, fill, messages
 from benchmarks.stream.meter import Speed, environment, measure, process
-from runtime.kafka import create_topics
+from benchmarks.stream.stage import fresh
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
 
 _TIMEOUT_S: Final = 300.0
 
 
-def fresh(base: Settings, folder: Path) -> Settings:
-    """Settings with topics and folders of their own."""
-    name = uuid.uuid4().hex[:8]
-    data = folder / name
-    data.mkdir()
-    return base.model_copy(update={"data": data, "kafka": base.kafka.model_copy(update={"topic_prefix": f"b{name}."})})
-
-
 async def passthrough(base: Settings, folder: Path, count: int, sessions: int) -> Speed:
     """Faust alone."""
-    settings = fresh(base, folder)
-    await create_topics(settings)
+    settings = await fresh(base, folder)
     topic = settings.topic("messages")
     await fill(topic, messages(count, sessions), settings)
     async with process(["-m", "benchmarks.stream.passthrough", "passthrough", topic], environment(settings)) as child:
@@ -34,9 +23,7 @@ async def passthrough(base: Settings, folder: Path, count: int, sessions: int) -
 
 async def sessions_stage(base: Settings, folder: Path, count: int, sessions: int) -> Speed:
     """The sessions stage whole: state, changelog, windows, tails, commits."""
-    settings = fresh(base, folder)
-    await create_topics(settings)
-    add_tenant(settings.tenants_path, TENANT, schema=SCHEMA)
+    settings = await fresh(base, folder, **{TENANT: SCHEMA})
     topic = settings.topic("messages")
     await fill(topic, messages(count, sessions), settings)
     async with process(["-m", "varve", "worker", "sessions"], environment(settings)) as child:
@@ -45,9 +32,7 @@ async def sessions_stage(base: Settings, folder: Path, count: int, sessions: int
 
 async def entities_stage(base: Settings, folder: Path, count: int, entities: int) -> Speed:
     """The entities stage whole, with COUNT and SUM: state, changelog, the change feed, commits."""
-    settings = fresh(base, folder)
-    await create_topics(settings)
-    add_tenant(settings.tenants_path, TENANT, schema=SCHEMA)
+    settings = await fresh(base, folder, **{TENANT: SCHEMA})
     topic = settings.topic("contributions")
     await fill(topic, contributions(count, entities, settings), settings)
     async with process(["-m", "varve", "worker", "entities"], environment(settings)) as child:

@@ -1,0 +1,179 @@
+"""What one tenant's flood does to the others: how long their windows wait for an extraction whose model call takes two seconds."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import orjson
+from aiokafka import AIOKafkaProducer
+
+from benchmarks.stack import running
+from benchmarks.stream.load import SCHEMA
+from benchmarks.stream.stage import fresh, stage_worker
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.profiles import Profile
+from memory.ids import window_id
+from memory.keys import encode_key, partition_of
+from memory.records import Message, Window
+from runtime.kafka import client_options, read_topic
+from runtime.settings import Settings
+from varve.embedded.edge import EmbeddedEdge
+
+_CALL_S: Final = 2.0
+_OTHERS: Final = ("ann", "ben", "cleo", "dora")
+_FLOOD: Final = "flood"
+_TIMES_THE_RATE: Final = 50
+_MESSAGES_A_WINDOW: Final = 4
+_GRACE_S: Final = 60.0
+_START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+async def fairness(base: Settings, folder: Path, *, seconds: float, rate: float, backlog: int) -> dict[str, object]:
+    """Runs the extraction stage twice, with the same load of four small tenants: alone, and with a fifth that floods.
+
+    Args:
+        base: Where Kafka and Redis are.
+        folder: For the stage's data.
+        seconds: How long windows come.
+        rate: Windows a second of each small tenant; the flood's is fifty times that.
+        backlog: Windows of the flood that lie in front of everything else.
+
+    Returns:
+        The others' latency from the window produced to its extraction produced, by the records' timestamps, without and with the flood,
+        and ``p95_ratio`` of the two.
+    """
+    alone = await _latencies(base, folder, seconds=seconds, rates=dict.fromkeys(_OTHERS, rate), backlog=0)
+    flooded = await _latencies(
+        base, folder, seconds=seconds, rates={**dict.fromkeys(_OTHERS, rate), _FLOOD: rate * _TIMES_THE_RATE}, backlog=backlog
+    )
+    before, during = _of_others(alone), _of_others(flooded)
+    return {
+        "p95_ratio": round(during["p95_s"] / before["p95_s"], 3),
+        "without_flood": before,
+        "with_flood": during,
+        "extracted_of_flood": sum(latency is not None for latency in flooded[_FLOOD]),
+        "produced_of_flood": len(flooded[_FLOOD]),
+        "call_s": _CALL_S,
+        "rate_of_others": rate,
+        "seconds": seconds,
+    }
+
+
+async def _latencies(
+    base: Settings, folder: Path, *, seconds: float, rates: dict[str, float], backlog: int
+) -> dict[str, list[float | None]]:
+    """Each tenant's latencies in seconds; None: not extracted within a minute after the last window."""
+    settings = await fresh(base, folder, **dict.fromkeys((*_OTHERS, _FLOOD), SCHEMA))
+    edge = EmbeddedEdge(data=settings.data / "edge", socket_path=settings.edge_socket, log=settings.data / "edge.log")
+    async with LLMSimulator(profile=Profile(first_token_s=_CALL_S)) as llm, running(edge.prepare()):
+        environment = {"VARVE_LLM__BASE_URL": llm.base_url, "VARVE_LLM__MODEL": "simulated"}
+        async with stage_worker("extraction", settings, **environment):
+            sender = _Sender(settings)
+            await sender.start()
+            try:
+                await sender.at_once(_FLOOD, backlog)
+                await asyncio.gather(*(sender.at_rate(tenant, rate, seconds) for tenant, rate in rates.items()))
+            finally:
+                await sender.stop()
+            return await _waited_for(sender.produced, settings)
+
+
+async def _waited_for(produced: dict[str, dict[str, float]], settings: Settings) -> dict[str, list[float | None]]:
+    deadline = time.monotonic() + _GRACE_S
+    wanted = {window for tenant in _OTHERS for window in produced.get(tenant, {})}
+    while True:
+        extracted: dict[str, float] = {}
+        async for record in read_topic(settings.topic("extractions"), settings.kafka):
+            extracted.setdefault(orjson.loads(record.value or b"")["window_id"], record.timestamp / 1000)
+        if wanted <= extracted.keys() or time.monotonic() > deadline:
+            return {
+                tenant: [extracted[window] - sent if window in extracted else None for window, sent in windows.items()]
+                for tenant, windows in produced.items()
+            }
+        await asyncio.sleep(1)
+
+
+def _of_others(latencies: dict[str, list[float | None]]) -> dict[str, float]:
+    """One not extracted counts as the longest wait that was given to it."""
+    all_of_them = [_GRACE_S if latency is None else latency for tenant in _OTHERS for latency in latencies[tenant]]
+    cuts = statistics.quantiles(all_of_them, n=20)
+    return {
+        "windows": len(all_of_them),
+        "p50_s": round(statistics.median(all_of_them), 3),
+        "p95_s": round(cuts[-1], 3),
+        "longest_s": round(max(all_of_them), 3),
+    }
+
+
+class _Sender:
+    """Produces windows, and notes when."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.produced: dict[str, dict[str, float]] = {}
+        """By tenant, the windows with the time of each, in seconds since the epoch."""
+        self._topic = settings.topic("windows")
+        self._partitions = settings.kafka.partitions
+        self._producer = AIOKafkaProducer(**client_options(settings.kafka), linger_ms=5)
+        self._windows = {tenant: _windows(tenant) for tenant in (*_OTHERS, _FLOOD)}
+
+    async def start(self) -> None:
+        await self._producer.start()
+
+    async def stop(self) -> None:
+        await self._producer.stop()
+
+    async def at_once(self, tenant: str, number: int) -> None:
+        for _ in range(number):
+            await self._send(tenant)
+        await self._producer.flush()
+
+    async def at_rate(self, tenant: str, rate: float, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        # Tenants of one rate must not send in step: their calls would queue behind each other.
+        began = loop.time() + (_OTHERS.index(tenant) / len(_OTHERS) / rate if tenant in _OTHERS else 0.0)
+        for number in range(int(rate * seconds)):
+            await asyncio.sleep(max(0.0, began + number / rate - loop.time()))
+            await self._send(tenant)
+
+    async def _send(self, tenant: str) -> None:
+        window = next(self._windows[tenant])
+        key = encode_key(tenant, window.session)
+        now = time.time()
+        self.produced.setdefault(tenant, {})[window.id] = now
+        await self._producer.send(
+            self._topic, window.to_json(), key=key, partition=partition_of(key, self._partitions), timestamp_ms=int(now * 1000)
+        )
+
+
+def _windows(tenant: str) -> Iterator[Window]:
+    """Windows of four short messages, each of a session of its own."""
+    for number in count():
+        session = f"session-{number}"
+        messages = [
+            Message(
+                tenant=tenant,
+                user=f"user-{number % 50}",
+                session=session,
+                id=str(place),
+                text=f"Exercise {number}.{place} of {tenant} took {place + 2} minutes and was right.",
+                event_time=_START + timedelta(minutes=number, seconds=place),
+            )
+            for place in range(_MESSAGES_A_WINDOW)
+        ]
+        yield Window(
+            id=window_id(tenant, session, 0),
+            tenant=tenant,
+            user=messages[0].user,
+            session=session,
+            sequence=0,
+            messages=messages,
+            closed_by="flush",
+            source_partition=0,
+            first_offset=number,
+            last_offset=number,
+        )

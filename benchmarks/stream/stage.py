@@ -1,0 +1,148 @@
+"""One worker of a stage as a process of its own: started, asked how far it is, killed."""
+
+import re
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+import httpx
+import psutil
+
+from benchmarks.stream.meter import environment, pause
+from runtime.kafka import create_topics
+from runtime.settings import Settings
+from runtime.tenants import add_tenant
+from varve.embedded.ports import HOST, free_port
+from varve.supervisor.process import ManagedProcess, ProcessSpec
+
+_START_S: Final = 300.0
+_DONE: Final = re.compile(rb'^varve_records_total\{outcome="done",stage="\w+"\} (\S+)$', re.MULTILINE)
+
+
+async def fresh(base: Settings, folder: Path, **tenants: str) -> Settings:
+    """Settings with topics and folders of their own, the topics made.
+
+    Args:
+        base: Where Kafka and Redis are.
+        folder: Under which the new data folder lies.
+        tenants: Those that are to be known, with their schemas.
+    """
+    name = uuid4().hex[:8]
+    data = folder / name
+    data.mkdir()
+    settings = base.model_copy(update={"data": data, "kafka": base.kafka.model_copy(update={"topic_prefix": f"b{name}."})})
+    await create_topics(settings)
+    for tenant, schema in tenants.items():
+        add_tenant(settings.tenants_path, tenant, schema=schema)
+    return settings
+
+
+@dataclass(frozen=True, slots=True)
+class Consumed:
+    """What a process has used up so far."""
+
+    cpu_seconds: float
+    """User and system."""
+    resident_mb: float
+
+
+class StageWorker:
+    """A worker of one stage.
+
+    Args:
+        stage: The stage's name.
+        settings: The settings that it is to run with.
+        more: Further environment.
+    """
+
+    def __init__(self, stage: str, settings: Settings, **more: str) -> None:
+        self._port = free_port()
+        self._client = httpx.AsyncClient(base_url=f"http://{HOST}:{self._port}", timeout=10.0)
+        self._process = ManagedProcess(
+            ProcessSpec(
+                name=stage,
+                command=(sys.executable, "-m", "varve", "worker", stage),
+                environment=environment(settings, VARVE_METRICS_HOST=HOST, VARVE_METRICS_PORT=str(self._port), **more),
+                log=settings.data / f"{stage}.log",
+                ready=self._is_ready,
+                start_deadline_s=_START_S,
+            )
+        )
+
+    async def start(self) -> None:
+        """Starts it and waits until it is ready: its partitions assigned, their state recovered."""
+        await self._process.start()
+
+    async def kill(self) -> None:
+        """Kills it with SIGKILL."""
+        self._process.signal(signal.SIGKILL)
+        await self._process.ended()
+
+    async def close(self) -> None:
+        """Kills it for good."""
+        await self.kill()
+        await self._process.stop()
+        await self._client.aclose()
+
+    async def done(self) -> int:
+        """How many records it is done with since its start: acknowledged, all that comes of them durable."""
+        found = _DONE.search((await self._client.get("/metrics")).content)
+        return int(float(found[1])) if found else 0
+
+    async def until_done(self, count: int, *, timeout_s: float) -> float:
+        """Waits until it is done with so many records since its start.
+
+        Returns:
+            The wall-clock time at which that was seen.
+
+        Raises:
+            RuntimeError: If it ends before.
+            TimeoutError: If it takes too long.
+        """
+        deadline = time.monotonic() + timeout_s
+        while (done := await self.done()) < count:
+            if self._process.pid is None:
+                raise RuntimeError(str(self._process.fault("the worker ended")))
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{done} of {count} records done in {timeout_s:g} s")
+            await pause()
+        return time.time()
+
+    def consumed(self) -> Consumed:
+        """What it has used up."""
+        process = psutil.Process(self._process.pid)
+        times = process.cpu_times()
+        return Consumed(times.user + times.system, process.memory_info().rss / 1e6)
+
+    async def _is_ready(self) -> bool:
+        try:
+            return (await self._client.get("/readyz")).status_code == httpx.codes.OK
+        except httpx.TransportError:
+            return False
+
+
+@asynccontextmanager
+async def stage_worker(stage: str, settings: Settings, **more: str) -> AsyncIterator[StageWorker]:
+    """A worker, ready, for the length of a block; killed at its end."""
+    worker = StageWorker(stage, settings, **more)
+    try:
+        await worker.start()
+        yield worker
+    finally:
+        await worker.close()
+
+
+def topic_bytes(folder: Path, topic: str) -> int:
+    """How large a topic's logs are on the broker's disk, all that it ever took in as long as nothing was compacted or expired.
+
+    Args:
+        folder: The broker's data folder.
+        topic: The name on the broker, with prefix.
+    """
+    return sum(log.stat().st_size for log in folder.rglob(f"{topic}-[0-9]*/*.log"))
