@@ -115,7 +115,7 @@ def _tense_around(text: str, start: int, end: int) -> _Tense:
     """Whether the sentence of a mention tells of the past or of the future; a word for the past outweighs one for the future."""
     opening = max(text.rfind(mark, 0, start) for mark in ".!?\n") + 1
     closing = min((place for mark in ".!?\n" if (place := text.find(mark, end)) >= 0), default=len(text))
-    around = f"{text[opening:start]} {text[end:closing]}"
+    around = f"{text[opening:start]} {text[start:end].split()[0]} {text[end:closing]}"
     return "past" if _PAST.search(around) else "future" if _FUTURE.search(around) else "unknown"
 
 
@@ -304,7 +304,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], bool, _Reading], ...]] = (
     (_compiled(rf"{_COUNT} {_UNIT} (?:ago|back|earlier)"), True, _read_ago),
     (_compiled(rf"in (?:about )?{_COUNT} {_UNIT}(?:' time)?"), True, _read_ahead),
     (_compiled(rf"{_WHICH} (?P<unit>week|weekend|month|year)"), True, _read_which_unit),
-    (_compiled(rf"(?:on |{_WHICH} ){_WEEKDAY}"), True, _read_weekday),
+    (_compiled(rf"(?:on |by |until |before |since |{_WHICH} ){_WEEKDAY}"), True, _read_weekday),
     (_compiled(rf"(?:in (?:early |late |mid-)?|since |{_WHICH} ){_MONTH}(?!,? (?:of )?\d)"), True, _read_which_month),
     (_compiled(rf"{_WHICH} {_SEASON}"), True, _read_which_season),
 )

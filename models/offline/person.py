@@ -15,7 +15,7 @@ _IRREGULAR: Final = {"teach": "teaches", "watch": "watches", "miss": "misses", "
 _THIRD_FORM: Final = {
     verb: _IRREGULAR.get(verb, f"{verb[:-1]}ies" if verb in ("study", "try", "carry", "worry") else f"{verb}s") for verb in _VERBS
 }
-_AUXILIARY: Final = r"(?P<auxiliary>\b(?:shall|will|can|could|should|would|do|did|does|may|might|must)\s+)?"
+_AUXILIARY: Final = r"(?P<auxiliary>\b(?i:shall|will|can|could|should|would|do|did|does|may|might|must)\s+)?"
 _ADVERB: Final = r"(?P<adverb>(?:really|also|always|usually|often|still|just|never|sometimes|currently|actually|even|only|especially) )?"
 
 _FIRST_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(

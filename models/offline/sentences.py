@@ -5,7 +5,7 @@ from typing import Final
 
 from memory.tokens import estimate_tokens
 
-_END: Final = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|\n+")
+_END: Final = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+|\n+")
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|approx|No)|\b[A-Z])\.$")
 
 
