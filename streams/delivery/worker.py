@@ -9,6 +9,7 @@ import faust
 
 from memory.topics import DEAD_LETTERS
 from runtime.breaker import CircuitBreaker
+from runtime.errors import TopicMissingError
 from runtime.kafka import check_topics
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -67,11 +68,17 @@ class Worker:
         """Works until told to stop, then finishes what it has begun within the drain time-out, commits, and leaves the group.
 
         Raises:
-            runtime.errors.TopicMissingError: If a topic is not there.
+            runtime.errors.TopicMissingError: If a topic is not there, or has another number of partitions than the settings say.
             FencedError: If the process was stopped for longer than its session: it must be started anew.
             StreamError: If Faust or the driver broke.
         """
-        await check_topics(self._settings)
+        kafka = self._settings.kafka
+        partitions = await check_topics(self._settings)
+        if partitions != kafka.partitions:
+            raise TopicMissingError(
+                f"the topics at {kafka.bootstrap} have {partitions} partitions and the settings say {kafka.partitions}: keys would be "
+                f"placed elsewhere than they are; set VARVE_KAFKA__PARTITIONS={partitions}"
+            )
         with own_folder(tables_folder(self._settings.data, self._stage)) as folder:
             await self._run_in(folder, stop)
 

@@ -1,0 +1,39 @@
+"""What a worker asks of its topics before it joins its group."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runtime.errors import TopicMissingError
+from runtime.kafka import create_topics
+from runtime.metrics import Metrics
+from runtime.settings import KafkaSettings, Settings
+from streams.delivery.context import StageContext
+from streams.delivery.driver import Driver
+from streams.delivery.state import RowStore
+from streams.delivery.worker import Worker
+
+pytestmark = pytest.mark.integration
+
+
+def _never(context: StageContext, rows: Callable[[int], RowStore]) -> Driver:
+    raise AssertionError("a worker whose topics are not right must not begin")
+
+
+def _worker(settings: Settings) -> Worker:
+    return Worker(
+        stage="sessions", source=settings.topic("messages"), has_table=True, settings=settings, metrics=Metrics(), new_driver=_never
+    )
+
+
+async def test_a_worker_refuses_topics_that_are_not_as_its_settings_say(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
+    broker = KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)
+    settings = Settings(data=tmp_path, kafka=broker)
+    with pytest.raises(TopicMissingError, match="run `varve topics create`"):
+        await _worker(settings).run(asyncio.Event())
+    await create_topics(settings)
+    others = settings.model_copy(update={"kafka": broker.model_copy(update={"partitions": 3})})
+    with pytest.raises(TopicMissingError, match=r"have 2 partitions and the settings say 3: .* set VARVE_KAFKA__PARTITIONS=2"):
+        await _worker(others).run(asyncio.Event())
