@@ -1,10 +1,25 @@
 """Who a record's tenant is, in the terms of the dead letters."""
 
+from typing import Final
+
 from memory.errors import SchemaError
 from memory.schema.model import MemorySchema
 from runtime.errors import TenantsFileError, UnknownTenantError
+from runtime.settings import Settings
 from runtime.tenants import Tenant, TenantDirectory
 from streams.errors import PoisonRecord, TransientFailure
+
+RECHECK_S: Final = 0.5
+"""A stage asks for a tenant with every record: the file is looked at this seldom."""
+
+
+def open_tenants(settings: Settings) -> TenantDirectory:
+    """The tenants as a stage reads them.
+
+    Raises:
+        TenantsFileError: If the file is missing or wrong.
+    """
+    return TenantDirectory(path=settings.tenants_path, recheck_s=RECHECK_S)
 
 
 def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:

@@ -12,6 +12,10 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 Role = Literal["user", "assistant", "system", "tool"]
 
 
+ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
+"""Why a window closed. ``pause``: a pause behind its message count; ``user``: another user's message came."""
+
+
 class ToolCall(Value):
     """One tool invocation of an agent trace."""
 
@@ -71,7 +75,7 @@ class Window(Record):
     messages: list[Message] = Field(min_length=1)
     token_count: int = Field(default=0, ge=0)
     """An estimate of the messages' tokens, as the token cap counts them."""
-    closed_by: Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
+    closed_by: ClosedBy
     source_partition: int = Field(ge=0)
     first_offset: int = Field(ge=0)
     """Where its first message lies in its partition of ``messages``."""

@@ -16,7 +16,7 @@ from streams.delivery.batch import Batch, BatchHandler, Refusal
 from streams.delivery.context import StageContext
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState, Row
-from streams.errors import FencedError, TransientFailure
+from streams.errors import StreamError, TransientFailure
 
 _log = logger(__name__)
 _TICK_S: Final = 1.0
@@ -137,6 +137,8 @@ class Lane:
         records = [each.record for each in taken]
         try:
             await self._until_done(records, first_time)
+        except LocalTableError:
+            raise
         except Exception as error:
             if len(taken) == 1:
                 await self._until_refused(_refusal_of(records[0], error), first_time)
@@ -194,7 +196,7 @@ class Lane:
     async def _to_changelog(self, rows: list[Row]) -> int:
         topic = self._context.changelog_topic
         if topic is None:
-            raise FencedError(f"the {self._context.stage} stage has no table, but its handler changed state")
+            raise StreamError(f"the {self._context.stage} stage has no table, but its handler changed state")
         records = [Outgoing(topic, row.key, row.value, (), self._partition) for row in rows]
         return max(await self._context.outbox.send(records, may_write=self._may_write))
 

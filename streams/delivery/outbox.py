@@ -79,7 +79,6 @@ class Outbox:
         Raises:
             TransientFailure: The broker did not confirm all of them; sending all again is harmless to those who read them.
             RecordTooLargeError: A record is larger than the limit.
-            streams.errors.FencedError: Raised by ``may_write`` where it prefers to.
         """
         grouped: dict[tuple[str, int], list[int]] = {}
         for index, record in enumerate(records):

@@ -4,15 +4,15 @@ from contextlib import AsyncExitStack
 
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory
 from streams.delivery.build import NewDriver, lanes_of
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
+from streams.tenancy import open_tenants
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
     """What windows laid down, by window."""
-    tenants = TenantDirectory(path=settings.tenants_path, recheck_s=0.5)
+    tenants = open_tenants(settings)
     return lanes_of(
         settings,
         LedgerCodec(),

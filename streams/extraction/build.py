@@ -14,7 +14,6 @@ from runtime.recalled import RecalledHashes
 from runtime.redis import connect_redis
 from runtime.settings import Settings
 from runtime.shown import ShownEntities
-from runtime.tenants import TenantDirectory
 from streams.delivery.build import NewDriver, RowsOf
 from streams.delivery.chains import Chains
 from streams.delivery.context import StageContext
@@ -22,14 +21,14 @@ from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.scheduler import Scheduler
 from streams.extraction.handler import ExtractionHandler
 from streams.extraction.usage import UsageTopic
-from streams.tenancy import weight_of
+from streams.tenancy import open_tenants, weight_of
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> NewDriver:
     """The extractor: by LLM, or offline where no endpoint is set; and what it is shown. ``generation``: as the handler takes it."""
     client = connect_redis(settings.redis)
     resources.push_async_callback(client.aclose)
-    embedder = build_embedder(settings.embedding, cache=settings.data / "models")
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     resources.push_async_callback(embedder.close)
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
@@ -38,7 +37,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     resources.push_async_callback(extractor.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)
-    tenants = TenantDirectory(path=settings.tenants_path, recheck_s=0.5)
+    tenants = open_tenants(settings)
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,

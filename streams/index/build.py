@@ -13,7 +13,7 @@ from streams.index.handler import IndexHandler
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
     """The embedding model and the vector store."""
-    embedder = build_embedder(settings.embedding, cache=settings.data / "models")
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     resources.push_async_callback(embedder.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)

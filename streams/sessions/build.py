@@ -6,16 +6,16 @@ from runtime.metrics import Metrics
 from runtime.redis import connect_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory
 from streams.delivery.build import NewDriver, lanes_of
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.tail import TailFeed
+from streams.tenancy import open_tenants
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
     """Windows of sessions, with their tails in Redis."""
-    tenants = TenantDirectory(path=settings.tenants_path, recheck_s=0.5)
+    tenants = open_tenants(settings)
     redis = settings.redis
     client = connect_redis(redis)
     resources.push_async_callback(client.aclose)

@@ -6,15 +6,14 @@ replay closes the same windows.
 
 from collections import deque
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Final, Literal
+from datetime import datetime
+from typing import Final
 
 import orjson
 
 from memory.ids import window_id
+from memory.records.message import ClosedBy
 from runtime.settings import SessionSettings
-
-ClosedBy = Literal["pause", "message_count", "token_count", "size", "idle", "flush", "user"]
 
 REMEMBERED_IDS: Final = 100
 """How many message ids of closed windows a session remembers, to know a producer's repetition."""
@@ -171,8 +170,3 @@ class Windower:
 def milliseconds(time: datetime) -> int:
     """Milliseconds since the epoch."""
     return int(time.timestamp() * 1000)
-
-
-def from_milliseconds(value: int) -> datetime:
-    """The time, in UTC."""
-    return datetime.fromtimestamp(value / 1000, UTC)
