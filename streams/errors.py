@@ -37,6 +37,10 @@ class FencedError(StreamError):
     """The partition is not ours any more: whatever was computed for it must not be written."""
 
 
+class LocalTableError(StreamError):
+    """The local table cannot be read or written (a full disk, a broken file): no record is to blame, the worker leaves."""
+
+
 class WorkersRunningError(StreamError):
     """What was asked for needs a stage's workers stopped."""
 

@@ -16,7 +16,7 @@ from streams.delivery.batch import Batch, BatchHandler, Refusal
 from streams.delivery.context import StageContext
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState, Row
-from streams.errors import StreamError, TransientFailure
+from streams.errors import LocalTableError, StreamError, TransientFailure
 
 _log = logger(__name__)
 _TICK_S: Final = 1.0

@@ -6,6 +6,7 @@ through :class:`streams.delivery.state.PartitionState`, after their changelog re
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, cast
 
 import faust
@@ -14,6 +15,7 @@ from faust.stores.rocksdb import Store
 from faust.types import TP
 
 from streams.delivery.state import Row, is_stale
+from streams.errors import LocalTableError
 
 _MIB: Final = 1024 * 1024
 
@@ -37,14 +39,16 @@ class RowsOfPartition:
 
     def read(self, key: bytes) -> bytes | None:
         """The row's bytes, position included."""
-        value: bytes | None = self._store.database(self._changelog.partition).get(key)
+        with self._faults("read"):
+            value: bytes | None = self._store.database(self._changelog.partition).get(key)
         return value
 
     def scan(self) -> Iterator[tuple[bytes, bytes]]:
         """All rows."""
-        for key, value in self._store.database(self._changelog.partition).items():
-            if key != Store.offset_key:
-                yield key, value
+        with self._faults("read"):
+            for key, value in self._store.database(self._changelog.partition).items():
+                if key != Store.offset_key:
+                    yield key, value
 
     def write(self, rows: list[Row], changelog_offset: int) -> None:
         """Writes rows and the changelog's offset behind them, in one atomic batch."""
@@ -55,7 +59,17 @@ class RowsOfPartition:
             else:
                 batch.put(row.key, row.value)
         batch.put(Store.offset_key, str(changelog_offset).encode())
-        self._store.database(self._changelog.partition).write(batch)
+        with self._faults("written"):
+            self._store.database(self._changelog.partition).write(batch)
+
+    @contextmanager
+    def _faults(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # rocksdict raises no narrower one
+            raise LocalTableError(
+                f"the local table of {self._changelog.topic}/{self._changelog.partition} cannot be {done}: {error}"
+            ) from error
 
 
 class PartitionStore(Store):
