@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.keys import encode_key
-from runtime.kafka import OutgoingRecord, Producer, create_topics
+from runtime.kafka import OutgoingRecord, Producer, create_topics, read_topic
 from runtime.metrics import Metrics, metrics
 from runtime.settings import Settings
 from runtime.tenants import add_tenant
@@ -21,6 +21,7 @@ from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.worker import Worker
 from streams.run import serve_stage
+from streams.stages import STAGES
 from tests.streams.flow import TENANT, flow_settings, serving
 from tests.streams.ledger import Ledger, committed, committed_reaches, records_of, stage_done
 from tests.streams.steps import until
@@ -116,6 +117,24 @@ async def test_a_worker_broken_off_with_a_backlog_goes_on_where_it_was(settings:
             remove_folders(tables_folder(settings.data, "sessions"))
     await ledger.send(ledger.flush(TENANT))
     async with serving(settings, ["sessions"]):
+        await stage_done(settings, "sessions")
+    await ledger.assert_exact()
+
+
+async def test_a_zombies_late_row_in_the_changelog_is_passed_over(settings: Settings) -> None:
+    ledger = Ledger(settings)
+    changelog = STAGES["sessions"].changelog(settings.kafka.topic_prefix)
+    async with serving(settings, ["sessions"]):
+        for _ in range(3):
+            await ledger.send([ledger.message(TENANT, "s1")])
+            await stage_done(settings, "sessions")
+    rows = [record async for record in read_topic(changelog, settings.kafka)]
+    assert len(rows) == 3
+    late = rows[0]
+    await ledger.send([OutgoingRecord(topic=changelog, key=late.key, value=late.value, partition=late.partition)])
+    remove_folders(tables_folder(settings.data, "sessions"))
+    async with serving(settings, ["sessions"]):
+        await ledger.send([*ledger.flush(TENANT, "s1")])
         await stage_done(settings, "sessions")
     await ledger.assert_exact()
 
