@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test lint bench-stream bench-recall check lock
+.PHONY: help setup demo test chaos lint bench-stream bench-recall check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -25,6 +25,9 @@ demo: setup ## feed a sample conversation through the whole of Varve, and ask it
 
 test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
 	$(BIN)/pytest $(PYTEST_ARGS)
+
+chaos: setup ## break every part under load, and hold what is left against an oracle: build/reports/chaos.json
+	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)
 
 lint: setup ## format, lint, types and floors
 	$(BIN)/ruff format --check .

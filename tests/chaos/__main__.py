@@ -16,7 +16,8 @@ import orjson
 
 from tests.chaos.cluster import running_cluster
 from tests.chaos.faults import FAULTS
-from tests.chaos.run import Outcome, run_fault
+from tests.chaos.rebuilt import rebuilt
+from tests.chaos.run import Outcome, run_fault, tenant_of
 
 
 def main() -> None:
@@ -44,9 +45,10 @@ async def _run(folder: Path, names: list[str], seed: int) -> list[Outcome]:
     async with running_cluster(folder, seed=seed) as cluster:
         print("all is up", flush=True)
         for name in names:
-            outcome = await run_fault(cluster, FAULTS[name], seed=seed)
-            outcomes.append(outcome)
-            print(orjson.dumps(outcome.line()).decode(), flush=True)
+            outcomes.append(await run_fault(cluster, FAULTS[name], seed=seed))
+            print(orjson.dumps(outcomes[-1].line()).decode(), flush=True)
+        outcomes.append(await rebuilt(cluster, [tenant_of(FAULTS[name], seed) for name in names], seed=seed))
+        print(orjson.dumps(outcomes[-1].line()).decode(), flush=True)
     return outcomes
 
 

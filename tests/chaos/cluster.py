@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ from runtime.settings import (
 from runtime.tenants import add_tenant
 from streams.stages import STAGES
 from tests.chaos.kept_process import KeptProcess
+from tests.chaos.poison import ORPHAN
 from varve.embedded import jars
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import EmbeddedKafka
@@ -75,6 +77,7 @@ class Cluster:
         self.workers: dict[str, list[KeptProcess]] = {name: [self._worker(name, 0)] for name in STAGES}
         self._llm = KeptProcess("llm", lambda: self._simulated_llm(llm_port, seed))
         self._keys: dict[str, str] = {}
+        self._starts: Counter[str] = Counter()
 
     @property
     def service_url(self) -> str:
@@ -90,7 +93,7 @@ class Cluster:
         """Starts everything; returns when all is ready."""
         await asyncio.gather(*(each.start() for each in (self.broker, self.redis, self.edge, self._llm)))
         await create_topics(self.settings)
-        self.add_tenant("nobody")
+        self._add_orphan()
         await self.start_stages()
         await self.service.start()
 
@@ -128,6 +131,13 @@ class Cluster:
         """Makes a tenant known to the running processes."""
         self._keys[tenant] = add_tenant(self.settings.tenants_path, tenant, schema=SCHEMA)
 
+    def _add_orphan(self) -> None:
+        """A tenant whose schema's file is gone."""
+        schema = self.folder / "gone.json"
+        schema.write_text(json.dumps({"Name": "gone", "EventTypes": [{"EventType": "note", "Description": "A note."}]}))
+        add_tenant(self.settings.tenants_path, ORPHAN, schema=schema.name)
+        schema.unlink()
+
     def client(self, tenant: str, *, timeout_s: float = 20.0) -> httpx.AsyncClient:
         """An HTTP client that calls the query service for a tenant."""
         return httpx.AsyncClient(base_url=self.service_url, headers={"Authorization": f"Bearer {self._keys[tenant]}"}, timeout=timeout_s)
@@ -160,10 +170,11 @@ class Cluster:
         return self._python("llm", ("-m", "tests.chaos.simulated_llm", str(port), str(seed)), ready, {})
 
     def _python(self, name: str, arguments: tuple[str, ...], ready: Callable[[], Awaitable[bool]], more: Mapping[str, str]) -> ProcessSpec:
+        self._starts[name] += 1
         return ProcessSpec(
             name=name,
             command=(sys.executable, *arguments),
-            log=self.logs / f"{name}.log",
+            log=self.logs / f"{name}.{self._starts[name]}.log",
             ready=ready,
             environment=self.environment() | dict(more),
             start_deadline_s=START_DEADLINE_S,

@@ -27,12 +27,13 @@ class KeptProcess:
         self._process: ManagedProcess | None = None
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
+        self._exited = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
     @property
-    def runs(self) -> bool:
-        """Whether the process is there now, ready or not."""
-        return self._process is not None and self._process.pid is not None
+    def pid(self) -> int | None:
+        """The process id while it is there, ready or not."""
+        return None if self._process is None else self._process.pid
 
     async def start(self) -> None:
         """Starts the process, waits until it is ready, and keeps it from now on."""
@@ -57,9 +58,13 @@ class KeptProcess:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
             self._keeper = None
+        self._ready.clear()
         if self._process is not None:
+            ran = self.pid is not None
             self.send(signal.SIGCONT)
             await self._process.stop()
+            if ran:
+                self._note_exit(self._process)
 
     def send(self, number: signal.Signals) -> None:
         """Sends a signal, where there is a process to take it."""
@@ -82,6 +87,16 @@ class KeptProcess:
         await self.ready()
 
     @asynccontextmanager
+    async def not_again(self) -> AsyncIterator[None]:
+        """Should it end within a block, it is not started again before the block does."""
+        self._wanted.clear()
+        try:
+            yield
+        finally:
+            self._wanted.set()
+        await self.ready()
+
+    @asynccontextmanager
     async def frozen(self) -> AsyncIterator[None]:
         """Freezes it for the length of a block."""
         self.send(signal.SIGSTOP)
@@ -95,6 +110,17 @@ class KeptProcess:
         if self._process is not None:
             await self._process.ended()
 
+    async def exited_since(self, before: int) -> int:
+        """Returns how the run ended that came behind the first ``before`` ones, once it has."""
+        while len(self.exits) <= before:
+            self._exited.clear()
+            await self._exited.wait()
+        return self.exits[before]
+
+    def _note_exit(self, process: ManagedProcess) -> None:
+        self.exits.append(process.exit_code or 0)
+        self._exited.set()
+
     async def _keep(self) -> None:
         while True:
             await self._wanted.wait()
@@ -104,6 +130,6 @@ class KeptProcess:
                 self._ready.set()
                 await self._process.ended()
             self._ready.clear()
-            self.exits.append(self._process.exit_code or 0)
             await self._process.stop()
+            self._note_exit(self._process)
             await asyncio.sleep(_AGAIN_S)

@@ -18,6 +18,7 @@ from tests.chaos.script import Script, key_of
 
 _BATCH = 10
 _THROUGH_SERVICE = 0.3
+_FLUSHES = 0.03
 _AGAIN_S = 0.5
 
 
@@ -41,6 +42,7 @@ class Load:
         rng: Chooses the way of each batch.
         pause_s: Between two batches.
         through_service: Part of the batches that go through ``POST /v1/messages``.
+        flushes: Part of the batches behind which all of the tenant's windows are closed.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Load:
         rng: Random,
         pause_s: float = 0.25,
         through_service: float = _THROUGH_SERVICE,
+        flushes: float = _FLUSHES,
     ) -> None:
         self.ledger = Ledger()
         self._cluster = cluster
@@ -60,6 +63,7 @@ class Load:
         self._rng = rng
         self._pause_s = pause_s
         self._through_service = through_service
+        self._flushes = flushes
         self._producer: AIOKafkaProducer | None = None
 
     async def run(self, *, least: int, most: int, until: asyncio.Event) -> None:
@@ -72,6 +76,8 @@ class Load:
                         await self._post(http, batch)
                     else:
                         await self._produce(batch)
+                    if self._rng.random() < self._flushes:
+                        await self._flush(http)
                     await asyncio.sleep(self._pause_s)
             finally:
                 await self._disconnect()
@@ -92,6 +98,10 @@ class Load:
             left = [message for message in left if message.id not in self.ledger.acknowledged]
             if left:
                 await asyncio.sleep(_AGAIN_S)
+
+    async def _flush(self, http: httpx.AsyncClient) -> None:
+        with suppress(httpx.TransportError):  # it is not asked for again: a window may close later as well
+            await http.post("/v1/flush", json={})
 
     async def _produce(self, batch: Sequence[Message]) -> None:
         left = list(batch)

@@ -32,6 +32,12 @@ class Scene:
     tenant: str
     rng: Random
     ledger: Ledger
+    surprises: list[str] = field(default_factory=list)
+
+    def expect(self, holds: bool, otherwise: str) -> None:
+        """Notes what should not have happened while the fault lasted."""
+        if not holds:
+            self.surprises.append(otherwise)
 
 
 Break = Callable[[Scene], Awaitable[None]]
@@ -57,8 +63,6 @@ class Outcome:
 
     fault: str
     seed: int
-    tenant: str
-    ledger: Ledger
     verdict: Verdict
     seconds: float
 
@@ -80,6 +84,11 @@ class Outcome:
         }
 
 
+def tenant_of(fault: Fault, seed: int) -> str:
+    """Whose messages a run sends: every run has a tenant of its own."""
+    return f"{fault.name}-{seed}"
+
+
 async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     """Runs a fault under load, waits until all is quiet again, and judges.
 
@@ -89,7 +98,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         seed: Of the load and of the fault's own draws.
     """
     started = time.monotonic()
-    tenant = f"{fault.name}-{seed}"
+    tenant = tenant_of(fault, seed)
     cluster.add_tenant(tenant)
     load = Load(
         cluster=cluster,
@@ -106,7 +115,8 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     await cluster.ready()
     await settle(cluster, tenant)
     verdict = await judge_run(cluster, tenant, load.ledger)
-    return Outcome(fault.name, seed, tenant, load.ledger, verdict, time.monotonic() - started)
+    verdict.problems += scene.surprises
+    return Outcome(fault.name, seed, verdict, time.monotonic() - started)
 
 
 async def settle(cluster: Cluster, tenant: str) -> None:

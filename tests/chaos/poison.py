@@ -1,0 +1,93 @@
+"""Records that no stage can process, each with the reason for which it has to be refused."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import orjson
+
+from memory.headers import COMMAND, KIND
+from memory.keys import encode_key
+from memory.records import Contribution, Message, Window
+
+STRANGER = "tenant-whom-nobody-knows"
+ORPHAN = "tenant-whose-schema-is-gone"
+TOO_LARGE = 1_500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Poison:
+    """One record to be refused."""
+
+    topic: str
+    reason: str
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+def poison(tenant: str, *, number: int, now: datetime) -> Iterator[Poison]:
+    """Every kind once: twelve in the messages, and some behind each of the other stages.
+
+    Args:
+        tenant: A tenant that is known.
+        number: Tells one round from another.
+        now: The wall clock's time.
+    """
+    good = Message(tenant=tenant, user="user-0", session="session-0", id=f"poison-{number}", text="never to be seen", event_time=now)
+    fields = good.model_dump(mode="json", exclude_none=True)
+    key = encode_key(tenant, good.session)
+
+    def changed(**changes: object) -> bytes:
+        return orjson.dumps({name: value for name, value in (fields | changes).items() if value is not None})
+
+    def message(reason: str, value: bytes | None, *headers: tuple[str, bytes], key: bytes | None = key) -> Poison:
+        return Poison("messages", reason, key, value, headers)
+
+    yield message("malformed", b'{"tenant": "half a', ("trace", b"kept"))
+    yield message("malformed", changed(text="?").replace(b"?", b"\xff\xfe"))
+    yield message("malformed", b"[]", key=None)
+    yield message("malformed", None)
+    yield message("malformed", b"")
+    yield message("malformed", changed(session=None))
+    yield message("malformed", changed(tenant=""))
+    yield message("malformed", changed(event_time="the day before yesterday"))
+    yield message("malformed", changed(event_time="2025-03-01T08:00:00"))
+    yield message("unsupported_version", changed(schema_version="2.0"))
+    yield message("unknown_tenant", changed(tenant=STRANGER))
+    yield message("future_dated", changed(event_time=(now + timedelta(days=400)).isoformat()))
+    yield message("malformed", b'{"command": "explode"}', (KIND, COMMAND))
+    orphan = good.model_copy(update={"tenant": ORPHAN})
+    window = Window(
+        id=f"window-{number}",
+        tenant=ORPHAN,
+        user=good.user,
+        session=good.session,
+        sequence=0,
+        messages=[orphan],
+        closed_by="flush",
+        source_partition=0,
+        first_offset=0,
+        last_offset=0,
+    )
+    yield Poison("windows", "malformed", key, b"no window")
+    yield Poison("windows", "unknown_schema", encode_key(ORPHAN, good.session), window.to_json())
+    yield Poison("extractions", "malformed", encode_key(tenant, good.user), b'{"window_id": 7}')
+    contribution = Contribution(
+        tenant=tenant, entity_type="dragon", entity_key="user-0", source="extractions/0", position=number, time=now, schema_name="education"
+    )
+    yield Poison("contributions", "unknown_entity_type", encode_key(tenant, "dragon", "user-0"), contribution.to_json())
+    yield Poison("contributions", "malformed", encode_key(tenant, "dragon", "user-0"), b"\x00\x01")
+    yield Poison("memories", "malformed", encode_key(tenant, f"memory-{number}"), b'{"op": "upsert"}')
+
+
+def too_large(tenant: str, *, number: int, now: datetime) -> Poison:
+    """A message that is well formed, and over the limit."""
+    text = "x" * TOO_LARGE
+    message = Message(tenant=tenant, user="user-0", session="session-0", id=f"large-{number}", text=text, event_time=now)
+    return Poison("messages", "too_large", encode_key(tenant, message.session), message.to_json())
+
+
+def wall_clock() -> datetime:
+    """The time now."""
+    return datetime.now(UTC)

@@ -1,0 +1,68 @@
+"""The state after a rebuild against the state before it, byte for byte."""
+
+import time
+from collections.abc import Sequence
+
+from memory.records import Memory
+from retrieval.stores.build import build_store
+from runtime.kafka import KafkaOffsets, TopicPartition
+from runtime.redis import connect_redis
+from streams.rebuild import rebuild
+from streams.snapshot import snapshot
+from tests.chaos.cluster import Cluster
+from tests.chaos.run import STALL_S, Outcome
+from tests.chaos.verdict import Verdict
+from varve.demo.catch_up import CatchUp
+
+
+async def rebuilt(cluster: Cluster, tenants: Sequence[str], *, seed: int) -> Outcome:
+    """Drops the store, Redis' keys and the tables, has the log give them back, and compares.
+
+    Args:
+        cluster: Quiet; on return its stages run again and have caught up.
+        tenants: Whose memories are compared.
+        seed: Of the runs before, for the report.
+    """
+    started = time.monotonic()
+    verdict = Verdict()
+    before = await _snapshots(cluster, tenants)
+    extracted = await _extractions(cluster)
+    await cluster.stop_stages()
+    store = build_store(cluster.settings)
+    try:
+        async with connect_redis(cluster.settings.redis) as redis:
+            await rebuild(cluster.settings, store=store, redis=redis)
+    finally:
+        await store.close()
+    left = await _snapshots(cluster, tenants)
+    verdict.note("memories that a rebuild has left", [line for lines in left.values() for line in lines.values()])
+    await cluster.start_stages()
+    await CatchUp(settings=cluster.settings, stall_s=STALL_S).wait()
+    after = await _snapshots(cluster, tenants)
+    for tenant in tenants:
+        verdict.memories += len(before[tenant])
+        verdict.lost += verdict.note(f"{tenant}: gone", [each for each in before[tenant] if each not in after[tenant]])
+        verdict.duplicated += verdict.note(f"{tenant}: new", [each for each in after[tenant] if each not in before[tenant]])
+        differing = [
+            f"{line.decode()} is {after[tenant][each].decode()}"
+            for each, line in before[tenant].items()
+            if each in after[tenant] and after[tenant][each] != line
+        ]
+        verdict.wrong_values += verdict.note(f"{tenant}: other bytes", differing)
+    if await _extractions(cluster) != extracted:
+        verdict.problems.append("a rebuild has extracted windows again")
+    return Outcome("rebuild", seed, verdict, time.monotonic() - started)
+
+
+async def _snapshots(cluster: Cluster, tenants: Sequence[str]) -> dict[str, dict[str, bytes]]:
+    """Each tenant's memories as canonical bytes, by their ids."""
+    store = build_store(cluster.settings)
+    try:
+        return {tenant: {Memory.from_json(line).id: line async for line in snapshot(store, tenant)} for tenant in tenants}
+    finally:
+        await store.close()
+
+
+async def _extractions(cluster: Cluster) -> dict[TopicPartition, int]:
+    async with KafkaOffsets(kafka=cluster.settings.kafka) as offsets:
+        return await offsets.end_offsets([cluster.settings.topic("extractions")])
