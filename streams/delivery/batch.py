@@ -34,12 +34,14 @@ class Batch:
     def each(self, handle: Callable[[Delivered], None]) -> None:
         """Calls ``handle`` for every record in order; one that it refuses goes to the dead letters and holds up no other.
 
-        ``handle`` must not change state or emit before it has found the record good.
+        What a refused record has emitted is dropped. ``handle`` must not change state before it has found the record good.
         """
         for record in self.records:
+            emitted = len(self.outputs)
             try:
                 handle(record)
             except (RecordError, PoisonRecord) as error:
+                del self.outputs[emitted:]
                 self.refuse(record, error)
 
     def emit(self, output: Outgoing) -> None:

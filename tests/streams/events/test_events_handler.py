@@ -145,6 +145,15 @@ async def test_what_cannot_be_read_or_whose_schema_is_unknown_is_refused_alone(
     assert changes(batch) == {"grep": ("apply",), "make": ("apply",)}
 
 
+async def test_an_extraction_that_is_refused_half_way_lays_down_nothing(stage: Steps) -> None:
+    what = extraction(0, [("grep", 0), ("curl", 0)])
+    nameless = what.model_copy(update={"events": [what.events[0], what.events[1].model_copy(update={"id": ""})]})
+    batch = await stage.take([in_log(nameless, 0), in_log(extraction(1, [("make", 0)]), 1)])
+    assert [(each.record.offset, each.reason) for each in batch.refusals] == [(0, "bad_key")]
+    assert changes(batch) == {"make": ("apply",)}
+    assert len(memories(batch)) == 1
+
+
 async def test_the_ledger_survives_its_bytes(stage: Steps) -> None:
     batch = await stage.take([in_log(extraction(0, [("grep", 0), ("curl", 1)]), 4)])
     codec = LedgerCodec()
