@@ -20,13 +20,13 @@ POLL_S = 0.1
 
 
 def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, socket: Path) -> Settings:
-    """A flow of its own on shared servers, with windows so small that a sample gives several."""
+    """A flow of its own on shared servers, with windows so small that a sample gives several, and none that closes by the wall clock."""
     return Settings(
         data=data,
         kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
         redis=RedisSettings(url=redis_url, prefix=f"{topic_prefix}redis:"),
         store=StoreSettings(socket=socket),
-        sessions=SessionSettings(message_count=4, message_cap=6),
+        sessions=SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0),
         delivery=DeliverySettings(batch_interval_s=0.0),
         embedding=EmbeddingSettings(batch_size=8),
     )
