@@ -112,15 +112,19 @@ def _late_similarity(utterances: Sequence[Utterance], width: int) -> Series | No
 
     Each token counts with its best match on the other side (Khattab and Zaharia 2020, "ColBERT", section 3.3).
     """
-    tokens = [each.embedding.late for each in utterances]
-    if any(each is None for each in tokens):
+    tokens = [each.embedding.late for each in utterances if each.embedding.late is not None]
+    if len(tokens) < len(utterances):
         return None
+    ends = np.cumsum([len(each) for each in tokens])
+    starts = ends - [len(each) for each in tokens]
+    stacked = np.vstack(tokens)
+    matches = stacked @ stacked.T
     similarity = np.zeros(len(tokens) - 1)
     for gap in range(1, len(tokens)):
-        left = np.vstack([each for each in tokens[max(0, gap - width) : gap] if each is not None])
-        right = np.vstack([each for each in tokens[gap : gap + width] if each is not None])
-        matches = left @ right.T
-        similarity[gap - 1] = (matches.max(axis=1).mean() + matches.max(axis=0).mean()) / 2
+        left = slice(starts[max(0, gap - width)], ends[gap - 1])
+        right = slice(starts[gap], ends[min(len(tokens), gap + width) - 1])
+        between = matches[left, right]
+        similarity[gap - 1] = (between.max(axis=1).mean() + between.max(axis=0).mean()) / 2
     return similarity
 
 
