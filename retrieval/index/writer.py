@@ -1,7 +1,7 @@
 """Keeps the vector store what the change feed says it is."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from memory.records import Memory, MemoryChange
 from models.embedding.port import Embedder
@@ -23,11 +23,13 @@ class IndexWriter:
         self._embedder = embedder
         self._prepared = False
 
-    async def write(self, changes: Sequence[MemoryChange]) -> None:
+    async def write(self, changes: Sequence[MemoryChange], *, before_writing: Callable[[], None] = lambda: None) -> None:
         """Applies changes in their order: of several changes of one memory only the last is written.
 
         Args:
             changes: As they lie in the feed, which keeps the changes of one memory in order.
+            before_writing: Called before each request to the store; what it raises is raised, and nothing more is written. Embedding
+                takes its time, and meanwhile another writer may have been given what these changes are of, and have written newer ones.
 
         Raises:
             StoreUnavailableError: The store is away: write the same changes again later.
@@ -42,8 +44,10 @@ class IndexWriter:
         try:
             await self._prepare()
             if points:
+                before_writing()
                 await self._store.upsert(points)
             for tenant, ids in _tombstones(latest.values()).items():
+                before_writing()
                 await self._store.delete(TenantScope(tenant), ids)
         except StoreUnavailableError:
             # It may have been dropped for a rebuild: the next try makes it anew.

@@ -30,6 +30,8 @@ class Batch:
     state: PartitionState[Any]
     outputs: list[Outgoing] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    may_write: Callable[[], bool] = lambda: True
+    """Whether the partition is ours: a handler that itself writes somewhere asks right before it does."""
 
     def each(self, handle: Callable[[Delivered], None]) -> None:
         """Calls ``handle`` for every record in order; one that it refuses goes to the dead letters and holds up no other.

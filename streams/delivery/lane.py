@@ -159,7 +159,7 @@ class Lane:
         while True:
             tries += 1
             try:
-                batch = Batch(self._partition, records, self._state)
+                batch = Batch(self._partition, records, self._state, may_write=self._may_write)
                 await self._handler.handle(batch)
                 letters = [self._context.letter(refusal, tries, first_time) for refusal in batch.refusals]
                 await self._commit([*batch.outputs, *letters])

@@ -2,13 +2,12 @@
 
 from datetime import datetime
 
-from retrieval.index.writer import IndexWriter
-
 from memory.errors import RecordError
 from memory.keys import decode_key
 from memory.records import MemoryChange
 from models.errors import TransientModelError
 from retrieval.errors import StoreRejectedError, StoreUnavailableError
+from retrieval.index.writer import IndexWriter
 from streams.delivery.batch import Batch
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState
@@ -37,17 +36,21 @@ class IndexHandler:
         changes: list[tuple[Delivered, MemoryChange]] = []
         batch.each(lambda record: changes.append((record, change_of(record))))
         try:
-            await self._write([change for _, change in changes])
+            await self._write(batch, [change for _, change in changes])
         except StoreRejectedError:
             for record, change in changes:
                 try:
-                    await self._write([change])
+                    await self._write(batch, [change])
                 except StoreRejectedError as error:
                     batch.refuse(record, PoisonRecord("store_rejected", str(error)))
 
-    async def _write(self, changes: list[MemoryChange]) -> None:
+    async def _write(self, batch: Batch, changes: list[MemoryChange]) -> None:
+        def require_partition() -> None:
+            if not batch.may_write():
+                raise TransientFailure("the partition is being taken away", dependency="assignment")
+
         try:
-            await self._writer.write(changes)
+            await self._writer.write(changes, before_writing=require_partition)
         except StoreUnavailableError as error:
             raise TransientFailure(str(error), dependency="store") from error
         except TransientModelError as error:
