@@ -90,8 +90,20 @@ class SessionSettings(Group):
 class DeliverySettings(Group):
     """Bounds and retries of every stage."""
 
-    max_in_flight: int = Field(default=1000, ge=1, description="Records in work at once, per worker.")
-    max_unacked_span: int = Field(default=5000, ge=1, description="Done-but-unacknowledged records per partition.")
+    max_in_flight: int = Field(
+        default=1000,
+        ge=1,
+        description="Records that a stage with slow calls holds, per worker; those beyond are read again when their turn comes.",
+    )
+    max_unacked_span: int = Field(
+        default=20_000,
+        ge=1,
+        description="Records of one partition that such a stage has in view, to find other tenants' behind a flood; no commit lies "
+        "further back.",
+    )
+    max_queued: int = Field(
+        default=5000, ge=1, description="Records of one partition that wait for their turn, in a stage that handles them in order."
+    )
     max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
     batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")
     max_batch_interval_s: float = Field(

@@ -43,7 +43,7 @@ def lanes_of(settings: Settings, codec: Codec[Any], new_handler: Callable[[int],
             new_handler=new_handler,
             rows=rows,
             codec=codec,
-            max_span=settings.delivery.max_unacked_span,
+            max_span=settings.delivery.max_queued,
             cache_size=_CACHED_STATES,
         )
 

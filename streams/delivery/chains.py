@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -16,6 +16,15 @@ from streams.delivery.scheduler import Entry, Scheduler
 from streams.errors import PoisonRecord, TransientFailure
 
 _log = logger(__name__)
+
+
+Reread = Callable[[Delivered], Awaitable[Delivered]]
+"""Reads a record again from its place.
+
+Raises:
+    streams.errors.TransientFailure: The broker does not give it now.
+    streams.errors.PoisonRecord: It is gone.
+"""
 
 
 class KeyedHandler(Protocol):
@@ -45,16 +54,25 @@ class Chains:
         topic: The source topic.
         scheduler: Who works next.
         max_tries: Tries before a record goes to the dead letters; waiting for an open breaker is no try.
+        reread: Reads a record again whose contents the scheduler has let go; None where it lets none go.
     """
 
     def __init__(
-        self, *, context: StageContext, handler: KeyedHandler, topic: str, scheduler: Scheduler[FaustRecord], max_tries: int
+        self,
+        *,
+        context: StageContext,
+        handler: KeyedHandler,
+        topic: str,
+        scheduler: Scheduler[FaustRecord],
+        max_tries: int,
+        reread: Reread | None = None,
     ) -> None:
         self._context = context
         self._handler = handler
         self._topic = topic
         self._scheduler = scheduler
         self._max_tries = max_tries
+        self._reread = reread
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._failure: BaseException | None = None
@@ -114,9 +132,8 @@ class Chains:
     async def _work(self, entry: Entry[FaustRecord]) -> None:
         entry.tries += 1
         entry.begun = entry.begun or datetime.now(UTC)
-        record = entry.record.record
         try:
-            entry.result = await self._handler.handle(record)
+            entry.result = await self._handler.handle(await self._whole(entry))
             self._context.succeeded()
         except TransientFailure as failure:
             if not self._is_last_try(entry, failure):
@@ -133,6 +150,15 @@ class Chains:
         if may_write:
             await self._write(entry)
         self._notify()
+
+    async def _whole(self, entry: Entry[FaustRecord]) -> Delivered:
+        """The record with its contents."""
+        if self._reread is not None and not entry.record.is_whole:
+            whole = await self._reread(entry.record.record)
+            # Meanwhile a rebalance may have delivered it again, whole.
+            if not entry.record.is_whole:
+                entry.record.take_back(whole)
+        return entry.record.record
 
     def _is_last_try(self, entry: Entry[FaustRecord], failure: TransientFailure) -> bool:
         return failure.is_try and entry.tries >= self._max_tries and not self._context.breaker(failure.dependency).is_open

@@ -1,5 +1,6 @@
 """What the worker asks of the two ways to handle a partition: in order, or by key."""
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from streams.delivery.records import Delivered
@@ -8,9 +9,10 @@ from streams.delivery.records import Delivered
 class FaustRecord:
     """A record that Faust delivered, with its acknowledgement."""
 
-    __slots__ = ("_event", "record")
+    __slots__ = ("_event", "is_whole", "record")
 
     def __init__(self, event: Any) -> None:
+        self.is_whole = True
         message = event.message
         headers = message.headers or ()
         self.record = Delivered(
@@ -23,6 +25,17 @@ class FaustRecord:
             message.timestamp,
         )
         self._event = event
+
+    def let_go(self) -> None:
+        """Frees the memory of its value, here and in Faust; what is left says where to read it again, and can be acknowledged."""
+        self.is_whole = False
+        self.record = replace(self.record, value=None)
+        self._event.value = self._event.message.value = None
+
+    def take_back(self, record: Delivered) -> None:
+        """The same record, read again."""
+        self.is_whole = True
+        self.record = record
 
     def ack(self) -> None:
         """Allows its offset to be committed."""

@@ -4,6 +4,9 @@ Records of one key are worked on one after the other, in the order of their log;
 worker by weight (start-time fair queueing over the time that their work took), and no tenant holds more than its share of the slots,
 so that another's record finds one free. Acknowledgements are released strictly in the order of offsets (FAUST.md, A). After a
 rebalance, a record that comes again joins the work that is already under way for it.
+
+A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the view goes far beyond what is held: of
+the records past ``max_in_flight`` only the place is kept, and their contents are let go until their turn comes.
 """
 
 from collections import deque
@@ -47,6 +50,8 @@ class Entry(Generic[R]):
     """When it was first worked on, by the wall clock."""
     result: Any = None
     """What was computed of it, until it is written."""
+    in_hand: bool = False
+    """Whether the record's contents are held, or being read again."""
 
 
 @dataclass(slots=True)
@@ -71,9 +76,10 @@ class Scheduler(Generic[R]):
     Args:
         slots: How many records may be worked on at once.
         tenant_share: The part of the slots that one tenant may hold, in (0, 1]; at least one slot.
-        max_in_flight: How many records may be held in all.
-        max_span: How many records of one partition may be held.
+        max_in_flight: How many records may be held in all; of further ones, only the place.
+        max_span: How many records of one partition may be held, or their places.
         weight_of: A tenant's weight in the fair sharing.
+        let_go: Told of each record whose contents need not be held: whoever works on it reads them again.
     """
 
     def __init__(
@@ -84,6 +90,7 @@ class Scheduler(Generic[R]):
         max_in_flight: int,
         max_span: int,
         weight_of: Callable[[str], float] = lambda tenant: 1.0,
+        let_go: Callable[[R], None] = lambda record: None,
     ) -> None:
         if slots < 1 or max_in_flight < 1 or max_span < 1:
             raise ValueError("slots, max_in_flight and max_span must be at least 1")
@@ -94,17 +101,24 @@ class Scheduler(Generic[R]):
         self._max_in_flight = max_in_flight
         self._max_span = max_span
         self._weight_of = weight_of
+        self._let_go = let_go
         self._partitions: dict[Place, _Partition[R]] = {}
         self._entries: dict[tuple[Place, int], Entry[R]] = {}
         self._chains: dict[Hashable, deque[Entry[R]]] = {}
         self._tenants: dict[str, _Tenant[R]] = {}
         self._running = 0
+        self._in_hand = 0
         self._clock = 0.0
 
     @property
     def in_flight(self) -> int:
-        """How many records are held."""
+        """How many records are held, or their places."""
         return len(self._entries)
+
+    @property
+    def in_hand(self) -> int:
+        """Of how many records the contents are held: ``max_in_flight``, and at most one more for each slot and each pause."""
+        return self._in_hand
 
     @property
     def owed(self) -> int:
@@ -119,7 +133,7 @@ class Scheduler(Generic[R]):
     def has_room(self, place: Place) -> bool:
         """Whether a further record of that partition may be delivered."""
         partition = self._partitions.get(place)
-        return len(self._entries) < self._max_in_flight and (partition is None or len(partition.order) < self._max_span)
+        return partition is None or len(partition.order) < self._max_span
 
     def assign(self, places: set[Place], generation: int) -> None:
         """The partitions that are ours from now on. What was held of others, and is not worked on, is dropped."""
@@ -133,6 +147,8 @@ class Scheduler(Generic[R]):
 
     def revoke(self) -> None:
         """No partition is ours until the next :meth:`assign`. Work under way goes on; what it gives may not be written meanwhile."""
+        for tenant in self._tenants.values():
+            tenant.ready.clear()
         for entry in list(self._entries.values()):
             entry.generation = None
             if entry.status in (Status.WAITING, Status.DONE):
@@ -159,6 +175,10 @@ class Scheduler(Generic[R]):
             return entry if entry.status is Status.COMPUTED else None
         entry = Entry(place, offset, key, tenant, record, partition.generation)
         self._entries[place, offset] = entry
+        if self._in_hand < self._max_in_flight:
+            self._take_in_hand(entry)
+        else:
+            self._let_go(record)
         partition.order.append(entry)
         chain = self._chains.setdefault(key, deque())
         chain.append(entry)
@@ -177,6 +197,7 @@ class Scheduler(Generic[R]):
         if best is None:
             return None
         entry = best.ready.popleft()
+        self._take_in_hand(entry)
         entry.status = Status.RUNNING
         entry.started = now
         best.running += 1
@@ -226,6 +247,8 @@ class Scheduler(Generic[R]):
             The records that may now be acknowledged, in the order of their offsets.
         """
         entry.status = Status.DONE
+        self._put_down(entry)
+        self._let_go(entry.record)
         self._leave_chain(entry)
         partition = self._partitions.get(entry.place)
         if partition is None or entry.generation != partition.generation:
@@ -237,6 +260,14 @@ class Scheduler(Generic[R]):
             self._entries.pop((first.place, first.offset), None)
             released.append(first.record)
         return released
+
+    def _take_in_hand(self, entry: Entry[R]) -> None:
+        self._in_hand += not entry.in_hand
+        entry.in_hand = True
+
+    def _put_down(self, entry: Entry[R]) -> None:
+        self._in_hand -= entry.in_hand
+        entry.in_hand = False
 
     def _free_slot(self, entry: Entry[R], now: float) -> None:
         tenant = self._tenants[entry.tenant]
@@ -274,6 +305,7 @@ class Scheduler(Generic[R]):
     def _forget(self, entry: Entry[R]) -> None:
         if self.holds(entry):
             del self._entries[entry.place, entry.offset]
+        self._put_down(entry)
         tenant = self._tenants.get(entry.tenant)
         if tenant is not None and entry.status is Status.WAITING and entry in tenant.ready:
             tenant.ready.remove(entry)

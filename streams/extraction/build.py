@@ -18,6 +18,7 @@ from streams.delivery.build import NewDriver, RowsOf
 from streams.delivery.chains import Chains
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.rereading import Rereader
 from streams.delivery.scheduler import Scheduler
 from streams.extraction.handler import ExtractionHandler
 from streams.extraction.usage import UsageTopic
@@ -47,16 +48,27 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         shown=ShownEntities(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
         generation=generation,
     )
+    rereader = await resources.enter_async_context(Rereader(kafka=settings.kafka))
     delivery = settings.delivery
+    # Records beyond the calls that may run would only queue for their turns there: first come first served, past the fair sharing.
+    slots = delivery.slots if llm is None else min(delivery.slots, settings.llm.concurrency)
 
     def new_driver(context: StageContext, rows: RowsOf) -> Driver:
         scheduler = Scheduler[FaustRecord](
-            slots=delivery.slots,
+            slots=slots,
             tenant_share=delivery.tenant_share,
             max_in_flight=delivery.max_in_flight,
             max_span=delivery.max_unacked_span,
             weight_of=lambda tenant: weight_of(tenants, tenant),
+            let_go=FaustRecord.let_go,
         )
-        return Chains(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=delivery.max_tries)
+        return Chains(
+            context=context,
+            handler=handler,
+            topic=settings.topic("windows"),
+            scheduler=scheduler,
+            max_tries=delivery.max_tries,
+            reread=rereader.read,
+        )
 
     return new_driver

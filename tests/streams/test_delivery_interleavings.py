@@ -24,6 +24,10 @@ class Copy:
     place: Place
     offset: int
     generation: int
+    is_whole: bool = True
+
+    def let_go(self) -> None:
+        self.is_whole = False
 
 
 @dataclass
@@ -34,6 +38,7 @@ class World:
     tenants: dict[str, str]
     slots: int
     max_span: int
+    max_in_flight: int
     scheduler: Scheduler[Copy] = field(init=False)
     generation: int = 0
     committed: dict[Place, int] = field(default_factory=lambda: defaultdict(int))
@@ -45,7 +50,9 @@ class World:
     now: float = 0.0
 
     def __post_init__(self) -> None:
-        self.scheduler = Scheduler(slots=self.slots, tenant_share=0.5, max_in_flight=64, max_span=self.max_span)
+        self.scheduler = Scheduler(
+            slots=self.slots, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=self.max_span, let_go=Copy.let_go
+        )
         self.rebalance(set(self.keys))
 
     def rebalance(self, ours: set[Place]) -> None:
@@ -80,6 +87,7 @@ class World:
             rivals = [other for other in self.running if (other.place, other.key) == (entry.place, entry.key)]
             assert not any(map(self.scheduler.holds, rivals)), "two of one key at once"
             self.running.append(entry)
+            entry.record.is_whole = True
 
     def finish(self, index: int) -> None:
         if self.running:
@@ -106,6 +114,7 @@ class World:
         entry = writable[index % len(writable)]
         self.writing.remove(entry)
         assert entry.record.generation == self.generation, "written under an old assignment"
+        assert entry.record.is_whole, "its contents were let go, and not read again"
         self.written[f"{entry.place}/{entry.key}"].append((entry.place, entry.offset))
         for released in self.scheduler.done(entry):
             assert released.generation == self.generation
@@ -145,12 +154,19 @@ STEPS = st.one_of(
     steps=st.lists(STEPS, max_size=120),
     slots=st.integers(1, 5),
     max_span=st.integers(1, 10),
+    max_in_flight=st.integers(1, 12),
 )
 def test_nothing_is_lost_reordered_or_acknowledged_early(
-    logs: list[list[str]], steps: list[tuple[str, int]], slots: int, max_span: int
+    logs: list[list[str]], steps: list[tuple[str, int]], slots: int, max_span: int, max_in_flight: int
 ) -> None:
     keys = {(TOPIC, number): log for number, log in enumerate(logs)}
-    world = World(keys=keys, tenants={key: "xy"[index % 2] for index, key in enumerate("abcdef")}, slots=slots, max_span=max_span)
+    world = World(
+        keys=keys,
+        tenants={key: "xy"[index % 2] for index, key in enumerate("abcdef")},
+        slots=slots,
+        max_span=max_span,
+        max_in_flight=max_in_flight,
+    )
     for action, argument in steps:
         match action:
             case "deliver":
@@ -177,7 +193,7 @@ def test_nothing_is_lost_reordered_or_acknowledged_early(
             assert sorted(set(written)) == expected, "lost"
             firsts = list(dict.fromkeys(written))
             assert firsts == expected, "out of order"
-    assert world.scheduler.in_flight == len(world.running) == 0
+    assert world.scheduler.in_flight == world.scheduler.in_hand == len(world.running) == 0
 
 
 def test_a_record_that_another_worker_finished_meanwhile_does_not_block_its_key() -> None:
@@ -232,6 +248,40 @@ def test_one_tenants_flood_leaves_slots_to_others() -> None:
     entry = scheduler.start(0.0)
     assert entry is not None
     assert entry.tenant == "small"
+
+
+def test_a_record_behind_a_flood_is_seen_and_served_next_though_no_more_contents_are_held() -> None:
+    held = set(range(2001))
+    scheduler: Scheduler[int] = Scheduler(slots=8, tenant_share=0.5, max_in_flight=100, max_span=5000, let_go=held.remove)
+    place = (TOPIC, 0)
+    scheduler.assign({place}, 1)
+    for offset in range(2000):
+        assert scheduler.has_room(place)
+        scheduler.deliver(place, offset, offset, "flood", offset)
+    while scheduler.start(0.0) is not None:
+        pass
+    assert scheduler.has_room(place)
+    scheduler.deliver(place, 2000, "k", "small", 2000)
+    assert held == set(range(100))
+    entry = scheduler.start(0.0)
+    assert entry is not None
+    assert (entry.record, scheduler.in_hand) == (2000, 101)
+
+
+def test_what_is_done_is_not_held_until_it_is_acknowledged() -> None:
+    held = {0, 1}
+    scheduler: Scheduler[int] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=100, max_span=100, let_go=held.remove)
+    place = (TOPIC, 0)
+    scheduler.assign({place}, 1)
+    for offset in held.copy():
+        scheduler.deliver(place, offset, offset, "t", offset)
+    slow, quick = scheduler.start(0.0), scheduler.start(0.0)
+    assert slow is not None
+    assert quick is not None
+    scheduler.computed(quick, 1.0)
+    assert scheduler.done(quick) == []
+    assert held == {0}
+    assert (scheduler.in_flight, scheduler.in_hand) == (2, 1)
 
 
 def test_slots_are_shared_by_weight() -> None:
