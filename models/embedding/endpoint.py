@@ -1,15 +1,15 @@
 """Any OpenAI-compatible embeddings endpoint."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import numpy as np
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI
 
 from models.embedding.pooling import unit_rows
 from models.embedding.port import Embedding
-from models.errors import ModelConfigurationError, ModelError, TransientModelError
-
-_RETRYABLE = frozenset({408, 409, 425, 429})
+from models.errors import ModelConfigurationError, ModelError
+from models.faults import model_error
 
 
 class EndpointBackend:
@@ -32,6 +32,7 @@ class EndpointBackend:
             raise ModelConfigurationError("an embeddings endpoint needs VARVE_EMBEDDING__BASE_URL and VARVE_EMBEDDING__MODEL")
         self._model = model
         self._dimension = dimension
+        self._told = f"the embeddings endpoint {base_url} ({model})"
         self._client = AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
 
     @property
@@ -56,12 +57,10 @@ class EndpointBackend:
         asked = [text or " " for text in texts]
         try:
             answer = await self._client.embeddings.create(model=self._model, input=asked, encoding_format="float")
-        except APIConnectionError as error:
-            raise TransientModelError(f"the embeddings endpoint {self._client.base_url} cannot be reached: {error}") from error
-        except APIStatusError as error:
-            raise self._refusal(error) from error
+        except (APIConnectionError, APIStatusError) as error:
+            raise model_error(error, endpoint=self._told, now=datetime.now(UTC)) from error
         except APIError as error:
-            raise ModelError(f"the embeddings endpoint {self._client.base_url} gave no usable answer: {error}") from error
+            raise ModelError(f"{self._told} gave no usable answer: {error}") from error
         vectors = [each.embedding for each in sorted(answer.data, key=lambda each: each.index)]
         if len(vectors) != len(texts):
             raise ModelError(f"{self._model} gave {len(vectors)} vectors for {len(texts)} texts")
@@ -79,16 +78,3 @@ class EndpointBackend:
     async def close(self) -> None:
         """Closes the connections."""
         await self._client.close()
-
-    def _refusal(self, error: APIStatusError) -> ModelError:
-        word = f"the embeddings endpoint {self._client.base_url} answered {error.status_code} for {self._model}: {error.message}"
-        if error.status_code in _RETRYABLE or error.status_code >= 500:
-            return TransientModelError(word, retry_after=_seconds(error.response.headers.get("retry-after")))
-        return ModelConfigurationError(word)
-
-
-def _seconds(header: str | None) -> float | None:
-    try:
-        return float(header) if header else None
-    except ValueError:
-        return None

@@ -11,7 +11,7 @@ def load_tokenizer(*, max_tokens: int | None = None) -> Tokenizer:
     """A tokenizer of its own, without padding, cut at ``max_tokens`` (the marks around a text counted) or not at all.
 
     Raises:
-        ModelConfigurationError: If the ``embedded`` extra is not installed.
+        ModelConfigurationError: If the ``minilm`` extra is not installed.
     """
     tokenizer = Tokenizer.from_file(str(model_folder() / "tokenizer.json"))
     tokenizer.no_padding()
@@ -26,7 +26,7 @@ def count_tokens(text: str) -> int:
     """How many WordPiece tokens a text has, without the marks that a model puts around it.
 
     Raises:
-        ModelConfigurationError: If the ``embedded`` extra is not installed.
+        ModelConfigurationError: If the ``minilm`` extra is not installed.
     """
     return len(_counting_tokenizer().encode(text, add_special_tokens=False).ids)
 

@@ -19,13 +19,13 @@ def model_folder() -> Path:
     """Where the installed package keeps the model's files.
 
     Raises:
-        ModelConfigurationError: If the ``embedded`` extra is not installed.
+        ModelConfigurationError: If the ``minilm`` extra is not installed.
     """
     try:
         package = importlib.import_module(_PACKAGE)
     except ImportError as error:
         raise ModelConfigurationError(
-            f"the embedded model needs the package {_PACKAGE}: install varve[embedded], or set VARVE_EMBEDDING__KIND=openai"
+            f"the embedded model needs the package {_PACKAGE}: install varve[minilm], or set VARVE_EMBEDDING__KIND=openai"
         ) from error
     return Path(package.get_model_path())
 
