@@ -52,16 +52,17 @@ async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: 
     log = await read_log(settings, "messages")
     oracle = WindowOracle(tenant=tenant, settings=settings)
     oracle.read(log)
-    _judge_ledger(verdict, ledger, log)
+    judge_ledger(verdict, ledger, log)
     verdict.note("messages in windows that never closed", oracle.still_open())
     expected = {window.id: window for window in oracle.windows()}
-    observed = _windows_of(tenant, await read_log(settings, "windows"), verdict)
-    _judge_windows(verdict, ledger, expected, observed)
+    observed = latest_windows(tenant, await read_log(settings, "windows"), verdict)
+    judge_windows(verdict, ledger, expected, observed)
     await _judge_memories(verdict, store, tenant, expected_memories(tenant, expected.values()))
     return verdict
 
 
-def _judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) -> None:
+def judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) -> None:
+    """Whether everything that Kafka acknowledged lies where it said."""
     lying = {(record.partition, record.offset): record for record in log}
     gone = []
     for identity, place in ledger.acknowledged.items():
@@ -71,7 +72,7 @@ def _judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) ->
     verdict.lost += verdict.note("acknowledged by Kafka, but not there", gone)
 
 
-def _windows_of(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> dict[str, Window]:
+def latest_windows(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> dict[str, Window]:
     """The latest record of each window; all records of one must have the same messages."""
     found: dict[str, Window] = {}
     changed = []
@@ -90,7 +91,8 @@ def _windows_of(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> dict
     return found
 
 
-def _judge_windows(verdict: Verdict, ledger: Ledger, expected: dict[str, ExpectedWindow], observed: dict[str, Window]) -> None:
+def judge_windows(verdict: Verdict, ledger: Ledger, expected: dict[str, ExpectedWindow], observed: dict[str, Window]) -> None:
+    """Whether every acknowledged message is in one window, in order, and every window is what the oracle says."""
     placed = Counter(str(message.id) for window in observed.values() for message in window.messages)
     verdict.lost += verdict.note("acknowledged, but in no window", [each for each in ledger.acknowledged if not placed[each]])
     twice = [identity for identity, times in placed.items() for _ in range(times - 1)]
