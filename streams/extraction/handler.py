@@ -5,7 +5,7 @@ from memory.headers import ORIGIN
 from memory.keys import decode_key, encode_key
 from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
-from models.errors import BudgetExceededError, ModelAnswerError, TransientModelError
+from models.errors import BudgetExceededError, ModelAnswerError, ModelConfigurationError, TransientModelError
 from models.extraction.port import ExtractionContext, Extractor
 from retrieval.errors import StoreUnavailableError
 from retrieval.recall import Recall
@@ -82,6 +82,9 @@ class ExtractionHandler:
             raise TransientFailure(str(error), dependency="budget", retry_after=error.retry_after, is_try=False) from error
         except TransientModelError as error:
             raise TransientFailure(str(error), dependency="llm", retry_after=error.retry_after) from error
+        except ModelConfigurationError as error:
+            # A wrong key or model name is no window's fault: where every call is refused, the breaker keeps all of them waiting.
+            raise TransientFailure(str(error), dependency="llm") from error
         except ModelAnswerError as error:
             raise PoisonRecord("bad_answer", str(error), raw_answer=error.raw) from error
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
@@ -111,6 +114,10 @@ class ExtractionHandler:
         except StoreUnavailableError as error:
             # Patches without sight of the entity would append what is there already: better to wait for the store.
             raise TransientFailure(str(error), dependency="store") from error
+        except TransientModelError as error:
+            raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error
+        except ModelConfigurationError as error:
+            raise TransientFailure(str(error), dependency="embedding") from error
         own = {message.id for message in window.messages}
         return tuple(entity for entity in nearest if own.isdisjoint(entity.message_ids))
 

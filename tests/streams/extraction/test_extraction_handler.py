@@ -8,8 +8,12 @@ import pytest
 from memory.keys import decode_key, encode_key
 from memory.records import Extraction, Message, Window
 from memory.schema.model import MemorySchema
-from models.errors import BudgetExceededError, ModelAnswerError, OverloadedError, TransientModelError
+from models.embedding.port import Embedding
+from models.errors import BudgetExceededError, ModelAnswerError, ModelConfigurationError, OverloadedError, TransientModelError
 from models.extraction.port import ExtractionContext
+from retrieval.recall import Recall
+from retrieval.stores.build import build_store
+from runtime.clocks import SystemClock
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
@@ -83,6 +87,7 @@ async def test_an_extraction_goes_to_its_users_key(settings: Settings, tenants: 
     [
         (TransientModelError("504"), "llm", None),
         (OverloadedError("429", retry_after=7.0), "llm", 7.0),
+        (ModelConfigurationError("401"), "llm", None),
         (BudgetExceededError("used up", retry_after=3600.0), "budget", 3600.0),
     ],
 )
@@ -92,6 +97,38 @@ async def test_what_may_pass_is_tried_again_when_the_dependency_says(
     with pytest.raises(TransientFailure) as failure:
         await handler(settings, tenants, ScriptedExtractor(error)).handle(a_window())
     assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
+
+
+class RefusingEmbedder:
+    """Raises what it is given."""
+
+    name = "refusing"
+    dimension = 2
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
+        raise self.error
+
+    async def embed_query(self, text: str) -> Embedding:
+        raise self.error
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.parametrize(("error", "retry_after"), [(OverloadedError("429", retry_after=7.0), 7.0), (ModelConfigurationError("401"), None)])
+async def test_a_window_waits_for_an_embedding_model_that_refuses(
+    settings: Settings, tenants: TenantDirectory, error: Exception, retry_after: float | None
+) -> None:
+    nearest = Recall(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
+    extractor = ScriptedExtractor()
+    stage = ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, nearest=nearest, recalled=None, shown=None)
+    with pytest.raises(TransientFailure) as failure:
+        await stage.handle(a_window())
+    assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
+    assert extractor.seen == []
 
 
 async def test_an_answer_beyond_repair_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
