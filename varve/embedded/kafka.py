@@ -84,7 +84,8 @@ class EmbeddedKafka:
         if not listens(self.port):
             return False
         logger = logging.getLogger("aiokafka")
-        level, logger.level = logger.level, logging.CRITICAL  # a refused connection is no news while it starts
+        level = logger.level
+        logger.setLevel(logging.CRITICAL)  # a refused connection is no news while it starts
         admin = AIOKafkaAdminClient(bootstrap_servers=self.bootstrap, request_timeout_ms=REQUEST_TIMEOUT_MS)
         try:
             await admin.start()

@@ -1,17 +1,16 @@
 """A real Redis server as a child process, with its append-only file under a folder."""
 
+import asyncio
 from pathlib import Path
 from typing import Final
 
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
-
 from memory.errors import VarveError
-from varve.embedded.ports import HOST, free_port, listens, require_free
+from varve.embedded.ports import HOST, free_port, require_free
 from varve.errors import MissingPartError, PortInUseError
 from varve.supervisor.process import ProcessSpec, writing
 
 STOP_DEADLINE_S: Final = 20.0
+PING_TIMEOUT_S: Final = 2.0
 
 
 class EmbeddedRedis:
@@ -62,13 +61,16 @@ class EmbeddedRedis:
 
     async def ready(self) -> bool:
         """Whether the server answers a PING: it has then read its append-only file."""
-        if not listens(self.port):
+        try:
+            async with asyncio.timeout(PING_TIMEOUT_S):
+                reader, writer = await asyncio.open_connection(HOST, self.port)
+                try:
+                    writer.write(b"PING\r\n")
+                    return await reader.readline() == b"+PONG\r\n"
+                finally:
+                    writer.close()
+        except (OSError, TimeoutError):
             return False
-        async with Redis(host=HOST, port=self.port, socket_timeout=2.0) as client:
-            try:
-                return bool(await client.ping())
-            except (RedisError, OSError):
-                return False
 
     def _diagnose(self, log: str) -> VarveError | None:
         if "Address already in use" in log:
