@@ -10,6 +10,9 @@ import secrets
 import shutil
 import sys
 import tempfile
+import time
+import traceback
+from collections.abc import Awaitable
 from pathlib import Path
 
 import orjson
@@ -18,6 +21,7 @@ from tests.chaos.cluster import running_cluster
 from tests.chaos.faults import FAULTS
 from tests.chaos.rebuilt import rebuilt
 from tests.chaos.run import Outcome, run_fault, tenant_of
+from tests.chaos.verdict import Verdict
 
 
 def main() -> None:
@@ -40,16 +44,39 @@ def main() -> None:
 
 
 async def _run(folder: Path, names: list[str], seed: int) -> list[Outcome]:
+    """Runs fault after fault, and rebuilds behind each; behind one that did damage, the next begins on a cluster of its own."""
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # a broker that is killed is no news here
-    outcomes = []
-    async with running_cluster(folder, seed=seed) as cluster:
-        print("all is up", flush=True)
-        for name in names:
-            outcomes.append(await run_fault(cluster, FAULTS[name], seed=seed))
-            print(orjson.dumps(outcomes[-1].line()).decode(), flush=True)
-        outcomes.append(await rebuilt(cluster, [tenant_of(FAULTS[name], seed) for name in names], seed=seed))
-        print(orjson.dumps(outcomes[-1].line()).decode(), flush=True)
+    outcomes: list[Outcome] = []
+    left = list(names)
+    while left:
+        own = folder / str(len(outcomes))
+        own.mkdir()
+        unharmed = True
+        async with running_cluster(own, seed=seed) as cluster:
+            while left and unharmed:
+                fault = FAULTS[left.pop(0)]
+                outcomes.append(_told(await _survived(run_fault(cluster, fault, seed=seed), fault.name, seed)))
+                unharmed = outcomes[-1].verdict.passed
+                if unharmed:
+                    again = rebuilt(cluster, [tenant_of(fault, seed)], seed=seed, behind=fault.name)
+                    outcomes.append(_told(await _survived(again, fault.name, seed)))
+                    unharmed = outcomes[-1].verdict.passed
     return outcomes
+
+
+async def _survived(run: Awaitable[Outcome], name: str, seed: int) -> Outcome:
+    """A run's outcome, also where it broke off: what stalls is a fault of the product, and no reason to lose the report."""
+    started = time.monotonic()
+    try:
+        return await run
+    except Exception as error:
+        traceback.print_exc()
+        return Outcome(name, seed, Verdict(problems=[f"broke off: {error!r}"]), time.monotonic() - started)
+
+
+def _told(outcome: Outcome) -> Outcome:
+    print(orjson.dumps(outcome.line()).decode(), flush=True)
+    return outcome
 
 
 if __name__ == "__main__":

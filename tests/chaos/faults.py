@@ -49,12 +49,14 @@ def worker(stage: str) -> PickProcess:
 
 
 def killed(*picks: PickProcess, times: int = 3, within_s: float = 8.0) -> Break:
-    """kill -9, several times, each after a random while: also while the process still recovers. Of several one at random each time."""
+    """kill -9, several times, each after a random while: also while the process still recovers. Of several, each in turn, shuffled."""
 
     async def breaks(scene: Scene) -> None:
-        for _ in range(times):
+        victims = [picks[number % len(picks)] for number in range(times)]
+        scene.rng.shuffle(victims)
+        for pick in victims:
             await asyncio.sleep(scene.rng.uniform(0.5, within_s))
-            scene.rng.choice(picks)(scene).send(signal.SIGKILL)
+            pick(scene).send(signal.SIGKILL)
 
     return breaks
 
@@ -186,7 +188,7 @@ FAULTS: dict[str, Fault] = {
         Fault(name="edge-and-redis-hang", breaks=in_turn(hanging(edge, seconds=20.0), hanging(redis, seconds=20.0))),
         Fault(name="disk-full-sessions", breaks=disk_full("sessions", seconds=40.0), messages=800, pause_s=0.15),
         Fault(name="disk-full-entities", breaks=disk_full("entities", seconds=40.0), messages=800, pause_s=0.15),
-        Fault(name="everything", breaks=killed(*_EVERY_WORKER, service, broker, redis, edge, times=10, within_s=4.0)),
+        Fault(name="everything", breaks=killed(*_EVERY_WORKER, service, broker, redis, edge, times=18, within_s=4.0)),
     )
 }
 
@@ -194,7 +196,7 @@ SELECTION = (
     Fault(
         name="selection",
         breaks=in_turn(
-            together(poisoned, oversized, killed(*_EVERY_WORKER, times=5, within_s=3.0)),
+            together(poisoned, oversized, killed(*_EVERY_WORKER, times=len(_EVERY_WORKER), within_s=3.0)),
             killed(service, broker, redis, edge, times=4, within_s=3.0),
             zombie("index"),
         ),

@@ -15,13 +15,14 @@ from tests.chaos.verdict import Verdict
 from varve.demo.catch_up import CatchUp
 
 
-async def rebuilt(cluster: Cluster, tenants: Sequence[str], *, seed: int) -> Outcome:
+async def rebuilt(cluster: Cluster, tenants: Sequence[str], *, seed: int, behind: str) -> Outcome:
     """Drops the store, Redis' keys and the tables, has the log give them back, and compares.
 
     Args:
         cluster: Quiet; on return its stages run again and have caught up.
         tenants: Whose memories are compared.
         seed: Of the runs before, for the report.
+        behind: The run before, for the report.
     """
     started = time.monotonic()
     verdict = Verdict()
@@ -51,7 +52,7 @@ async def rebuilt(cluster: Cluster, tenants: Sequence[str], *, seed: int) -> Out
         verdict.wrong_values += verdict.note(f"{tenant}: other bytes", differing)
     if await _extractions(cluster) != extracted:
         verdict.problems.append("a rebuild has extracted windows again")
-    return Outcome("rebuild", seed, verdict, time.monotonic() - started)
+    return Outcome(f"rebuild behind {behind}", seed, verdict, time.monotonic() - started)
 
 
 async def _snapshots(cluster: Cluster, tenants: Sequence[str]) -> dict[str, dict[str, bytes]]:

@@ -32,5 +32,5 @@ async def test_nothing_is_lost_doubled_disordered_or_falsified(folder: Path) -> 
         for fault in SELECTION:
             outcome = await run_fault(cluster, fault, seed=seed)
             assert outcome.verdict.passed, outcome.line()
-        outcome = await rebuilt(cluster, [tenant_of(fault, seed) for fault in SELECTION], seed=seed)
+        outcome = await rebuilt(cluster, [tenant_of(fault, seed) for fault in SELECTION], seed=seed, behind="selection")
         assert outcome.verdict.passed, outcome.line()
