@@ -14,6 +14,8 @@ from memory.schema.model import EventType, ValueType
 
 _INT64: Final = range(-(2**63), 2**63)
 _FLOAT32_LARGEST: Final = 3.4028234663852886e38
+_LONGEST_INTEGER_BITS: Final = 1024
+"""Of an integer that becomes text: as far as doubles reach."""
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,19}(?:\.0{1,9})?", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 _ITEM_TYPES: Final[Mapping[ValueType, ValueType]] = {
@@ -123,7 +125,9 @@ def _to_bool(value: object) -> bool | None:
 def _to_text(value: object) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= _LONGEST_INTEGER_BITS else None
+    if isinstance(value, float):
         return repr(value) if math.isfinite(value) else None
     if not isinstance(value, str):
         return None

@@ -13,12 +13,16 @@ _RANGE: Final = re.compile(r"\s*[\[(]?\s*(\d{1,6})\s*(?:-|–|,|\.\.|to)\s*(\d{1
 _DATE: Final = re.compile(
     r"\s*(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?\s*"
 )
+_LONGEST_INTEGER_BITS: Final = 1024
+"""Of an integer that becomes text: as far as doubles reach."""
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 def as_text(value: Any, *, longest: int) -> str:
     """A text without control characters, loops and outer white space, at most so many characters; empty where there is none."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    if isinstance(value, int) and value.bit_length() > _LONGEST_INTEGER_BITS:
         return ""
     text = _UNPRINTABLE.sub("", str(value)).strip()
     text = cut_loop(text)
@@ -63,9 +67,9 @@ def as_weight(value: Any, *, heaviest: int) -> float | None:
             value = float(value)
         except ValueError:
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
         return None
-    share = value if isinstance(value, float) and value <= 1 else min(value, heaviest) / heaviest
+    share = value if isinstance(value, float) and value <= 1 else max(0, min(value, heaviest)) / heaviest
     return min(1.0, max(0.0, share))
 
 
