@@ -1,23 +1,44 @@
 """Windows, schemas and tasks to extract from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from memory.records import Message, Window
+from memory.records import Message, Usage, Window
 from memory.schema import MemorySchema, parse_schema
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
 from models.extraction.flow import Task
 from models.extraction.form import answer_schema
 from models.extraction.limits import PromptLimits
 from models.extraction.port import ExtractionContext
 from models.extraction.reading import Rules
+from runtime.settings import EmbeddingSettings, Settings
 
 BEGIN = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 BuildWindow = Callable[..., Window]
 BuildTask = Callable[..., Task]
+
+
+class UsageList:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.records: list[Usage] = []
+
+    async def record(self, usage: Usage) -> None:
+        self.records.append(usage)
+
+
+@pytest.fixture
+async def embedder() -> AsyncIterator[Embedder]:
+    """The real MiniLM."""
+    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    yield embedder
+    await embedder.close()
 
 
 @pytest.fixture(scope="session")

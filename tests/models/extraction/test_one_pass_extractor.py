@@ -13,10 +13,9 @@ from loadtest.asked import Asked
 from loadtest.llm_simulator import LLMSimulator
 from memory.hashing import content_hash
 from memory.ids import event_id
-from memory.records import Event, Extraction, Memory, Usage
+from memory.records import Event, Extraction, Memory
 from memory.schema import MemorySchema, sample_conversation, scenario, scenario_names
 from memory.tokens import estimate_tokens
-from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, ModelAnswerError
 from models.extraction.build import build_extractor
@@ -24,27 +23,10 @@ from models.extraction.port import ExtractionContext, Extractor
 from models.extraction.prompt_view import prompt_view
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
-from runtime.settings import BudgetSettings, EmbeddingSettings, LLMSettings, Settings
-from tests.models.extraction.conftest import BuildWindow
+from runtime.settings import BudgetSettings, LLMSettings, Settings
+from tests.models.extraction.conftest import BuildWindow, UsageList
 
 Say = Callable[[Asked], str]
-
-
-class UsageList:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.records: list[Usage] = []
-
-    async def record(self, usage: Usage) -> None:
-        self.records.append(usage)
-
-
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield embedder
-    await embedder.close()
 
 
 @asynccontextmanager

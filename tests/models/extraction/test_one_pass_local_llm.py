@@ -1,69 +1,30 @@
 """A real LLM in the loop: llama.cpp's server with Gemma 3 270M, a base model that proves the path, not the quality."""
 
-import asyncio
-import json
-import os
-import sys
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 from prometheus_client import CollectorRegistry
 
-from memory.records import Extraction, Usage
+from memory.records import Extraction
 from memory.schema import MemorySchema, coerce_properties
-from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
 from models.errors import ModelAnswerError
 from models.extraction.build import build_extractor
 from models.extraction.port import ExtractionContext
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
-from runtime.settings import EmbeddingSettings, ExtractionSettings, LLMSettings, Settings
-from tests.models.extraction.conftest import BuildWindow
+from runtime.settings import ExtractionSettings, LLMSettings, Settings
+from tests.models.extraction.conftest import BuildWindow, UsageList
 
 pytestmark = [pytest.mark.integration, pytest.mark.local_llm]
 
-ROOT = Path(__file__).parents[3]
 CONVERSATION = [
     ["I moved to Oslo yesterday.", "How do you like it?", "The flat is small, but I like the park."],
     ["My brother Bob visits me next week.", "Where will he sleep?", "On the sofa. He brings his two dogs."],
 ]
 
 
-class UsageList:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.records: list[Usage] = []
-
-    async def record(self, usage: Usage) -> None:
-        self.records.append(usage)
-
-
-@pytest.fixture
-async def local_llm(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
-    pytest.importorskip("xllamacpp", reason="the local-llm extra is not installed")
-    server = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "models.llm.local", "--folder", str(tmp_path), "--context-tokens", "6144"),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert server.stdout is not None
-    try:
-        async with asyncio.timeout(120):
-            yield json.loads(await server.stdout.readline())
-    finally:
-        if server.returncode is None:
-            server.terminate()
-            async with asyncio.timeout(30):
-                await server.wait()
-
-
 @pytest.mark.timeout(1800)
 async def test_a_whole_conversation_is_extracted_or_kept_with_its_raw_answers(
-    local_llm: dict[str, str], schema: MemorySchema, window_of: BuildWindow
+    local_llm: dict[str, str], embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
 ) -> None:
     llm_settings = LLMSettings(
         base_url=local_llm["base_url"],
@@ -75,7 +36,6 @@ async def test_a_whole_conversation_is_extracted_or_kept_with_its_raw_answers(
     )
     settings = Settings(llm=llm_settings, extraction=ExtractionSettings(window_tokens=1000))
     usages = UsageList()
-    embedder = build_embedder(EmbeddingSettings(), cache=settings.cache_path)
     llm = build_llm(settings, redis=None, usage=usages, metrics=LLMMetrics(CollectorRegistry()))
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     windows = [window_of(*texts).model_copy(update={"id": f"w{place}", "sequence": place}) for place, texts in enumerate(CONVERSATION)]
@@ -89,7 +49,6 @@ async def test_a_whole_conversation_is_extracted_or_kept_with_its_raw_answers(
                 kept_raw.append(error.raw)
     finally:
         await extractor.close()
-        await embedder.close()
 
     assert len(extractions) + len(kept_raw) == len(windows)
     assert all(raw.strip() for raw in kept_raw)

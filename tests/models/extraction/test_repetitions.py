@@ -1,4 +1,3 @@
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.records import Memory
-from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.extraction.dedup import Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
 from models.extraction.drafts import EventDraft, Tally
 from models.extraction.facts import Statement, differ_in_fact, says_all_of
 from models.llm.port import LLMAnswer, LLMRequest
-from runtime.settings import EmbeddingSettings, ExtractionSettings, Settings
+from runtime.settings import ExtractionSettings
 
 DAY = datetime(2023, 5, 7, 12, tzinfo=UTC)
 THRESHOLDS = Thresholds(duplicate=ExtractionSettings().duplicate_similarity, doubtful=ExtractionSettings().doubtful_similarity)
@@ -191,13 +189,6 @@ def test_merging_loses_no_evidence_but_of_what_was_laid_down_before(pairs: list[
 def test_thresholds_that_contradict_each_other_are_refused(duplicate: float, doubtful: float) -> None:
     with pytest.raises(ValueError, match="doubtful <= duplicate"):
         Thresholds(duplicate=duplicate, doubtful=doubtful)
-
-
-@pytest.fixture
-async def embedder() -> AsyncIterator[Embedder]:
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    yield embedder
-    await embedder.close()
 
 
 async def test_real_embeddings_keep_updates_and_find_repetitions(embedder: Embedder) -> None:

@@ -1,11 +1,6 @@
 """The chain against a real LLM: llama.cpp's server with Gemma 3 270M."""
 
-import asyncio
 import json
-import os
-import sys
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -13,35 +8,12 @@ from models.llm.port import ChatMessage
 
 pytestmark = [pytest.mark.integration, pytest.mark.local_llm]
 
-ROOT = Path(__file__).parents[3]
-
 SCHEMA = {
     "type": "object",
     "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer", "minimum": 0, "maximum": 150}},
     "required": ["name", "age"],
     "additionalProperties": False,
 }
-
-
-@pytest.fixture
-async def local_llm(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
-    pytest.importorskip("xllamacpp", reason="the local-llm extra is not installed")
-    server = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "models.llm.local", "--folder", str(tmp_path), "--context-tokens", "2048"),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert server.stdout is not None
-    try:
-        async with asyncio.timeout(120):
-            yield json.loads(await server.stdout.readline())
-    finally:
-        if server.returncode is None:
-            server.terminate()
-            async with asyncio.timeout(30):
-                await server.wait()
 
 
 def about(person: str) -> tuple[ChatMessage, ...]:
