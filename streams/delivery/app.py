@@ -1,4 +1,4 @@
-"""The Faust app of one stage: the settings that FAUST.md found to hold."""
+"""The Faust app of one stage: the settings that were found to hold (ADR 4)."""
 
 import logging
 from pathlib import Path
@@ -54,7 +54,7 @@ def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
 
 
 def source_topic(app: faust.App, name: str) -> faust.TopicT:
-    """A source topic, read as bytes: decoding is the stage's, where an error loses nothing (FAUST.md, D)."""
+    """A source topic, read as bytes: decoding is the stage's, where an error loses nothing (ADR 4, D)."""
     return app.topic(name, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw", allow_empty=True)
 
 

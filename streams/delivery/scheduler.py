@@ -2,7 +2,7 @@
 
 Records of one key are worked on one after the other, in the order of their log; keys are independent. Tenants share the slots of a
 worker by weight (start-time fair queueing over the time that their work took), and no tenant holds more than its share of the slots,
-so that another's record finds one free. Acknowledgements are released strictly in the order of offsets (FAUST.md, A). After a
+so that another's record finds one free. Acknowledgements are released strictly in the order of offsets (ADR 4, A). After a
 rebalance, a record that comes again joins the work that is already under way for it.
 
 A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the view goes far beyond what is held: of

@@ -1,7 +1,7 @@
 """Faust's table and RocksDB store, as far as the delivery rules need them changed.
 
 Faust assigns the changelog's partitions, recovers from them and opens the databases. What it does not do here is write: rows go
-through :class:`streams.delivery.state.PartitionState`, after their changelog records are durable (FAUST.md, C).
+through :class:`streams.delivery.state.PartitionState`, after their changelog records are durable (ADR 4, C).
 """
 
 from collections import defaultdict

@@ -167,7 +167,7 @@ def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str
 
     @app.on_rebalance_complete.connect  # type: ignore[arg-type]
     async def recovered(_app: Any, *_args: Any, **_: Any) -> None:
-        # Faust seeks with the flow active, and then clears what it had queued: records are skipped (FAUST.md, B).
+        # Faust seeks with the flow active, and then clears what it had queued: records are skipped (ADR 4, B).
         app.consumer.stop_flow()
         app.flow_control.suspend()
         ours = {place.partition for place in app.consumer.assignment() if place.topic == source}
