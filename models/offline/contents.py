@@ -29,7 +29,8 @@ def event_content(turn: Turn, passage: Passage) -> str:
     if turn.message.tool_call is not None:
         return _tool_text(turn, turn.message.tool_call)
     said_at = turn.message.event_time
-    text = f"{turn.speaker} ({in_words(said_at)}): {first_to_third_person(with_dates(passage.text, said_at), turn.speaker)}"
+    opening = turn.speaker if turn.message.speaker else turn.speaker.capitalize()
+    text = f"{opening} ({in_words(said_at)}): {first_to_third_person(with_dates(passage.text, said_at), turn.speaker)}"
     return text if passage.asked is None else f"{text} (answering {passage.asked.speaker}: {_question(passage.asked)})"
 
 

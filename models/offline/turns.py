@@ -25,7 +25,7 @@ class Turn:
     text: str
     """What was said, without what a recall had put there."""
     speaker: str
-    """A name, or "The user" and its like where nobody is named."""
+    """A name, or "the user" and its like where nobody is named."""
     listener: str | None
     """Who is spoken to, where the window has exactly one other speaker."""
     is_filler: bool
@@ -79,7 +79,7 @@ def speaker_of(message: Message) -> str:
         return " ".join(message.speaker.split())
     if message.tool_call is not None:
         return message.tool_call.name
-    return f"The {message.role}"
+    return f"the {message.role}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
