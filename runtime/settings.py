@@ -200,7 +200,9 @@ class EmbeddingSettings(Group):
     threads: int = Field(default=1, ge=1, description="Threads of the embedded model, per process.")
     batch_size: int = Field(default=32, ge=1, description="Texts in one batch.")
     late_tokens: int = Field(default=16, ge=1, description="Late-interaction vectors kept per memory, after pooling.")
-    cache_entries: int = Field(default=10_000, ge=0, description="Embeddings kept in memory, by content hash.")
+    cache_entries: int = Field(
+        default=2000, ge=0, description="Embeddings kept in memory by content hash, of documents and of queries each; 26 kB a document."
+    )
 
 
 class RecallSettings(Group):
