@@ -3,7 +3,7 @@
 from memory.errors import RecordError
 from memory.headers import ORIGIN
 from memory.keys import decode_key, encode_key
-from memory.records import Memory, Window
+from memory.records import Extraction, Memory, Window
 from memory.schema.model import MemorySchema
 from models.errors import BudgetExceededError, ModelAnswerError, ModelConfigurationError, TransientModelError
 from models.extraction.port import ExtractionContext, Extractor
@@ -13,6 +13,7 @@ from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.recalled import RecalledHashes
+from runtime.session_topics import SessionTopics
 from runtime.settings import Settings
 from runtime.shown import ShownEntities
 from runtime.tenants import TenantDirectory
@@ -33,6 +34,7 @@ class ExtractionHandler:
         nearest: Finds the entities that the extractor is shown; None: it is shown none.
         recalled: What recalls returned lately; None: echoes are known by their mark only.
         shown: What windows were shown that come again; None: whatever is nearest now.
+        topics: What the session was about before; None: the extractor is not told.
         generation: The generation to lay down, for the tenants that have it; None: each tenant's live one.
     """
 
@@ -45,6 +47,7 @@ class ExtractionHandler:
         nearest: Recall | None,
         recalled: RecalledHashes | None,
         shown: ShownEntities | None,
+        topics: SessionTopics | None,
         generation: str | None = None,
     ) -> None:
         self._extractions_topic = settings.topic("extractions")
@@ -53,6 +56,7 @@ class ExtractionHandler:
         self._nearest = nearest
         self._recalled = recalled
         self._shown = shown
+        self._topics = topics
         self._generation = generation
 
     def tenant_of(self, record: Delivered) -> str:
@@ -71,6 +75,7 @@ class ExtractionHandler:
             return []
         schema = schema_of(self._tenants, window.tenant, generation)
         context = ExtractionContext(
+            session_summary=await self._summary(window, generation),
             entities=await self._entities(window, schema, generation),
             recalled_hashes=await self._hashes(window),
             generation=generation,
@@ -87,7 +92,27 @@ class ExtractionHandler:
             raise TransientFailure(str(error), dependency="llm") from error
         except ModelAnswerError as error:
             raise PoisonRecord("bad_answer", str(error), raw_answer=error.raw) from error
+        await self._note_topics(extraction)
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
+
+    async def _summary(self, window: Window, generation: str) -> str:
+        if self._topics is None:
+            return ""
+        try:
+            topics = await self._topics.before(window.tenant, window.session, generation, window.sequence)
+        except RedisUnavailableError as error:
+            _log.warning("the extractor is not told what the session was about", why=str(error))
+            return ""
+        return "; ".join(dict.fromkeys(topics))
+
+    async def _note_topics(self, extraction: Extraction) -> None:
+        if self._topics is None:
+            return
+        topics = [segment.topic for segment in extraction.segments]
+        try:
+            await self._topics.note(extraction.tenant, extraction.session, extraction.generation, extraction.sequence, topics)
+        except RedisUnavailableError as error:
+            _log.warning("what the session was about is not noted", why=str(error))
 
     async def _entities(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
         """The entities nearest to a window; the same ones when it comes again, for by then they know what it says."""

@@ -14,7 +14,9 @@ from models.extraction.port import ExtractionContext
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
-from runtime.settings import Settings
+from runtime.redis import connect_redis
+from runtime.session_topics import SessionTopics
+from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
 from streams.errors import PoisonRecord, TransientFailure
@@ -32,9 +34,11 @@ class ScriptedExtractor:
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
         self.seen: list[tuple[Window, MemorySchema]] = []
+        self.contexts: list[ExtractionContext] = []
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         self.seen.append((window, schema))
+        self.contexts.append(context)
         if self.error is not None:
             raise self.error
         return extraction(window.sequence, [("grep", 0)])
@@ -54,7 +58,7 @@ def tenants(settings: Settings) -> TenantDirectory:
 
 
 def handler(settings: Settings, tenants: TenantDirectory, extractor: ScriptedExtractor) -> ExtractionHandler:
-    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None)
+    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None, topics=None)
 
 
 def a_window(tenant: str = TENANT) -> Delivered:
@@ -124,7 +128,9 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
 ) -> None:
     nearest = Recall(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
-    stage = ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, nearest=nearest, recalled=None, shown=None)
+    stage = ExtractionHandler(
+        settings=settings, tenants=tenants, extractor=extractor, nearest=nearest, recalled=None, shown=None, topics=None
+    )
     with pytest.raises(TransientFailure) as failure:
         await stage.handle(a_window())
     assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
@@ -160,3 +166,21 @@ def test_a_tenants_weight_is_the_one_in_the_tenants_file(settings: Settings, ten
     assert weight_of(TenantDirectory(path=path), TENANT) == 2.5
     assert weight_of(tenants, "nobody") == 1.0
     assert weight_of(tenants, "") == 1.0
+
+
+@pytest.mark.integration
+async def test_a_window_is_told_what_its_session_was_about_and_tells_the_next(
+    settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
+) -> None:
+    extractor = ScriptedExtractor()
+    async with connect_redis(RedisSettings(url=redis_url)) as client:
+        topics = SessionTopics(client=client, prefix=topic_prefix, ttl_s=60)
+        await topics.note(TENANT, "s1", "", 1, ["a slow build", "grep"])
+        await topics.note(TENANT, "s1", "", 2, ["grep"])
+        stage = ExtractionHandler(
+            settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None, topics=topics
+        )
+        await stage.handle(a_window())
+        assert extractor.contexts[0].session_summary == "a slow build; grep"
+        said = extraction(3, [("grep", 0)])
+        assert await topics.before(TENANT, said.session, "", 4) == ("a slow build", "grep", "grep", *(each.topic for each in said.segments))
