@@ -6,6 +6,7 @@ another tenant's data, since the tenant is always among the parts.
 
 import hashlib
 import uuid
+from functools import lru_cache
 from typing import Final
 
 from memory.keys import join_parts
@@ -39,6 +40,7 @@ def patch_id(window: str, place: int, generation: str = "") -> str:
     return _derive("patch", window, str(place), generation or "-")
 
 
+@lru_cache(maxsize=65_536)
 def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = "") -> str:
     """The id of the entity of a type that a ``GROUP BY`` key names."""
     return _derive("entity", tenant, entity_type, entity_key, generation or "-")

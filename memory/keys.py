@@ -60,6 +60,7 @@ def entity_key(*parts: str) -> str:
     return encode_key(*parts).decode("ascii")
 
 
+@lru_cache(maxsize=65_536)
 def entity_key_parts(key: str) -> tuple[str, ...]:
     """The parts of an entity's key.
 

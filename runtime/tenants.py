@@ -41,6 +41,7 @@ class TenantDirectory:
         self._path = path
         self._recheck_s = recheck_s
         self._looked_at: dict[Path, tuple[float, _Version | None]] = {}
+        self._schema_paths: dict[str, Path] = {}
         self._reading = _read(path)
         self._refused: _Version | None = None
 
@@ -83,7 +84,9 @@ class TenantDirectory:
         """
         tenant = self.get(tenant_id)
         name = tenant.schema_of(tenant.generation if generation is None else generation)
-        path = self._path.parent / name
+        path = self._schema_paths.get(name)
+        if path is None:
+            path = self._schema_paths[name] = self._path.parent / name
         version = self._version_of(path)
         known = self._reading.schemas.get(name)
         if known is None or known[0] != version:
