@@ -60,7 +60,7 @@ async def test_a_process_is_started_when_it_is_ready(tmp_path: Path) -> None:
 
 
 async def test_a_process_that_ends_while_it_starts_is_told_with_its_last_words(tmp_path: Path) -> None:
-    process = ManagedProcess(_spec(tmp_path, "import sys; print('noise'); sys.exit('the moon is in the wrong house')", ready=_never))
+    process = ManagedProcess(_spec(tmp_path, "import sys; print('noise', flush=True); sys.exit('the moon is in the wrong house')", ready=_never))
     with pytest.raises(
         StartError, match=r"^part ended with exit code 1 while it started: the moon is in the wrong house \(whole log: .*\)$"
     ):
@@ -83,7 +83,7 @@ async def test_a_process_that_never_gets_ready_is_stopped(tmp_path: Path) -> Non
     ],
 )
 async def test_the_file_systems_refusals_become_one_sentence(words: str, error: type[VarveError], tmp_path: Path) -> None:
-    process = ManagedProcess(_spec(tmp_path, f"import sys; print('at line 1'); sys.exit({words!r})", ready=_never))
+    process = ManagedProcess(_spec(tmp_path, f"import sys; print('at line 1', flush=True); sys.exit({words!r})", ready=_never))
     with pytest.raises(error) as caught:
         await process.start()
     assert "\n" not in str(caught.value)
