@@ -60,7 +60,8 @@ async def test_a_process_is_started_when_it_is_ready(tmp_path: Path) -> None:
 
 
 async def test_a_process_that_ends_while_it_starts_is_told_with_its_last_words(tmp_path: Path) -> None:
-    process = ManagedProcess(_spec(tmp_path, "import sys; print('noise', flush=True); sys.exit('the moon is in the wrong house')", ready=_never))
+    last_words = "import sys; print('noise', flush=True); sys.exit('the moon is in the wrong house')"
+    process = ManagedProcess(_spec(tmp_path, last_words, ready=_never))
     with pytest.raises(
         StartError, match=r"^part ended with exit code 1 while it started: the moon is in the wrong house \(whole log: .*\)$"
     ):
