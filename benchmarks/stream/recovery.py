@@ -31,7 +31,8 @@ async def recovery(base: Settings, folder: Path, *, keys: int) -> dict[str, obje
 
     Returns:
         For ``tables_kept`` and ``tables_removed``: ``seconds``, and ``seconds_after_session_timeout``, where the new worker was only
-        started once Kafka had given the dead one up: what the first has more is the wait for that.
+        started once Kafka had given the dead one up. A worker started at once waits for that while it loads its own code, so the
+        time-out adds at most what the first has more, and nothing where starting takes longer.
     """
     settings = await fresh(base, folder, **{TENANT: SCHEMA})
     run = _Run(settings, keys)
