@@ -166,7 +166,7 @@ class Chains:
     def _try_later(self, entry: Entry[FaustRecord], failure: TransientFailure) -> None:
         """Gives the slot to others while the record waits."""
         wait = self._context.wait_s(failure, entry.tries)
-        if not failure.is_try:
+        if not failure.is_try or self._context.breaker(failure.dependency).is_open:
             entry.tries -= 1
         self._scheduler.pause(entry, time.monotonic())
         asyncio.get_running_loop().call_later(wait, self._resume, entry)

@@ -138,6 +138,23 @@ async def test_while_the_dependency_is_away_for_everyone_nothing_is_given_up() -
         assert scene.acked == [0, 1, 2]
 
 
+async def test_an_outage_of_one_dependency_leaves_the_tries_for_another() -> None:
+    async with chains() as scene:
+        for offset in range(4):
+            scene.answers[offset] = failing(TransientFailure("away", dependency="store"))
+            await scene.put(offset, b"%d" % offset)
+        await until(lambda: len(scene.handled) > 40)
+
+        def busy_once() -> list[Outgoing]:
+            scene.answers.clear()
+            raise TransientFailure("busy", dependency="llm")
+
+        scene.answers = {0: busy_once}
+        await scene.drained()
+        assert reasons(scene.sent) == []
+        assert scene.acked == [0, 1, 2, 3]
+
+
 async def test_poison_and_bugs_are_dead_lettered_at_once_and_their_key_goes_on() -> None:
     async with chains() as scene:
         scene.answers[0] = failing(PoisonRecord("bad_answer", "beyond repair", raw_answer="{{"))
