@@ -40,6 +40,7 @@ REPLACE: Final = "replace"
 KNOWN_FROM_WINDOW: Final = ("user", "session", "day")
 """Parts of an entity's key that no answer has to name."""
 
+_MOST_RANGES: Final = 12
 _MOST_PLACES: Final = 20
 _MOST_KEYWORDS: Final = 5
 
@@ -76,9 +77,8 @@ def answer_schema(schema: MemorySchema) -> dict[str, Any]:
     It keeps to what strict endpoints accept: every property required, null for what is absent, no further ones. Lists of numbers and
     keywords are bounded, for it is there that small models count on for ever.
     """
-    lists: dict[str, Any] = {
-        SEGMENTS: _list_of(_object({TOPIC: {"type": "string"}, RANGES: _list_of({**_indices(), "minItems": 2, "maxItems": 2})}))
-    }
+    ranges = _list_of(_list_of({"type": "integer"}, minItems=2, maxItems=2), maxItems=_MOST_RANGES)
+    lists: dict[str, Any] = {SEGMENTS: _list_of(_object({TOPIC: {"type": "string"}, RANGES: ranges}))}
     if schema.event_types:
         lists[EVENTS] = _list_of(_one_of(_event_schema(event_type) for event_type in schema.event_types))
     if entity_types := patched_types(schema):
@@ -96,7 +96,7 @@ def _event_schema(event_type: EventType) -> dict[str, Any]:
     }
     if event_type.properties:
         fields[PROPERTIES] = _object({each.name: _value_schema(each) for each in event_type.properties})
-    return _object(fields | {KEYWORDS: {**_list_of({"type": "string"}), "maxItems": _MOST_KEYWORDS}, WEIGHT: {"type": "integer"}})
+    return _object(fields | {KEYWORDS: _list_of({"type": "string"}, maxItems=_MOST_KEYWORDS), WEIGHT: {"type": "integer"}})
 
 
 def _patch_schema(entity_type: EntityType) -> dict[str, Any]:
@@ -114,11 +114,11 @@ def _value_schema(each: Property) -> dict[str, Any]:
 
 
 def _indices() -> dict[str, Any]:
-    return {**_list_of({"type": "integer"}), "maxItems": _MOST_PLACES}
+    return _list_of({"type": "integer"}, maxItems=_MOST_PLACES)
 
 
-def _list_of(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": dict(items)}
+def _list_of(items: Mapping[str, Any], **bounds: int) -> dict[str, Any]:
+    return {"type": "array", "items": dict(items), **bounds}
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
