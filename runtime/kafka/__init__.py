@@ -5,7 +5,7 @@ from runtime.kafka.groups import ConsumerGroups
 from runtime.kafka.offsets import KafkaOffsets, TopicPartition
 from runtime.kafka.producer import OutgoingRecord, Position, Producer
 from runtime.kafka.reader import read_topic
-from runtime.kafka.topics import check_topics, create_topics
+from runtime.kafka.topics import check_topics, create_topic, create_topics
 
 __all__ = [
     "ConsumerGroups",
@@ -16,6 +16,7 @@ __all__ = [
     "TopicPartition",
     "check_topics",
     "client_options",
+    "create_topic",
     "create_topics",
     "read_topic",
 ]

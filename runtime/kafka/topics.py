@@ -1,10 +1,10 @@
 """Creates Varve's topics and checks that they are there: Faust is never assigned a topic that it did not find at its start."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aiokafka.admin import NewTopic
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import TopicAlreadyExistsError, for_code
 
 from memory.topics import ALL, DEAD_LETTERS, TopicSpec, topic_name
@@ -45,20 +45,29 @@ async def create_topics(settings: Settings) -> tuple[str, ...]:
     kafka = settings.kafka
     async with admin_client(kafka) as client:
         there = await partition_counts(client)
-        wanted = [spec for spec in ALL if topic_name(spec, kafka.topic_prefix) not in there]
-        if wanted:
-            response = await client.create_topics([_new_topic(spec, kafka) for spec in wanted])
-            for topic, code, *message in response.topic_errors:
-                if code and for_code(code) is not TopicAlreadyExistsError:
-                    why = message[0] if message and message[0] else for_code(code).__name__
-                    raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to create {topic}: {why}")
-        created = tuple(topic_name(spec, kafka.topic_prefix) for spec in wanted)
-        async with asyncio.timeout(kafka.request_timeout_s):
-            while not set(created) <= set(there):
-                await asyncio.sleep(_POLL_S)
-                there = await partition_counts(client)
-        _common_partition_count(there, kafka)
+        missing = [spec for spec in ALL if topic_name(spec, kafka.topic_prefix) not in there]
+        created = await _create(client, [_new_topic(spec, kafka) for spec in missing], kafka)
+        _common_partition_count(await partition_counts(client), kafka)
     return created
+
+
+async def create_topic(name: str, *, config: Mapping[str, str], kafka: KafkaSettings) -> None:
+    """Creates one topic with ``kafka.partitions`` partitions, where it is missing, and waits until the broker shows it.
+
+    Args:
+        name: The name on the broker, with prefix.
+        config: Its configuration in Kafka's own words.
+        kafka: Where to.
+
+    Raises:
+        KafkaUnavailableError: If the broker does not answer or refuses; says why.
+    """
+    async with admin_client(kafka) as client:
+        if name not in await partition_counts(client):
+            new = NewTopic(
+                name=name, num_partitions=kafka.partitions, replication_factor=kafka.replication_factor, topic_configs=dict(config)
+            )
+            await _create(client, [new], kafka)
 
 
 async def check_topics(settings: Settings) -> int:
@@ -73,6 +82,23 @@ async def check_topics(settings: Settings) -> int:
     """
     async with admin_client(settings.kafka) as client:
         return _common_partition_count(await partition_counts(client), settings.kafka)
+
+
+async def _create(client: AIOKafkaAdminClient, topics: Sequence[NewTopic], kafka: KafkaSettings) -> tuple[str, ...]:
+    if not topics:
+        return ()
+    response = await client.create_topics(list(topics))
+    for topic, code, *message in response.topic_errors:
+        if code and for_code(code) is not TopicAlreadyExistsError:
+            why = message[0] if message and message[0] else for_code(code).__name__
+            raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to create {topic}: {why}")
+    created = tuple(topic.name for topic in topics)
+    there = await partition_counts(client)
+    async with asyncio.timeout(kafka.request_timeout_s):
+        while not set(created) <= set(there):
+            await asyncio.sleep(_POLL_S)
+            there = await partition_counts(client)
+    return created
 
 
 def _new_topic(spec: TopicSpec, kafka: KafkaSettings) -> NewTopic:

@@ -65,13 +65,19 @@ def state_table(app: faust.App, name: str, settings: Settings) -> PartitionTable
         key_type=bytes,
         value_type=bytes,
         partitions=settings.kafka.partitions,
-        extra_topic_configs={
-            "min.insync.replicas": str(settings.kafka.min_insync_replicas),
-            "min.compaction.lag.ms": str(_COMPACTION_LAG_MS),
-            "max.message.bytes": str(settings.kafka.max_message_bytes),
-        },
+        extra_topic_configs=changelog_config(settings.kafka),
     )
     return cast(PartitionTable, table)
+
+
+def changelog_config(kafka: KafkaSettings) -> dict[str, str]:
+    """A changelog's configuration in Kafka's own words."""
+    return {
+        "cleanup.policy": "compact",
+        "min.insync.replicas": str(kafka.min_insync_replicas),
+        "min.compaction.lag.ms": str(_COMPACTION_LAG_MS),
+        "max.message.bytes": str(kafka.max_message_bytes),
+    }
 
 
 def _credentials(kafka: KafkaSettings) -> faust.types.auth.CredentialsT | None:

@@ -10,12 +10,12 @@ import faust
 from memory.topics import DEAD_LETTERS
 from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
-from runtime.kafka import check_topics
+from runtime.kafka import check_topics, create_topic
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.probe import ProbeServer
 from runtime.settings import Settings
-from streams.delivery.app import build_app, source_topic, state_table
+from streams.delivery.app import build_app, changelog_config, source_topic, state_table
 from streams.delivery.backoff import Backoff
 from streams.delivery.build import NewDriver
 from streams.delivery.context import StageContext
@@ -102,9 +102,12 @@ class Worker:
             pacer=Pacer(shortest_s=delivery.batch_interval_s, longest_s=delivery.max_batch_interval_s),
             may_write=membership.may_write,
         )
+        if context.changelog_topic is not None:
+            # A group whose leader does not see the changelog is assigned its sources without it: tables would begin empty.
+            await create_topic(context.changelog_topic, config=changelog_config(settings.kafka), kafka=settings.kafka)
         driver = self._new_driver(context, table.rows if table is not None else lambda _: NoRows())
         ready = {"assigned": False, "recovered": False, "not_rebalancing": False}
-        _connect(app, topic, driver, source=self._source, ready=ready)
+        _connect(app, topic, driver, source=self._source, changelog=context.changelog_topic, ready=ready)
 
         probe = ProbeServer(host=settings.metrics_host, port=settings.metrics_port, ready=lambda: ready, metrics=self._metrics)
         async with probe:
@@ -152,7 +155,7 @@ class Worker:
         _log.info("drained", stage=self._stage, left=driver.backlog)
 
 
-def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, ready: dict[str, bool]) -> None:
+def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, changelog: str | None, ready: dict[str, bool]) -> None:
     """Wires Faust's stream and its rebalance signals to the driver."""
 
     @app.agent(topic, name="intake")
@@ -170,7 +173,12 @@ def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str
         # Faust seeks with the flow active, and then clears what it had queued: records are skipped (ADR 4, B).
         app.consumer.stop_flow()
         app.flow_control.suspend()
-        ours = {place.partition for place in app.consumer.assignment() if place.topic == source}
+        assignment = app.consumer.assignment()
+        ours = {place.partition for place in assignment if place.topic == source}
+        unrecovered = ours - {place.partition for place in assignment if place.topic == changelog}
+        if changelog is not None and unrecovered:
+            await app.crash(StreamError(f"partitions {sorted(unrecovered)} of {source} came without {changelog}: their state is not known"))
+            return
         await driver.assign(ours, int(app.consumer_generation_id))
         ready.update(assigned=True, recovered=True, not_rebalancing=True)
 

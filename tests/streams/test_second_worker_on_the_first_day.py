@@ -1,0 +1,58 @@
+"""A second worker that joins a stage whose changelog is young gets the state of the partitions that it takes over."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from memory.keys import encode_key
+from memory.records import SessionCommand, Window
+from runtime.kafka import Producer, create_topics, read_topic
+from runtime.settings import Settings
+from runtime.tenants import add_tenant
+from streams.delivery.folders import tables_folder
+from streams.run import serve_stage
+from tests.streams.flow import TENANT, caught_up, flow_settings, send_sample
+from tests.streams.steps import until
+
+pytestmark = pytest.mark.integration
+
+SESSIONS = tuple(f"s-{number}" for number in range(6))
+
+
+async def test_what_one_worker_has_begun_the_next_one_ends(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> None:
+    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "edge.sock")
+    settings = settings.model_copy(
+        update={"sessions": settings.sessions.model_copy(update={"message_count": 1000, "message_cap": 1000, "idle_partition_s": 3600.0})}
+    )
+    add_tenant(settings.tenants_path, TENANT, schema="companion")
+    await create_topics(settings)
+    sent = sum([await send_sample(settings, session=session) for session in SESSIONS])
+    stops = asyncio.Event(), asyncio.Event()
+    async with asyncio.TaskGroup() as workers:
+        workers.create_task(serve_stage("sessions", settings, stops[0]))
+        try:
+            await caught_up(settings, ["sessions"])
+            workers.create_task(serve_stage("sessions", settings, stops[1]))
+            second = tables_folder(settings.data, "sessions") / "1"
+            await until(lambda: any(second.rglob("*.db")))
+            await _flush(settings)
+            await caught_up(settings, ["sessions"])
+        finally:
+            for stop in stops:
+                stop.set()
+    windows = [Window.from_json(record.value or b"") async for record in read_topic(settings.topic("windows"), settings.kafka)]
+    assert sum(len(window.messages) for window in {window.id: window for window in windows}.values()) == sent
+
+
+async def _flush(settings: Settings) -> None:
+    command = SessionCommand(command="flush", tenant=TENANT)
+    async with Producer(kafka=settings.kafka) as producer:
+        for partition in range(settings.kafka.partitions):
+            await producer.send(
+                settings.topic("messages"),
+                key=encode_key(TENANT),
+                value=command.to_json(),
+                headers=[("varve-kind", b"command")],
+                partition=partition,
+            )
