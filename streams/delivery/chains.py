@@ -134,7 +134,7 @@ class Chains:
         entry.begun = entry.begun or datetime.now(UTC)
         try:
             entry.result = await self._handler.handle(await self._whole(entry))
-            self._context.succeeded()
+            self._context.succeeded(begun=entry.started)
         except TransientFailure as failure:
             if not self._is_last_try(entry, failure):
                 self._try_later(entry, failure)

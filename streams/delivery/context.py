@@ -39,6 +39,8 @@ class StageContext:
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
+    failed_at: dict[str, float] = field(default_factory=dict)
+    """When each dependency last failed, on the monotonic clock."""
 
     def breaker(self, dependency: str) -> CircuitBreaker:
         """The breaker of a dependency."""
@@ -46,10 +48,15 @@ class StageContext:
             self.breakers[dependency] = self.new_breaker()
         return self.breakers[dependency]
 
-    def succeeded(self) -> None:
-        """The handler got through: what it depends on is there."""
-        for breaker in self.breakers.values():
-            breaker.succeeded()
+    def succeeded(self, *, begun: float) -> None:
+        """The handler got through: what it depends on is there, unless it failed another since.
+
+        Args:
+            begun: When the handler began, on the monotonic clock. A slow call that began before an outage says nothing of it.
+        """
+        for dependency, breaker in self.breakers.items():
+            if begun > self.failed_at.get(dependency, -1.0):
+                breaker.succeeded()
 
     def wait_s(self, failure: TransientFailure, tries: int) -> float:
         """How long to wait before the next try, in seconds: the back-off, or until the dependency's breaker lets one call through."""
@@ -57,7 +64,8 @@ class StageContext:
         wait = self.backoff.wait(tries, retry_after=failure.retry_after)
         if failure.is_try:
             breaker = self.breaker(failure.dependency)
-            breaker.failed(time.monotonic())
+            self.failed_at[failure.dependency] = time.monotonic()
+            breaker.failed(self.failed_at[failure.dependency])
             wait = max(wait, breaker.retry_after(time.monotonic()))
         # Looked at again in a minute at the latest: a budget may be raised, an endpoint may come back sooner than it said.
         wait = min(wait, _LONGEST_WAIT_S)

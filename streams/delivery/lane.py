@@ -158,6 +158,7 @@ class Lane:
         tries = 0
         while True:
             tries += 1
+            begun = time.monotonic()
             try:
                 batch = Batch(self._partition, records, self._state, may_write=self._may_write)
                 await self._handler.handle(batch)
@@ -170,7 +171,7 @@ class Lane:
                 self._state.discard()
                 raise
             else:
-                self._context.succeeded()
+                self._context.succeeded(begun=begun)
                 return
 
     async def _until_refused(self, refusal: Refusal, first_time: datetime) -> None:

@@ -86,6 +86,10 @@ class Scene:
         self.generation += 1
         await self.chains.assign(set(partitions), self.generation)
 
+    async def tried_more(self, times: int) -> None:
+        so_far = len(self.handled)
+        await until(lambda: len(self.handled) > so_far + times)
+
     async def drained(self) -> None:
         async with asyncio.timeout(60):
             await self.chains.drained()
@@ -153,6 +157,25 @@ async def test_an_outage_of_one_dependency_leaves_the_tries_for_another() -> Non
         await scene.drained()
         assert reasons(scene.sent) == []
         assert scene.acked == [0, 1, 2, 3]
+
+
+async def test_a_slow_success_that_began_before_an_outage_does_not_end_it() -> None:
+    async with chains() as scene:
+        for slow in range(1, 3):
+            scene.gates[slow] = asyncio.Event()
+            await scene.put(slow, b"slow-%d" % slow)
+        await until(lambda: len(scene.handled) == 2)
+        for offset in (3, 4):
+            scene.answers[offset] = failing(TransientFailure("away", dependency="store"))
+            await scene.put(offset, b"%d" % offset)
+        for slow in range(1, 3):
+            await scene.tried_more(20)
+            scene.gates[slow].set()
+        await scene.tried_more(20)
+        assert reasons(scene.sent) == []
+        scene.answers.clear()
+        await scene.drained()
+        assert scene.acked == [1, 2, 3, 4]
 
 
 async def test_poison_and_bugs_are_dead_lettered_at_once_and_their_key_goes_on() -> None:
