@@ -46,11 +46,6 @@ def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = 
     return _derive("entity", tenant, entity_type, entity_key, generation or "-")
 
 
-def summary_id(entity: str, topic: str, period: str) -> str:
-    """The id of the summary of one topic's timeline over one period (``2023-W19``, ``2023-05``)."""
-    return _derive("summary", entity, topic, period)
-
-
 def message_id(tenant: str, session: str, origin: str) -> str:
     """The id of a message whose producer gave it none: from where it first lay in the log, ``topic/partition/offset``."""
     return _derive("message", tenant, session, origin)
