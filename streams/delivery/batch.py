@@ -20,6 +20,14 @@ class Refusal:
     detail: str
     raw_answer: str | None = None
 
+    @classmethod
+    def of(cls, record: Delivered, error: Exception) -> "Refusal":
+        """The refusal of a record that an error speaks against, or that a defect of ours broke on."""
+        if isinstance(error, (RecordError, PoisonRecord)):
+            raw_answer = error.raw_answer if isinstance(error, PoisonRecord) else None
+            return cls(record, error.reason, str(error) or type(error).__name__, raw_answer)
+        return cls(record, "unexpected", f"{type(error).__name__}: {error}")
+
 
 @dataclass(slots=True)
 class Batch:
@@ -52,8 +60,7 @@ class Batch:
 
     def refuse(self, record: Delivered, error: Exception) -> None:
         """Sends a record to the dead letters."""
-        reason = getattr(error, "reason", "unexpected")
-        self.refusals.append(Refusal(record, str(reason), str(error) or type(error).__name__, getattr(error, "raw_answer", None)))
+        self.refusals.append(Refusal.of(record, error))
 
 
 class BatchHandler(Protocol):

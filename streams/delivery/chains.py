@@ -53,7 +53,7 @@ class Chains:
         handler: What to do with a record.
         topic: The source topic.
         scheduler: Who works next.
-        max_tries: Tries before a record goes to the dead letters; waiting for an open breaker is no try.
+        max_tries: Failures of its own with one dependency before a record goes to the dead letters.
         reread: Reads a record again whose contents the scheduler has let go; None where it lets none go.
     """
 
@@ -136,15 +136,17 @@ class Chains:
             entry.result = await self._handler.handle(await self._whole(entry))
             self._context.succeeded(begun=entry.started)
         except TransientFailure as failure:
-            if not self._is_last_try(entry, failure):
-                self._try_later(entry, failure)
+            self._context.failed(failure)
+            failures = self._failures_of(entry, failure)
+            if failures < self._max_tries:
+                self._try_later(entry, failure, failures)
                 return
-            entry.result = [self._letter(entry, "gave_up", str(failure))]
+            entry.result = [self._letter(entry, PoisonRecord("gave_up", str(failure)))]
         except (PoisonRecord, RecordError) as error:
-            entry.result = [self._letter(entry, error.reason, str(error), getattr(error, "raw_answer", None))]
+            entry.result = [self._letter(entry, error)]
         except Exception as error:
             _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage)
-            entry.result = [self._letter(entry, "unexpected", f"{type(error).__name__}: {error}")]
+            entry.result = [self._letter(entry, error)]
         may_write = self._scheduler.computed(entry, time.monotonic())
         self._start_ready()
         if may_write:
@@ -160,14 +162,17 @@ class Chains:
                 entry.record.take_back(whole)
         return entry.record.record
 
-    def _is_last_try(self, entry: Entry[FaustRecord], failure: TransientFailure) -> bool:
-        return failure.is_try and entry.tries >= self._max_tries and not self._context.breaker(failure.dependency).is_open
+    def _failures_of(self, entry: Entry[FaustRecord], failure: TransientFailure) -> int:
+        """How often the record failed by its own fault, with what failed it now."""
+        if not failure.is_try:
+            return 0
+        is_away = self._context.breaker(failure.dependency).is_open
+        now, served_at = time.monotonic(), self._context.served_at
+        return entry.patience.failed(failure.dependency, now=now, served_at=served_at, is_away=is_away)
 
-    def _try_later(self, entry: Entry[FaustRecord], failure: TransientFailure) -> None:
+    def _try_later(self, entry: Entry[FaustRecord], failure: TransientFailure, failures: int) -> None:
         """Gives the slot to others while the record waits."""
-        wait = self._context.wait_s(failure, entry.tries)
-        if not failure.is_try or self._context.breaker(failure.dependency).is_open:
-            entry.tries -= 1
+        wait = self._context.wait_s(failure, max(1, failures))
         self._scheduler.pause(entry, time.monotonic())
         asyncio.get_running_loop().call_later(wait, self._resume, entry)
         self._start_ready()
@@ -177,8 +182,8 @@ class Chains:
         self._scheduler.resume(entry)
         self._start_ready()
 
-    def _letter(self, entry: Entry[FaustRecord], reason: str, detail: str, raw_answer: str | None = None) -> Outgoing:
-        refusal = Refusal(entry.record.record, reason, detail, raw_answer)
+    def _letter(self, entry: Entry[FaustRecord], error: Exception) -> Outgoing:
+        refusal = Refusal.of(entry.record.record, error)
         return self._context.letter(refusal, entry.tries, entry.begun or datetime.now(UTC))
 
     async def _write(self, entry: Entry[FaustRecord]) -> None:
@@ -191,7 +196,7 @@ class Chains:
                 if self._may_write(entry):
                     await self._context.wait_out(failure, tries)
             except RecordError as error:
-                entry.result = [self._letter(entry, error.reason, f"what it gave cannot be produced: {error}")]
+                entry.result = [self._letter(entry, PoisonRecord(error.reason, f"what it gave cannot be produced: {error}"))]
             else:
                 break
         else:

@@ -22,7 +22,7 @@ _log = logger(__name__)
 _LONGEST_WAIT_S: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class StageContext:
     """What the lanes or chains of a worker share."""
 
@@ -41,6 +41,8 @@ class StageContext:
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
     failed_at: dict[str, float] = field(default_factory=dict)
     """When each dependency last failed, on the monotonic clock."""
+    served_at: float = -1.0
+    """When the newest call of a handler began that got through, on the monotonic clock."""
 
     def breaker(self, dependency: str) -> CircuitBreaker:
         """The breaker of a dependency."""
@@ -54,26 +56,31 @@ class StageContext:
         Args:
             begun: When the handler began, on the monotonic clock. A slow call that began before an outage says nothing of it.
         """
+        self.served_at = max(self.served_at, begun)
         for dependency, breaker in self.breakers.items():
             if begun > self.failed_at.get(dependency, -1.0):
                 breaker.succeeded()
+
+    def failed(self, failure: TransientFailure) -> None:
+        """The handler did not get through."""
+        if failure.is_try:
+            self.failed_at[failure.dependency] = time.monotonic()
+            self.breaker(failure.dependency).failed(self.failed_at[failure.dependency])
 
     def wait_s(self, failure: TransientFailure, tries: int) -> float:
         """How long to wait before the next try, in seconds: the back-off, or until the dependency's breaker lets one call through."""
         self.metrics.retries.labels(self.stage).inc()
         wait = self.backoff.wait(tries, retry_after=failure.retry_after)
         if failure.is_try:
-            breaker = self.breaker(failure.dependency)
-            self.failed_at[failure.dependency] = time.monotonic()
-            breaker.failed(self.failed_at[failure.dependency])
-            wait = max(wait, breaker.retry_after(time.monotonic()))
+            wait = max(wait, self.breaker(failure.dependency).retry_after(time.monotonic()))
         # Looked at again in a minute at the latest: a budget may be raised, an endpoint may come back sooner than it said.
         wait = min(wait, _LONGEST_WAIT_S)
         _log.warning("trying again", stage=self.stage, tries=tries, wait_s=round(wait, 2), why=str(failure))
         return wait
 
     async def wait_out(self, failure: TransientFailure, tries: int) -> None:
-        """Waits before the next try."""
+        """Notes the failure, and waits before the next try."""
+        self.failed(failure)
         await asyncio.sleep(self.wait_s(failure, tries))
 
     def letter(self, refusal: Refusal, tries: int, first_time: datetime) -> Outgoing:

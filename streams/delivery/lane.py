@@ -10,7 +10,6 @@ from collections import deque
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
-from memory.errors import RecordError
 from runtime.logs import logger
 from streams.delivery.batch import Batch, BatchHandler, Refusal
 from streams.delivery.context import StageContext
@@ -141,7 +140,7 @@ class Lane:
             raise
         except Exception as error:
             if len(taken) == 1:
-                await self._until_refused(_refusal_of(records[0], error), first_time)
+                await self._until_refused(Refusal.of(records[0], error), first_time)
                 _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage, partition=self._partition)
             else:
                 for each in taken:
@@ -208,8 +207,3 @@ class Lane:
                 await self._context.outbox.send(commands, may_write=self._may_write)
             except TransientFailure as failure:
                 _log.warning("timers wait for the next second", stage=self._context.stage, why=str(failure))
-
-
-def _refusal_of(record: Delivered, error: Exception) -> Refusal:
-    reason = error.reason if isinstance(error, RecordError) else "unexpected"
-    return Refusal(record, reason, f"{type(error).__name__}: {error}")

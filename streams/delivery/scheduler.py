@@ -16,6 +16,8 @@ from datetime import datetime
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
+from streams.delivery.patience import Patience
+
 R = TypeVar("R")
 
 Place = tuple[str, int]
@@ -46,6 +48,7 @@ class Entry(Generic[R]):
     status: Status = Status.WAITING
     started: float = 0.0
     tries: int = 0
+    patience: Patience = field(default_factory=Patience)
     begun: datetime | None = None
     """When it was first worked on, by the wall clock."""
     result: Any = None

@@ -159,6 +159,22 @@ async def test_an_outage_of_one_dependency_leaves_the_tries_for_another() -> Non
         assert scene.acked == [0, 1, 2, 3]
 
 
+async def test_tries_that_one_dependency_used_up_are_not_held_against_another() -> None:
+    async with chains() as scene:
+        failures = [TransientFailure("away", dependency="store")] * 2 + [TransientFailure("busy", dependency="llm")] * 2
+
+        def next_failure() -> list[Outgoing]:
+            if failures:
+                raise failures.pop(0)
+            return [Outgoing("out", b"k", b"0")]
+
+        scene.answers[0] = next_failure
+        await scene.put(0)
+        await scene.drained()
+        assert reasons(scene.sent) == []
+        assert scene.acked == [0]
+
+
 async def test_a_slow_success_that_began_before_an_outage_does_not_end_it() -> None:
     async with chains() as scene:
         for slow in range(1, 3):
