@@ -24,6 +24,10 @@ from tests.chaos.run import Outcome, run_fault, tenant_of
 from tests.chaos.verdict import Verdict
 
 
+_FAULTS_OF_A_CLUSTER = 5
+"""A rebuild takes up all that a cluster has ever been told: with every fault it would take longer."""
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description="Breaks Varve under load, and counts what it loses.")
@@ -44,7 +48,7 @@ def main() -> None:
 
 
 async def _run(folder: Path, names: list[str], seed: int) -> list[Outcome]:
-    """Runs fault after fault, and rebuilds behind each; behind one that did damage, the next begins on a cluster of its own."""
+    """Runs fault after fault, and rebuilds behind each; behind a few, or one that did damage, the next begins on a cluster of its own."""
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # a broker that is killed is no news here
     outcomes: list[Outcome] = []
     left = list(names)
@@ -52,15 +56,17 @@ async def _run(folder: Path, names: list[str], seed: int) -> list[Outcome]:
         own = folder / str(len(outcomes))
         own.mkdir()
         unharmed = True
+        batch, left = left[:_FAULTS_OF_A_CLUSTER], left[_FAULTS_OF_A_CLUSTER:]
         async with running_cluster(own, seed=seed) as cluster:
-            while left and unharmed:
-                fault = FAULTS[left.pop(0)]
+            while batch and unharmed:
+                fault = FAULTS[batch.pop(0)]
                 outcomes.append(_told(await _survived(run_fault(cluster, fault, seed=seed), fault.name, seed)))
                 unharmed = outcomes[-1].verdict.passed
                 if unharmed:
                     again = rebuilt(cluster, [tenant_of(fault, seed)], seed=seed, behind=fault.name)
                     outcomes.append(_told(await _survived(again, fault.name, seed)))
                     unharmed = outcomes[-1].verdict.passed
+        left = batch + left
     return outcomes
 
 
