@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from memory.records import Memory
+from memory.records import Message
 from models.embedding.port import Vector
 from models.extraction.coercion import as_indices
 from models.extraction.drafts import EventDraft, Tally
@@ -19,6 +19,7 @@ from models.extraction.fencing import fenced, nonce_of, one_line
 from models.extraction.flow import Flow
 from models.extraction.lenient_json import read_json
 from models.llm.port import ChatMessage, LLMRequest
+from runtime.session_notes import NotedEvent
 
 _MAX_DOUBTS: Final = 20
 _MAX_EVIDENCE: Final = 20
@@ -63,12 +64,24 @@ class Candidate:
     type: str
     statement: Statement
     is_laid_down: bool
+    tool_messages: frozenset[int] = frozenset()
+    """The places of the tools' own messages that it rests on."""
 
 
-def candidates_of(events: Sequence[EventDraft], session_events: Sequence[Memory]) -> list[Candidate]:
-    """What is compared: the session's events, then the window's, in order."""
+def candidates_of(events: Sequence[EventDraft], session_events: Sequence[NotedEvent], messages: Sequence[Message] = ()) -> list[Candidate]:
+    """What is compared: the session's events, then the window's, in order.
+
+    Args:
+        events: The window's events.
+        session_events: What earlier windows laid down.
+        messages: The window's messages.
+    """
+    tools = frozenset(place for place, message in enumerate(messages) if message.role == "tool")
     laid_down = [Candidate(each.type, Statement(each.content, each.properties, each.event_time), True) for each in session_events]
-    return laid_down + [Candidate(each.type, Statement(each.content, each.properties, each.event_time), False) for each in events]
+    return laid_down + [
+        Candidate(each.type, Statement(each.content, each.properties, each.event_time), False, tools.intersection(each.messages))
+        for each in events
+    ]
 
 
 def compare(candidates: Sequence[Candidate], vectors: Sequence[Vector], thresholds: Thresholds) -> tuple[list[Doubt], list[Doubt]]:
@@ -86,12 +99,20 @@ def compare(candidates: Sequence[Candidate], vectors: Sequence[Vector], threshol
         for earlier, other in enumerate(candidates[:later]):
             if candidate.is_laid_down or candidate.type != other.type or similar[earlier, later] < thresholds.doubtful:
                 continue
+            if candidate.tool_messages - other.tool_messages:
+                continue  # a tool that answers twice was called twice; what people say twice happened once
             if differ_in_fact(candidate.statement, other.statement):
                 continue
-            one_says_all = says_all_of(candidate.statement, other.statement) or says_all_of(other.statement, candidate.statement)
-            pairs = same if one_says_all and similar[earlier, later] >= thresholds.duplicate else doubts
+            pairs = same if _is_one(candidate, other) and similar[earlier, later] >= thresholds.duplicate else doubts
             pairs.append(Doubt(earlier, later))
     return same, doubts
+
+
+def _is_one(later: Candidate, earlier: Candidate) -> bool:
+    """Whether nothing is lost by laying down both as one. What is laid down already cannot take anything up any more."""
+    if earlier.is_laid_down:
+        return says_all_of(earlier.statement, later.statement) and later.statement.properties.keys() <= earlier.statement.properties.keys()
+    return says_all_of(earlier.statement, later.statement) or says_all_of(later.statement, earlier.statement)
 
 
 def resolution_flow(candidates: Sequence[Candidate], doubts: Sequence[Doubt], request: LLMRequest) -> Flow[list[Doubt]]:

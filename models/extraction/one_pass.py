@@ -111,7 +111,7 @@ class OnePassExtractor:
         )
 
     async def _without_repetitions(self, draft: Draft, task: Task, usage: list[Usage]) -> Draft:
-        candidates = candidates_of(draft.events, task.context.session_events)
+        candidates = candidates_of(draft.events, task.context.session_events, task.rules.window.messages)
         if len(candidates) < 2 or not draft.events:
             return draft
         embeddings = await self._embedder.embed_documents([each.statement.content for each in candidates])

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from memory.records import Extraction, Memory, Window
 from memory.schema.model import MemorySchema
+from runtime.session_notes import NotedEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,7 @@ class ExtractionContext:
     generation: str = ""
     attempt: int = 0
     """Counts up when the answer before was of no use (a :class:`models.errors.ModelAnswerError`): an LLM is asked anew, past its cache."""
-    session_events: tuple[Memory, ...] = field(default=())
+    session_events: tuple[NotedEvent, ...] = field(default=())
     """What earlier windows of the session laid down lately: the same event is not laid down again."""
 
 

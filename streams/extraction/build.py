@@ -12,7 +12,7 @@ from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.recalled import RecalledHashes
 from runtime.redis import connect_redis
-from runtime.session_topics import SessionTopics
+from runtime.session_notes import SessionNotes
 from runtime.settings import Settings
 from runtime.shown import ShownEntities
 from streams.delivery.build import NewDriver, RowsOf
@@ -47,7 +47,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         nearest=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
         recalled=RecalledHashes(client=client, prefix=settings.redis.prefix),
         shown=ShownEntities(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
-        topics=SessionTopics(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
+        notes=SessionNotes(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
         generation=generation,
     )
     rereader = await resources.enter_async_context(Rereader(kafka=settings.kafka))

@@ -13,7 +13,7 @@ from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.recalled import RecalledHashes
-from runtime.session_topics import SessionTopics
+from runtime.session_notes import Notes, SessionNotes
 from runtime.settings import Settings
 from runtime.shown import ShownEntities
 from runtime.tenants import TenantDirectory
@@ -34,7 +34,7 @@ class ExtractionHandler:
         nearest: Finds the entities that the extractor is shown; None: it is shown none.
         recalled: What recalls returned lately; None: echoes are known by their mark only.
         shown: What windows were shown that come again; None: whatever is nearest now.
-        topics: What the session was about before; None: the extractor is not told.
+        notes: What the session's windows before gave; None: the extractor is not told.
         generation: The generation to lay down, for the tenants that have it; None: each tenant's live one.
     """
 
@@ -47,7 +47,7 @@ class ExtractionHandler:
         nearest: Recall | None,
         recalled: RecalledHashes | None,
         shown: ShownEntities | None,
-        topics: SessionTopics | None,
+        notes: SessionNotes | None,
         generation: str | None = None,
     ) -> None:
         self._extractions_topic = settings.topic("extractions")
@@ -56,7 +56,7 @@ class ExtractionHandler:
         self._nearest = nearest
         self._recalled = recalled
         self._shown = shown
-        self._topics = topics
+        self._notes = notes
         self._generation = generation
 
     def tenant_of(self, record: Delivered) -> str:
@@ -74,8 +74,10 @@ class ExtractionHandler:
         if not tenant.has_generation(generation):
             return []
         schema = schema_of(self._tenants, window.tenant, generation)
+        before = await self._before(window, generation)
         context = ExtractionContext(
-            session_summary=await self._summary(window, generation),
+            session_summary="; ".join(dict.fromkeys(before.topics)),
+            session_events=before.events,
             entities=await self._entities(window, schema, generation),
             recalled_hashes=await self._hashes(window),
             generation=generation,
@@ -92,27 +94,25 @@ class ExtractionHandler:
             raise TransientFailure(str(error), dependency="llm") from error
         except ModelAnswerError as error:
             raise PoisonRecord("bad_answer", str(error), raw_answer=error.raw) from error
-        await self._note_topics(extraction)
+        await self._note(extraction)
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 
-    async def _summary(self, window: Window, generation: str) -> str:
-        if self._topics is None:
-            return ""
+    async def _before(self, window: Window, generation: str) -> Notes:
+        if self._notes is None:
+            return Notes()
         try:
-            topics = await self._topics.before(window.tenant, window.session, generation, window.sequence)
+            return await self._notes.before(window, generation)
         except RedisUnavailableError as error:
-            _log.warning("the extractor is not told what the session was about", why=str(error))
-            return ""
-        return "; ".join(dict.fromkeys(topics))
+            _log.warning("the extractor is not told what the session's windows before gave: what they said may come twice", why=str(error))
+            return Notes()
 
-    async def _note_topics(self, extraction: Extraction) -> None:
-        if self._topics is None:
+    async def _note(self, extraction: Extraction) -> None:
+        if self._notes is None:
             return
-        topics = [segment.topic for segment in extraction.segments]
         try:
-            await self._topics.note(extraction.tenant, extraction.session, extraction.generation, extraction.sequence, topics)
+            await self._notes.note(extraction)
         except RedisUnavailableError as error:
-            _log.warning("what the session was about is not noted", why=str(error))
+            _log.warning("what the window gave is not noted for those behind it", why=str(error))
 
     async def _entities(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
         """The entities nearest to a window; the same ones when it comes again, for by then they know what it says."""

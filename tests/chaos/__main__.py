@@ -23,7 +23,6 @@ from tests.chaos.rebuilt import rebuilt
 from tests.chaos.run import Outcome, run_fault, tenant_of
 from tests.chaos.verdict import Verdict
 
-
 _FAULTS_OF_A_CLUSTER = 5
 """A rebuild takes up all that a cluster has ever been told: with every fault it would take longer."""
 

@@ -13,7 +13,7 @@ from loadtest.asked import Asked
 from loadtest.llm_simulator import LLMSimulator
 from memory.hashing import content_hash
 from memory.ids import event_id
-from memory.records import Event, Extraction, Memory
+from memory.records import Extraction
 from memory.schema import MemorySchema, sample_conversation, scenario, scenario_names
 from memory.tokens import estimate_tokens
 from models.embedding.port import Embedder
@@ -23,6 +23,7 @@ from models.extraction.port import ExtractionContext, Extractor
 from models.extraction.prompt_view import prompt_view
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
+from runtime.session_notes import NotedEvent
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from tests.models.extraction.conftest import BuildWindow, UsageList
 
@@ -54,18 +55,6 @@ def saying(*contents: str, same: list[int] | None = None) -> Say:
     """Answers an extraction with an event for each content, resting on the message in its place."""
     events = [{"type": "life_event", "msgs": [place], "content": content} for place, content in enumerate(contents)]
     return lambda asked: json.dumps({"same": same or []} if is_about_pairs(asked) else {"segments": [], "events": events, "patches": []})
-
-
-def memory_of(event: Event) -> Memory:
-    return Memory(
-        id=event.id,
-        tenant=event.tenant,
-        kind="event",
-        type=event.type,
-        content=event.content,
-        event_time=event.event_time,
-        properties=event.properties,
-    )
 
 
 async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
@@ -147,7 +136,9 @@ async def test_what_the_session_laid_down_is_not_laid_down_again(embedder: Embed
     window = window_of("I moved to Oslo.")
     async with extractor_over(saying("Alice moved to Oslo."), embedder) as (extractor, _):
         (event,) = (await extractor.extract(window, schema, ExtractionContext())).events
-        again = await extractor.extract(window, schema, ExtractionContext(session_events=(memory_of(event),)))
+        again = await extractor.extract(
+            window, schema, ExtractionContext(session_events=(NotedEvent(event.type, event.content, event.properties, event.event_time),))
+        )
 
     assert again.events == []
     assert [(each.reason, each.count) for each in again.dropped] == [("laid_down_before", 1)]

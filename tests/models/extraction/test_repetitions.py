@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.records import Memory
+from memory.records import Message
 from models.embedding.port import Embedder
 from models.extraction.dedup import Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
 from models.extraction.drafts import EventDraft, Tally
 from models.extraction.facts import Statement, differ_in_fact, says_all_of
 from models.llm.port import LLMAnswer, LLMRequest
+from runtime.session_notes import NotedEvent
 from runtime.settings import ExtractionSettings
 
 DAY = datetime(2023, 5, 7, 12, tzinfo=UTC)
@@ -132,8 +133,8 @@ def test_merging_keeps_the_fuller_text_and_all_evidence() -> None:
 
 
 def test_what_the_session_has_laid_down_is_not_laid_down_again() -> None:
-    old = Memory(id="e", tenant="acme", kind="event", type="note", content="Ann ran.", event_time=DAY)
-    events = [event("Ann ran."), event("Ann ran by the lake."), event("Bob slept.")]
+    old = NotedEvent("note", "Ann ran by the lake.", {"km": 5}, DAY)
+    events = [event("Ann ran."), event("Ann ran by the lake.", km=5), event("Bob slept.")]
     tally = Tally()
     candidates = candidates_of(events, (old,))
     same, doubts = compare(candidates, [SAME, SAME, SAME, FAR], THRESHOLDS)
@@ -141,6 +142,25 @@ def test_what_the_session_has_laid_down_is_not_laid_down_again() -> None:
     assert doubts == []
     assert merge(events, 1, same, tally) == (events[2],)
     assert [(each.reason, each.count) for each in tally.as_dropped()] == [("laid_down_before", 2)]
+
+
+@pytest.mark.parametrize("fuller", [event("Ann ran by the lake."), event("Ann ran.", km=5)])
+def test_what_says_more_than_the_session_has_laid_down_is_not_dropped_unasked(fuller: EventDraft) -> None:
+    candidates = candidates_of([fuller], (NotedEvent("note", "Ann ran.", {}, DAY),))
+
+    assert compare(candidates, [SAME, SAME], THRESHOLDS) == ([], [Doubt(0, 1)])
+
+
+def test_a_tool_that_answers_twice_was_called_twice() -> None:
+    said = [
+        Message(tenant="acme", user="ann", session="s", text="grep: ok", role=role, event_time=DAY) for role in ("tool", "tool", "user")
+    ]
+    once, again, told = event("Used grep.", place=0), event("Used grep.", place=1), event("Used grep.", place=2)
+
+    assert compare(candidates_of([once, again], (), said), [SAME, SAME], THRESHOLDS) == ([], [])
+    assert compare(candidates_of([once], (NotedEvent("note", "Used grep.", {}, DAY),), said), [SAME, SAME], THRESHOLDS) == ([], [])
+    assert compare(candidates_of([once, once], (), said), [SAME, SAME], THRESHOLDS) == ([Doubt(0, 1)], [])
+    assert compare(candidates_of([once, told], (), said), [SAME, SAME], THRESHOLDS) == ([Doubt(0, 1)], [])
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 """The extraction stage sorts what an extractor raises, and gives what it returns to the right key."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from memory.keys import decode_key, encode_key
-from memory.records import Extraction, Message, Window
+from memory.records import Extraction, Message, Segment, Window
 from memory.schema.model import MemorySchema
 from models.embedding.port import Embedding
 from models.errors import BudgetExceededError, ModelAnswerError, ModelConfigurationError, OverloadedError, TransientModelError
@@ -15,14 +15,14 @@ from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
 from runtime.redis import connect_redis
-from runtime.session_topics import SessionTopics
+from runtime.session_notes import NotedEvent, SessionNotes
 from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
 from streams.errors import PoisonRecord, TransientFailure
 from streams.extraction.handler import ExtractionHandler
 from streams.tenancy import weight_of
-from tests.streams.laid_down import SCHEMA, TENANT, extraction
+from tests.streams.laid_down import SCHEMA, START, TENANT, extraction
 from tests.streams.steps import delivered, plain_settings, tenants_of
 
 
@@ -58,7 +58,7 @@ def tenants(settings: Settings) -> TenantDirectory:
 
 
 def handler(settings: Settings, tenants: TenantDirectory, extractor: ScriptedExtractor) -> ExtractionHandler:
-    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None, topics=None)
+    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None, notes=None)
 
 
 def a_window(tenant: str = TENANT) -> Delivered:
@@ -129,7 +129,7 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
     nearest = Recall(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
     stage = ExtractionHandler(
-        settings=settings, tenants=tenants, extractor=extractor, nearest=nearest, recalled=None, shown=None, topics=None
+        settings=settings, tenants=tenants, extractor=extractor, nearest=nearest, recalled=None, shown=None, notes=None
     )
     with pytest.raises(TransientFailure) as failure:
         await stage.handle(a_window())
@@ -169,18 +169,23 @@ def test_a_tenants_weight_is_the_one_in_the_tenants_file(settings: Settings, ten
 
 
 @pytest.mark.integration
-async def test_a_window_is_told_what_its_session_was_about_and_tells_the_next(
+async def test_a_window_is_told_what_those_before_it_gave_and_tells_the_next(
     settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
 ) -> None:
     extractor = ScriptedExtractor()
     async with connect_redis(RedisSettings(url=redis_url)) as client:
-        topics = SessionTopics(client=client, prefix=topic_prefix, ttl_s=60)
-        await topics.note(TENANT, "s1", "", 1, ["a slow build", "grep"])
-        await topics.note(TENANT, "s1", "", 2, ["grep"])
+        notes = SessionNotes(client=client, prefix=topic_prefix, ttl_s=60)
+        for number, topics in ((1, ("a slow build", "grep")), (2, ("grep",))):
+            segments = [Segment(id=topic, topic=topic, ranges=[(0, 0)]) for topic in topics]
+            await notes.note(extraction(number, [("grep", number)]).model_copy(update={"segments": segments}))
         stage = ExtractionHandler(
-            settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None, topics=topics
+            settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None, notes=notes
         )
-        await stage.handle(a_window())
-        assert extractor.contexts[0].session_summary == "a slow build; grep"
-        said = extraction(3, [("grep", 0)])
-        assert await topics.before(TENANT, said.session, "", 4) == ("a slow build", "grep", "grep", *(each.topic for each in said.segments))
+        window = a_window()
+        await stage.handle(window)
+        (context,) = extractor.contexts
+        assert context.session_summary == "a slow build; grep"
+        assert [(each.content, each.properties["failure"]) for each in context.session_events] == [("used grep", 1), ("used grep", 2)]
+        behind = Window.from_json(window.value or b"").model_copy(update={"sequence": 4})
+        (*_, newest) = (await notes.before(behind, "")).events
+        assert newest == NotedEvent("tool_use", "used grep", {"tool_name": "grep", "failure": 0}, START + timedelta(minutes=3))
