@@ -1,7 +1,7 @@
 """What a stage gives to be run."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from runtime.settings import Settings
 from streams.delivery.batch import BatchHandler
@@ -12,9 +12,6 @@ from streams.delivery.state import Codec, RowStore
 
 RowsOf = Callable[[int], RowStore]
 NewDriver = Callable[[StageContext, RowsOf], Driver]
-
-_CACHED_STATES: Final = 20_000
-"""State objects kept in memory per partition."""
 
 
 class NoState:
@@ -44,7 +41,7 @@ def lanes_of(settings: Settings, codec: Codec[Any], new_handler: Callable[[int],
             rows=rows,
             codec=codec,
             max_span=settings.delivery.max_queued,
-            cache_size=_CACHED_STATES,
+            cache_bytes=settings.delivery.state_cache_bytes,
         )
 
     return new_driver

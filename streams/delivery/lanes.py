@@ -36,7 +36,7 @@ class Lanes:
         rows: The local table of a partition.
         codec: How the stage's state becomes bytes.
         max_span: How many records of one partition are held.
-        cache_size: How many state objects of one partition are kept in memory.
+        cache_bytes: What the state objects of one partition may weigh in memory.
     """
 
     def __init__(
@@ -47,14 +47,14 @@ class Lanes:
         rows: Callable[[int], RowStore],
         codec: Codec[Any],
         max_span: int,
-        cache_size: int,
+        cache_bytes: int,
     ) -> None:
         self._context = context
         self._new_handler = new_handler
         self._rows = rows
         self._codec = codec
         self._max_span = max_span
-        self._cache_size = cache_size
+        self._cache_bytes = cache_bytes
         self._lanes: dict[int, Lane] = {}
 
     @property
@@ -75,7 +75,7 @@ class Lanes:
                 partition=partition,
                 generation=generation,
                 handler=self._new_handler(partition),
-                state=PartitionState(self._rows(partition), self._codec, cache_size=self._cache_size),
+                state=PartitionState(self._rows(partition), self._codec, cache_bytes=self._cache_bytes),
                 context=self._context,
             )
             self._lanes[partition] = lane

@@ -4,10 +4,11 @@ A row on disk and in the changelog is eight bytes with the position of the sourc
 bytes. The position lets a recovery refuse a row that a zombie wrote late: positions of one partition only grow.
 """
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
+
+from streams.delivery.cache import StateCache
 
 _POSITION_BYTES: Final = 8
 
@@ -81,14 +82,13 @@ class PartitionState(Generic[T]):
     Args:
         rows: The partition's local table.
         codec: How state becomes bytes.
-        cache_size: How many objects are kept in memory.
+        cache_bytes: What the objects kept in memory may weigh (:class:`streams.delivery.cache.StateCache`).
     """
 
-    def __init__(self, rows: RowStore, codec: Codec[T], *, cache_size: int) -> None:
+    def __init__(self, rows: RowStore, codec: Codec[T], *, cache_bytes: int) -> None:
         self._rows = rows
         self._codec = codec
-        self._cache: OrderedDict[bytes, T] = OrderedDict()
-        self._cache_size = cache_size
+        self._cache: StateCache[T] = StateCache(max_bytes=cache_bytes)
         self._touched: set[bytes] = set()
         self._dirty: dict[bytes, tuple[int, T | None]] = {}
 
@@ -97,14 +97,12 @@ class PartitionState(Generic[T]):
         if key in self._dirty:
             return self._dirty[key][1]
         state = self._cache.get(key)
-        if state is not None:
-            self._cache.move_to_end(key)
-        else:
+        if state is None:
             row = self._rows.read(key)
             if row is None:
                 return None
             state = self._codec.decode(unpack(row)[1])
-            self._cache[key] = state
+            self._cache.put(key, state, row_bytes=len(row))
         self._touched.add(key)
         return state
 
@@ -132,20 +130,17 @@ class PartitionState(Generic[T]):
         """Ends the step: its rows are durable in the changelog, up to that offset."""
         if rows:
             self._rows.write(rows, changelog_offset)
-        for key, (_, state) in self._dirty.items():
-            if state is None:
-                self._cache.pop(key, None)
+        for row, (_, state) in zip(rows, self._dirty.values(), strict=True):
+            if row.value is None or state is None:
+                self._cache.drop(row.key)
             else:
-                self._cache[key] = state
-                self._cache.move_to_end(key)
+                self._cache.put(row.key, state, row_bytes=len(row.value))
         self._end_step()
-        while len(self._cache) > self._cache_size:
-            self._cache.popitem(last=False)
 
     def discard(self) -> None:
         """Gives the step up: nothing of it was."""
         for key in self._touched | self._dirty.keys():
-            self._cache.pop(key, None)
+            self._cache.drop(key)
         self._end_step()
 
     def scan(self) -> Iterator[tuple[bytes, T]]:

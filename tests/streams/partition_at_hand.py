@@ -33,7 +33,7 @@ class PartitionAtHand:
 
     def __init__(self, handler: BatchHandler, codec: Codec[Any]) -> None:
         self._handler = handler
-        self.state = PartitionState(RowsInMemory(), codec, cache_size=1)
+        self.state = PartitionState(RowsInMemory(), codec, cache_bytes=1)
 
     async def take(self, records: Sequence[Delivered]) -> Batch:
         batch = Batch(0, records, self.state)

@@ -46,7 +46,7 @@ class Steps:
         self.handler = handler
         self.rows = rows or RowsInMemory()
         self.partition = partition
-        self.state: PartitionState[Any] = PartitionState(self.rows, codec, cache_size=1000)
+        self.state: PartitionState[Any] = PartitionState(self.rows, codec, cache_bytes=10_000_000)
         handler.recover(self.state, datetime.now(UTC))
 
     async def take(self, records: Sequence[Delivered]) -> Batch:

@@ -147,7 +147,7 @@ class Scene:
             pacer=Pacer(shortest_s=0.0, longest_s=0.0),
             may_write=lambda generation: generation == self.generation,
         )
-        state = PartitionState(self.rows, Counts(), cache_size=10)
+        state = PartitionState(self.rows, Counts(), cache_bytes=100_000)
         self.lane = Lane(partition=0, generation=GENERATION, handler=self.handler, state=state, context=context)
 
     def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> Taken:

@@ -17,8 +17,8 @@ class NumbersCodec:
         return [int(each) for each in raw.decode().split(",")]
 
 
-def state_on(rows: RowsInMemory, *, cache_size: int = 2) -> PartitionState[list[int]]:
-    return PartitionState(rows, NumbersCodec(), cache_size=cache_size)
+def state_on(rows: RowsInMemory, *, cache_bytes: int = 10_000) -> PartitionState[list[int]]:
+    return PartitionState(rows, NumbersCodec(), cache_bytes=cache_bytes)
 
 
 CHANGES = st.lists(st.tuples(st.sampled_from(KEYS), st.none() | st.integers(0, 99)), max_size=5)
@@ -64,7 +64,7 @@ def test_an_object_changed_in_place_is_forgotten_with_its_step() -> None:
 
 def test_memory_is_bounded_and_what_fell_out_is_read_again() -> None:
     rows = RowsInMemory()
-    state = state_on(rows, cache_size=2)
+    state = state_on(rows, cache_bytes=10_000)
     for number, key in enumerate(KEYS):
         state.put(key, [number], position=number)
         state.commit(state.changes(), number)
