@@ -44,6 +44,7 @@ ASSUMPTIONS: Final = (
     "multi-pass: one call per memory type that needs a model (purely statistical entities need none), event types by the same compiled "
     "prompt for that type alone and without segments, entity types by a short prompt for their facts, then the same merges",
     "per message: a fact call with summary and last 10 messages, and an update call against 5 memories per fact where there are facts",
+    "by history: the same windows behind 1, 10 and 100 times the conversation; without EUA a merge rewrites the entity as it then stands",
     "tokens of chat templates, equal per call and few, are not counted",
     "cost: completion tokens weigh 4 prompt tokens, prefixes of 1024 tokens and more are cached at half the price",
 )

@@ -6,13 +6,17 @@ from typing import Any, Final
 
 from evaluation.locomo import AnnotatedWindow
 from evaluation.tokens.counting import Counter
-from evaluation.tokens.pipelines import one_pass
+from evaluation.tokens.pipelines import one_pass, one_pass_without_eua
 from evaluation.tokens.scenes import Director, Entity, Scene
 from memory.records import Memory
 from memory.schema import MemorySchema
 from models.embedding.port import Embedder
+from operators.patch import MAX_TEXT
 
 GROWTH: Final = (1, 10, 100)
+
+Texts = dict[int, dict[str, str]]
+"""The text of each entity's fields, by the identity of the entity."""
 
 
 async def tokens_by_history(
@@ -24,17 +28,21 @@ async def tokens_by_history(
     has to bound it.
 
     Returns:
-        For each growth: the windows in the history, the entities that it left, and the mean prompt and completion tokens of a window.
+        For each growth: the windows in the history, the entities that it left, the mean prompt and completion tokens of a window, and
+        the ratio of all tokens to those of one-pass extraction without EUA, whose merges rewrite the aged entities.
     """
     scenes = [scene async for scene in Director(schema=schema, embedder=embedder).scenes(windows)]
     return [_row(scenes, schema, growth, count) for growth in GROWTH]
 
 
 def _row(scenes: Sequence[Scene], schema: MemorySchema, growth: int, count: Counter) -> dict[str, Any]:
-    entities = tuple(_left_by(scenes, growth))
+    texts = _texts_left_by(scenes, growth)
+    entities = tuple(_left_by(scenes, growth, texts))
     calls = [call for scene in scenes for call in one_pass(replace(scene, nearest=entities), schema)]
     prompt = sum(count(call.prefix) + count(call.body) for call in calls)
     completion = sum(count(call.answer) for call in calls)
+    merged = [call for scene in scenes for call in one_pass_without_eua(_aged(scene, texts), schema)]
+    without = sum(count(call.prefix) + count(call.body) + count(call.answer) for call in merged)
     return {
         "growth": growth,
         "windows_before": len(scenes) * growth,
@@ -42,19 +50,31 @@ def _row(scenes: Sequence[Scene], schema: MemorySchema, growth: int, count: Coun
         "prompt_tokens": round(prompt / len(calls), 1),
         "completion_tokens": round(completion / len(calls), 1),
         "tokens": round((prompt + completion) / len(calls), 1),
+        "eua_to_one_pass": round((prompt + completion) / without, 4),
     }
 
 
-def _left_by(scenes: Sequence[Scene], growth: int) -> Iterator[Memory]:
+def _texts_left_by(scenes: Sequence[Scene], growth: int) -> Texts:
+    facts: dict[int, dict[str, list[str]]] = {}
+    for change in (change for scene in scenes for change in scene.changes):
+        facts.setdefault(id(change.entity), {}).setdefault(change.field, []).extend(change.facts)
+    return {entity: {name: " ".join(told * growth) for name, told in fields.items()} for entity, fields in facts.items()}
+
+
+def _left_by(scenes: Sequence[Scene], growth: int, texts: Texts) -> Iterator[Memory]:
     """The entities after a history so many times as long: those with a key as many times more, each text as many times longer."""
     user = scenes[0].annotated.window.user
-    texts: dict[int, dict[str, list[str]]] = {}
-    grown: dict[int, Entity] = {}
-    for change in (change for scene in scenes for change in scene.changes):
-        grown[id(change.entity)] = change.entity
-        texts.setdefault(id(change.entity), {}).setdefault(change.field, []).extend(change.facts)
+    grown = {id(change.entity): change.entity for scene in scenes for change in scene.changes}
     for number, entity in grown.items():
-        whole = {name: " ".join(facts * growth) for name, facts in texts[number].items()}
         for copy in range(growth if entity.key else 1):
             key = (*entity.key[:-1], f"{entity.key[-1]} {copy}") if copy else entity.key
-            yield Entity(entity.type, key, whole).memory(user)
+            yield Entity(entity.type, key, texts[number]).memory(user)
+
+
+def _aged(scene: Scene, texts: Texts) -> Scene:
+    """The scene with entities as the history left them, no longer than an entity's text may grow."""
+    changes = []
+    for change in scene.changes:
+        aged = {name: text[-MAX_TEXT:] for name, text in texts[id(change.entity)].items()}
+        changes.append(replace(change, before=aged, after=aged))
+    return replace(scene, changes=tuple(changes))

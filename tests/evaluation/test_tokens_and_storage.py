@@ -128,6 +128,7 @@ async def test_a_window_costs_the_same_behind_a_hundredfold_history(data: Path) 
     assert [row["growth"] for row in rows] == [1, 10, 100]
     assert rows[2]["entities"] > rows[0]["entities"]
     assert rows[2]["tokens"] <= rows[1]["tokens"] * 1.02
+    assert rows[2]["eua_to_one_pass"] <= rows[0]["eua_to_one_pass"]
 
 
 def test_sums_weigh_cached_prefixes_and_completions() -> None:
