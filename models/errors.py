@@ -27,6 +27,10 @@ class ModelConfigurationError(ModelError):
     """It will not pass by itself: a wrong key, an unknown model, a dimension that does not fit."""
 
 
+class InputRefusedError(ModelConfigurationError):
+    """The endpoint will not take this input (400, 413, 422): too long, or against its rules. It may take others."""
+
+
 class ModelAnswerError(ModelError):
     """The answer cannot be used, and repair did not help. ``raw`` is its text, for the dead letter."""
 

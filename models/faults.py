@@ -7,9 +7,10 @@ from typing import Final
 
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
-from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
+from models.errors import InputRefusedError, ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
 
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 425})
+_INPUT_STATUS: Final = frozenset({400, 413, 422})
 
 
 def model_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
@@ -22,7 +23,8 @@ def model_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
 
     Returns:
         An :class:`OverloadedError` for 429; a :class:`ModelTimeoutError` for time-outs; a :class:`TransientModelError` for lost
-        connections, 408, 409, 425, 5xx and streams that break; a :class:`ModelConfigurationError` for every other refusal.
+        connections, 408, 409, 425, 5xx and streams that break; an :class:`InputRefusedError` for 400, 413 and 422; a
+        :class:`ModelConfigurationError` for every other refusal.
     """
     if isinstance(error, APITimeoutError):
         return ModelTimeoutError(f"{endpoint} did not answer in time")
@@ -35,7 +37,7 @@ def model_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
             return OverloadedError(said, retry_after=wait)
         if error.status_code in _TRANSIENT_STATUS or error.status_code >= 500:
             return TransientModelError(said, retry_after=wait)
-        return ModelConfigurationError(said)
+        return InputRefusedError(said) if error.status_code in _INPUT_STATUS else ModelConfigurationError(said)
     return TransientModelError(f"{endpoint} broke its answer off: {error.message}")
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from memory.errors import RecordError
 from memory.keys import decode_key
 from memory.records import MemoryChange
-from models.errors import TransientModelError
+from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
 from retrieval.errors import StoreRejectedError, StoreUnavailableError
 from retrieval.index.writer import IndexWriter
 from streams.delivery.batch import Batch
@@ -32,17 +32,19 @@ class IndexHandler:
         return []
 
     async def handle(self, batch: Batch) -> None:
-        """Writes a batch at once; if the store refuses it, record by record, to find the one it refuses."""
+        """Writes a batch at once; if the store or the embedding model refuses it, record by record, to find the one that is refused."""
         changes: list[tuple[Delivered, MemoryChange]] = []
         batch.each(lambda record: changes.append((record, change_of(record))))
         try:
             await self._write(batch, [change for _, change in changes])
-        except StoreRejectedError:
+        except (StoreRejectedError, InputRefusedError):
             for record, change in changes:
                 try:
                     await self._write(batch, [change])
                 except StoreRejectedError as error:
                     batch.refuse(record, PoisonRecord("store_rejected", str(error)))
+                except InputRefusedError as error:
+                    batch.refuse(record, PoisonRecord("input_refused", str(error)))
 
     async def _write(self, batch: Batch, changes: list[MemoryChange]) -> None:
         def require_partition() -> None:
@@ -55,6 +57,11 @@ class IndexHandler:
             raise TransientFailure(str(error), dependency="store") from error
         except TransientModelError as error:
             raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error
+        except InputRefusedError:
+            raise
+        except ModelConfigurationError as error:
+            # A wrong key or model name is no memory's fault: all of them wait until it is put right.
+            raise TransientFailure(str(error), dependency="embedding") from error
 
 
 def change_of(record: Delivered) -> MemoryChange:

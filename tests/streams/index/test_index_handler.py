@@ -20,6 +20,7 @@ from streams.delivery.build import NoState
 from streams.delivery.records import Delivered
 from streams.errors import TransientFailure
 from streams.index.handler import IndexHandler, change_of
+from tests.embedding_endpoint import embedding_endpoint
 from tests.retrieval.edge_process import EdgeProcess
 from tests.streams.steps import Steps, delivered, plain_settings
 
@@ -109,3 +110,27 @@ async def test_the_store_holds_what_the_feed_says_whatever_is_repeated_refused_o
     edge.start()
     assert (await stage.take([last])).refusals == []
     assert len(await store.get(SCOPE, [memory(6, "").id])) == 1
+
+
+@pytest.mark.integration
+async def test_a_wrong_key_of_the_embedding_endpoint_makes_all_wait_and_one_text_that_it_refuses_goes_alone(
+    store: MemoryStore, tmp_path: Path
+) -> None:
+    async with embedding_endpoint(dimension=384) as endpoint:
+        embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
+        embedder = build_embedder(embedding, cache=tmp_path / "models")
+        stage = Steps(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+        good, bad = memory(0, "Ada likes tea"), memory(1, "no embedding for this")
+        endpoint.refused = bad.content
+        log = [upsert(0, good), upsert(1, bad)]
+
+        endpoint.status = 401
+        with pytest.raises(TransientFailure, match="401") as waiting:
+            await stage.prepare(log[:1])
+        assert waiting.value.dependency == "embedding"
+
+        endpoint.status = 200
+        batch = await stage.take(log)
+        assert [(each.record.offset, each.reason) for each in batch.refusals] == [(1, "input_refused")]
+        assert [each.content for each in await store.get(SCOPE, [good.id, bad.id])] == [good.content]
+        await embedder.close()

@@ -1,0 +1,55 @@
+"""An OpenAI-compatible embeddings endpoint: a real HTTP server on this machine that does as it is told."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+
+class EmbeddingEndpoint:
+    """Embeds a text as ``(its length, 1, 0, ...)``, answers in reverse order, and fails as told."""
+
+    def __init__(self, dimension: int) -> None:
+        self.url = ""
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+        self.status = 200
+        self.leave_out = 0
+        self.refused: str | None = None
+        """A batch with this text in it is answered with 400."""
+        self._zeros = [0.0] * (dimension - 2)
+
+    async def embeddings(self, request: web.Request) -> web.Response:
+        """Answers a request."""
+        body = json.loads(await request.read())
+        self.requests.append(body)
+        self.keys.append(request.headers.get("Authorization"))
+        status = 400 if self.refused in body["input"] else self.status
+        if status != 200:
+            return web.json_response({"error": {"message": "told to"}}, status=status, headers={"Retry-After": "3"})
+        data = [
+            {"object": "embedding", "index": place, "embedding": [float(len(text)), 1.0, *self._zeros]}
+            for place, text in enumerate(body["input"])
+        ]
+        data = data[self.leave_out :]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        return web.json_response({"object": "list", "model": body["model"], "data": data[::-1], "usage": usage})
+
+
+@asynccontextmanager
+async def embedding_endpoint(*, dimension: int = 2) -> AsyncIterator[EmbeddingEndpoint]:
+    """A running endpoint."""
+    endpoint = EmbeddingEndpoint(dimension)
+    app = web.Application()
+    app.router.add_post("/v1/embeddings", endpoint.embeddings)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    endpoint.url = f"http://{host}:{port}/v1"
+    try:
+        yield endpoint
+    finally:
+        await runner.cleanup()
