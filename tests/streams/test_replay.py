@@ -1,8 +1,6 @@
 """Stages set back on the real broker: what they have done they do again, into the same ids."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -11,91 +9,81 @@ from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, Driven, Selection
 from runtime.errors import GroupInUseError
-from runtime.kafka import KafkaOffsets, Producer, TopicPartition, create_topics, read_topic
+from runtime.kafka import KafkaOffsets, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
 from runtime.tenants import add_tenant
 from streams.errors import ReplayRefusedError, StreamError
 from streams.replay import Moved, ReplayStart, replay
 from streams.snapshot import snapshot
-from tests.retrieval.edge_process import EdgeProcess
-from tests.streams.flow import TENANT, caught_up, flow_settings, send_sample, serving
+from tests.streams.flow import TENANT, caught_up, send_sample, serving
 
 pytestmark = pytest.mark.integration
 
 ALL_BUT_SESSIONS = ("extraction", "events", "entities", "index")
 
 
-@pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> AsyncIterator[Settings]:
-    with EdgeProcess(tmp_path / "edge") as edge:
-        settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path / "data", socket=edge.socket)
-        add_tenant(settings.tenants_path, TENANT, schema="companion")
-        await create_topics(settings)
-        yield settings
-
-
-async def test_every_stage_runs_again_into_the_same_ids(settings: Settings) -> None:
-    await send_sample(settings, session="s-1")
-    await send_sample(settings, session="s-2", tenant="late")
-    async with serving(settings):
-        await caught_up(settings)
+async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
+    await send_sample(flow, session="s-1")
+    await send_sample(flow, session="s-2", tenant="late")
+    async with serving(flow):
+        await caught_up(flow)
         with pytest.raises(GroupInUseError, match="stop them first"):
-            await replay(settings, "index", ReplayStart())
+            await replay(flow, "index", ReplayStart())
         # What a tenant sent before it was known is driven again, however often, and counts once.
-        add_tenant(settings.tenants_path, "late", schema="companion")
+        add_tenant(flow.tenants_path, "late", schema="companion")
         refused = Selection(tenant="late", stage="sessions", reason="unknown_tenant")
-        async with Producer(kafka=settings.kafka) as producer:
-            box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
+        async with Producer(kafka=flow.kafka) as producer:
+            box = DeadLetterBox(flow=flow, producer=producer, clock=SystemClock())
             letters = len(await box.letters(refused))
             assert await box.redrive(refused) == Driven(redriven=letters)
-            await caught_up(settings)
-            late = await _state(settings, "late")
-            windows = await _windows(settings)
+            await caught_up(flow)
+            late = await _state(flow, "late")
+            windows = await _windows(flow)
             again = Selection(tenant="late", states=frozenset({"open", "redriven"}))
             assert await box.redrive(again) == Driven(redriven=letters)
-            await caught_up(settings)
+            await caught_up(flow)
     assert late
-    assert await _state(settings, "late") == late
-    assert await _windows(settings) == windows
-    before = await _state(settings, TENANT)
+    assert await _state(flow, "late") == late
+    assert await _windows(flow) == windows
+    before = await _state(flow, TENANT)
 
     for stage in ("index", "entities", "events"):
-        assert await replay(settings, stage, ReplayStart()), stage
-        await _run(settings, ALL_BUT_SESSIONS)
-        assert await _state(settings, TENANT) == before, stage
-        assert await _state(settings, "late") == late, stage
+        assert await replay(flow, stage, ReplayStart()), stage
+        await _run(flow, ALL_BUT_SESSIONS)
+        assert await _state(flow, TENANT) == before, stage
+        assert await _state(flow, "late") == late, stage
 
-    extractions = await _end(settings, "extractions")
-    moved = await replay(settings, "extraction", ReplayStart(time=datetime.now(UTC) - timedelta(hours=1)))
+    extractions = await _end(flow, "extractions")
+    moved = await replay(flow, "extraction", ReplayStart(time=datetime.now(UTC) - timedelta(hours=1)))
     assert sum(move.before - move.after for move in moved.values()) == len(windows)
-    await _run(settings, ALL_BUT_SESSIONS)
-    assert await _end(settings, "extractions") == extractions + len(windows)
-    assert _without_versions(await _state(settings, TENANT)) == _without_versions(before)
+    await _run(flow, ALL_BUT_SESSIONS)
+    assert await _end(flow, "extractions") == extractions + len(windows)
+    assert _without_versions(await _state(flow, TENANT)) == _without_versions(before)
 
-    assert await replay(settings, "sessions", ReplayStart())
-    await _run(settings, ("sessions",))
-    replayed = await _windows(settings)
+    assert await replay(flow, "sessions", ReplayStart())
+    await _run(flow, ("sessions",))
+    replayed = await _windows(flow)
     assert sorted(replayed[: len(windows)]) == sorted(replayed[len(windows) :]), "the same windows once more"
 
 
-async def test_a_replay_goes_only_back_and_only_where_asked(settings: Settings) -> None:
-    await send_sample(settings)
-    await _run(settings, ("sessions", "extraction", "events"))
-    topic = settings.topic("extractions")
-    ends = await _ends(settings, topic)
+async def test_a_replay_goes_only_back_and_only_where_asked(flow: Settings) -> None:
+    await send_sample(flow)
+    await _run(flow, ("sessions", "extraction", "events"))
+    topic = flow.topic("extractions")
+    ends = await _ends(flow, topic)
     (place,) = [place for place, end in ends.items() if end]
-    assert await replay(settings, "events", ReplayStart(offset=2, partition=1 - place.partition)) == {}
-    assert await replay(settings, "events", ReplayStart(time=datetime.now(UTC) + timedelta(hours=1))) == {}
-    assert await replay(settings, "events", ReplayStart(offset=2)) == {place: Moved(ends[place], 2)}
-    assert await replay(settings, "events", ReplayStart(offset=3)) == {}, "what was not seen yet must not be skipped"
+    assert await replay(flow, "events", ReplayStart(offset=2, partition=1 - place.partition)) == {}
+    assert await replay(flow, "events", ReplayStart(time=datetime.now(UTC) + timedelta(hours=1))) == {}
+    assert await replay(flow, "events", ReplayStart(offset=2)) == {place: Moved(ends[place], 2)}
+    assert await replay(flow, "events", ReplayStart(offset=3)) == {}, "what was not seen yet must not be skipped"
     with pytest.raises(ReplayRefusedError, match="there is none numbered 9"):
-        await replay(settings, "events", ReplayStart(partition=9))
+        await replay(flow, "events", ReplayStart(partition=9))
     with pytest.raises(ReplayRefusedError, match=r"events has \d+ records before it"):
-        await replay(settings, "entities", ReplayStart())
+        await replay(flow, "entities", ReplayStart())
     with pytest.raises(ReplayRefusedError, match="only be replayed from the beginning"):
-        await replay(settings, "sessions", ReplayStart(offset=4))
+        await replay(flow, "sessions", ReplayStart(offset=4))
     with pytest.raises(StreamError, match="no stage 'windows'"):
-        await replay(settings, "windows", ReplayStart())
+        await replay(flow, "windows", ReplayStart())
 
 
 def test_a_start_is_a_time_or_an_offset() -> None:
