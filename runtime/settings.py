@@ -110,7 +110,7 @@ class DeliverySettings(Group):
         default=0.5, ge=0, description="Most time between them: where making a batch durable takes long, or the stage is behind."
     )
     state_cache_bytes: int = Field(
-        default=8_000_000, ge=0, description="What the state objects that a stage keeps in memory may weigh, per partition."
+        default=2_000_000, ge=0, description="What the state objects that a stage keeps in memory may weigh, per partition."
     )
     slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls works on at once, per worker.")
     tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
