@@ -71,7 +71,8 @@ async def _latencies(
     settings = await fresh(base, folder, **dict.fromkeys((*_OTHERS, _FLOOD), SCHEMA))
     edge = EmbeddedEdge(data=settings.data / "edge", socket_path=settings.edge_socket, log=settings.data / "edge.log")
     async with LLMSimulator(profile=Profile(first_token_s=_CALL_S)) as llm, running(edge.prepare()):
-        environment = {"VARVE_LLM__BASE_URL": llm.base_url, "VARVE_LLM__MODEL": "simulated"}
+        # Both runs ask the same: answers that the first one left would spare the second its calls.
+        environment = {"VARVE_LLM__BASE_URL": llm.base_url, "VARVE_LLM__MODEL": "simulated", "VARVE_LLM__CACHE_TTL_S": "0"}
         async with stage_worker("extraction", settings, **environment):
             sender = _Sender(settings)
             await sender.start()
