@@ -60,11 +60,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--users", type=int, default=16, help="history: how many")
     parser.add_argument("--lengths", type=_numbers, default=[100, 1000, 10_000], help="history: its lengths, in messages of each user")
     parser.add_argument("--measured-messages", type=int, default=200, help="history: messages of each user that are measured")
-    parser.add_argument("--memory-messages", type=int, default=200_000, help="memory: messages in all")
+    parser.add_argument("--memory-messages", type=int, default=1_000_000, help="memory: messages in all")
     parser.add_argument("--fairness-seconds", type=float, default=90.0, help="fairness: how long windows come")
     parser.add_argument("--fairness-rate", type=float, default=0.25, help="fairness: windows a second of each small tenant")
     parser.add_argument("--fairness-backlog", type=int, default=2000, help="fairness: windows of the flood in front of everything else")
-    parser.add_argument("--open-keys", type=int, default=20_000, help="recovery: sessions with an open window")
+    parser.add_argument("--open-keys", type=int, default=100_000, help="recovery: sessions with an open window")
     return parser.parse_args()
 
 
