@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -106,9 +106,12 @@ class StageWorker:
             TimeoutError: If it takes too long.
         """
         deadline = time.monotonic() + timeout_s
-        while (done := await self.done()) < count:
+        done = 0
+        while done < count:
             if self._process.pid is None:
                 raise RuntimeError(str(self._process.fault("the worker ended")))
+            with suppress(httpx.TransportError):
+                done = await self.done()
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{done} of {count} records done in {timeout_s:g} s")
             await pause()
