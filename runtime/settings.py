@@ -105,6 +105,7 @@ class DeliverySettings(Group):
         default=5000, ge=1, description="Records of one partition that wait for their turn, in a stage that handles them in order."
     )
     max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
+    max_batch_bytes: int = Field(default=500_000, ge=1, description="Bytes of such records; a larger one goes alone.")
     batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")
     max_batch_interval_s: float = Field(
         default=0.5, ge=0, description="Most time between them: where making a batch durable takes long, or the stage is behind."

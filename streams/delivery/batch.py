@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from memory.errors import RecordError
+from streams.delivery.breath import Breath
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecord
@@ -41,12 +42,14 @@ class Batch:
     may_write: Callable[[], bool] = lambda: True
     """Whether the partition is ours: a handler that itself writes somewhere asks right before it does."""
 
-    def each(self, handle: Callable[[Delivered], None]) -> None:
+    async def each(self, handle: Callable[[Delivered], None]) -> None:
         """Calls ``handle`` for every record in order; one that it refuses goes to the dead letters and holds up no other.
 
         What a refused record has emitted is dropped. ``handle`` must not change state before it has found the record good.
         """
+        breath = Breath()
         for record in self.records:
+            await breath.draw()
             emitted = len(self.outputs)
             try:
                 handle(record)
@@ -66,7 +69,7 @@ class Batch:
 class BatchHandler(Protocol):
     """What one stage does for one partition; a new one for each assignment."""
 
-    def recover(self, state: PartitionState[Any], now: datetime) -> None:
+    async def recover(self, state: PartitionState[Any], now: datetime) -> None:
         """Rebuilds what is kept in memory from the partition's state, before the first batch."""
         ...
 

@@ -35,6 +35,7 @@ class StageContext:
     changelog_topic: str | None
     """None: the stage keeps no state."""
     max_batch: int
+    max_batch_bytes: int
     pacer: Pacer
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""

@@ -104,7 +104,7 @@ class Lane:
         return not self._closed and self._context.may_write(self._generation)
 
     async def _run(self) -> None:
-        self._handler.recover(self._state, datetime.now(UTC))
+        await self._handler.recover(self._state, datetime.now(UTC))
         next_tick = time.monotonic() + _TICK_S
         last_batch = 0.0
         while not self._closed:
@@ -119,13 +119,24 @@ class Lane:
             if self._queue:
                 await self._context.pacer.next_beat(last_batch, behind=self._is_behind())
                 last_batch = time.monotonic()
-            taken = [self._queue.popleft() for _ in range(min(len(self._queue), self._context.max_batch))]
+            taken = self._take()
             if taken:
                 await self._work(taken)
                 self._taken.set()
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + _TICK_S
                 await self._send_due()
+
+    def _take(self) -> list[Ackable]:
+        """The next records, as many as may be made durable together; at least one."""
+        taken: list[Ackable] = []
+        size = 0
+        while self._queue and len(taken) < self._context.max_batch:
+            size += len(self._queue[0].record.value or b"")
+            if taken and size > self._context.max_batch_bytes:
+                break
+            taken.append(self._queue.popleft())
+        return taken
 
     def _is_behind(self) -> bool:
         return len(self._queue) < self._context.max_batch and time.time() - self._queue[-1].record.timestamp > _BEHIND_S

@@ -99,6 +99,7 @@ class Worker:
             dead_letters_topic=settings.topic(DEAD_LETTERS.name),
             changelog_topic=table.changelog_topic_name if table is not None else None,
             max_batch=delivery.max_batch,
+            max_batch_bytes=delivery.max_batch_bytes,
             pacer=Pacer(shortest_s=delivery.batch_interval_s, longest_s=delivery.max_batch_interval_s),
             may_write=membership.may_write,
         )

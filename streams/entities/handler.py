@@ -45,7 +45,7 @@ class EntitiesHandler:
         self._tenants = tenants
         self._metrics = metrics
 
-    def recover(self, state: PartitionState[EntityState], now: datetime) -> None:
+    async def recover(self, state: PartitionState[EntityState], now: datetime) -> None:
         """Nothing is kept in memory."""
 
     def due(self, now: datetime) -> list[Outgoing]:
@@ -55,7 +55,7 @@ class EntitiesHandler:
     async def handle(self, batch: Batch) -> None:
         """Applies contributions in order; an entity that many of them change is published once."""
         changed: dict[bytes, tuple[Contribution, EntityType]] = {}
-        batch.each(lambda record: self._contribution(batch, record, changed))
+        await batch.each(lambda record: self._contribution(batch, record, changed))
         for key, (contribution, entity_type) in changed.items():
             self._publish(batch, key, contribution, entity_type)
 

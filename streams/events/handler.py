@@ -34,7 +34,7 @@ class EventsHandler:
         self._tenants = tenants
         self._metrics = metrics
 
-    def recover(self, state: PartitionState[LaidDown], now: datetime) -> None:
+    async def recover(self, state: PartitionState[LaidDown], now: datetime) -> None:
         """Nothing is kept in memory."""
 
     def due(self, now: datetime) -> list[Outgoing]:
@@ -43,7 +43,7 @@ class EventsHandler:
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
-        batch.each(lambda record: self._extraction(batch, record))
+        await batch.each(lambda record: self._extraction(batch, record))
 
     def _extraction(self, batch: Batch, record: Delivered) -> None:
         extraction = Extraction.from_json(record.value or b"")

@@ -24,7 +24,7 @@ class IndexHandler:
     def __init__(self, *, writer: IndexWriter) -> None:
         self._writer = writer
 
-    def recover(self, state: PartitionState[None], now: datetime) -> None:
+    async def recover(self, state: PartitionState[None], now: datetime) -> None:
         """Nothing is kept in memory."""
 
     def due(self, now: datetime) -> list[Outgoing]:
@@ -34,7 +34,7 @@ class IndexHandler:
     async def handle(self, batch: Batch) -> None:
         """Writes a batch at once; if the store or the embedding model refuses it, record by record, to find the one that is refused."""
         changes: list[tuple[Delivered, MemoryChange]] = []
-        batch.each(lambda record: changes.append((record, change_of(record))))
+        await batch.each(lambda record: changes.append((record, change_of(record))))
         try:
             await self._write(batch, [change for _, change in changes])
         except (StoreRejectedError, InputRefusedError):

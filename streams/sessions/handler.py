@@ -14,6 +14,7 @@ from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
+from streams.delivery.breath import Breath
 from streams.delivery.records import FORWARDED, Delivered, Outgoing
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecord
@@ -58,10 +59,12 @@ class SessionsHandler:
         self._first_tried: Delivered | None = None
         self._moved: set[bytes] = set()
 
-    def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
+    async def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
         """Sets the timers of all open windows, and shows them: Redis may have been emptied meanwhile."""
         wall_ms = milliseconds(now)
+        breath = Breath()
         for key, session in state.scan():
+            await breath.draw()
             self._clock.observe(session.last_event_ms, wall_ms)
             self._track(key, session, wall_ms)
             if session.is_open:
@@ -82,7 +85,7 @@ class SessionsHandler:
             else:
                 self._message(batch, record, now, wall_ms)
 
-        batch.each(handle)
+        await batch.each(handle)
 
     def due(self, now: datetime) -> list[Outgoing]:
         """Timer commands for the sessions that have been silent long enough. They go through the log, so that a replay finds them there."""

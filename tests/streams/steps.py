@@ -47,7 +47,13 @@ class Steps:
         self.rows = rows or RowsInMemory()
         self.partition = partition
         self.state: PartitionState[Any] = PartitionState(self.rows, codec, cache_bytes=10_000_000)
-        handler.recover(self.state, datetime.now(UTC))
+        self._is_recovered = False
+
+    async def recover(self) -> None:
+        """Lets the handler recover, once; the first step does so by itself."""
+        if not self._is_recovered:
+            await self.handler.recover(self.state, datetime.now(UTC))
+            self._is_recovered = True
 
     async def take(self, records: Sequence[Delivered]) -> Batch:
         """Handles records in one step and commits it."""
@@ -57,6 +63,7 @@ class Steps:
 
     async def prepare(self, records: Sequence[Delivered]) -> Batch:
         """Handles records in one step that is not committed yet."""
+        await self.recover()
         batch = Batch(self.partition, records, self.state)
         await self.handler.handle(batch)
         return batch

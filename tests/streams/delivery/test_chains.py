@@ -52,6 +52,7 @@ class Scene:
             dead_letters_topic="dead-letters",
             changelog_topic=None,
             max_batch=1,
+            max_batch_bytes=1000,
             pacer=Pacer(shortest_s=0, longest_s=0),
             may_write=lambda generation: generation == self.generation,
         )

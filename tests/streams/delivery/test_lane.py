@@ -94,7 +94,7 @@ class Script:
         self.commands: list[Outgoing] = []
         self.recovered: list[bytes] | None = None
 
-    def recover(self, state: PartitionState[Any], now: datetime) -> None:
+    async def recover(self, state: PartitionState[Any], now: datetime) -> None:
         self.recovered = [key for key, _ in state.scan()]
 
     def due(self, now: datetime) -> list[Outgoing]:
@@ -102,7 +102,7 @@ class Script:
 
     async def handle(self, batch: Batch) -> None:
         self.handled.append([record.offset for record in batch.records])
-        batch.each(lambda record: self._one(batch, record))
+        await batch.each(lambda record: self._one(batch, record))
         if self.transient:
             self.transient -= 1
             raise TransientFailure("not now", dependency="store")
@@ -144,6 +144,7 @@ class Scene:
             dead_letters_topic=LETTERS,
             changelog_topic=CHANGELOG,
             max_batch=3,
+            max_batch_bytes=1000,
             pacer=Pacer(shortest_s=0.0, longest_s=0.0),
             may_write=lambda generation: generation == self.generation,
         )
@@ -308,3 +309,11 @@ async def test_what_is_due_is_sent_while_no_record_comes() -> None:
         await until(lambda: bool(scene.journal.of("outputs")))
         assert scene.journal.of("outputs")[0] == scene.handler.commands
         assert scene.handler.recovered == []
+
+
+async def test_a_batch_is_bounded_in_bytes_and_a_larger_record_goes_alone() -> None:
+    async with lane() as scene:
+        await scene.put(*(scene.record(offset, b"x" * size) for offset, size in enumerate((400, 500, 600, 2000, 10, 10))))
+        scene.lane.start()
+        await scene.finished()
+        assert scene.handler.handled == [[0, 1], [2], [3], [4, 5]]

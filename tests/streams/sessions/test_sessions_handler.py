@@ -186,6 +186,7 @@ async def test_timers_are_set_again_from_the_state_after_a_restart(assigned: Cal
     before = assigned()
     await before.take([record(0, message("m1"))])
     after = assigned(rows=RowsInMemory(before.rows.rows))
+    await after.recover()
     (command,) = after.handler.due(datetime.now(UTC) + timedelta(seconds=400))
     assert windows_of((await after.take([as_delivered(command, 1)])).outputs)
 
