@@ -6,7 +6,7 @@ entities stays as it is while each of them grows older.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -25,20 +25,29 @@ _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _PACE: Final = timedelta(seconds=5)
 
 
+Told = Callable[[int, int], Iterator[Record]]
+"""The records of all users between two places of their history."""
+
+
 class Growth:
     """The life of some users, told from any message of theirs to any other.
 
     Args:
         users: How many.
         partitions: Of each topic.
+        name: What their names begin with.
     """
 
-    def __init__(self, *, users: int, partitions: int) -> None:
-        self._users = [f"user-{number:04d}" for number in range(users)]
+    def __init__(self, *, users: int, partitions: int, name: str = "user") -> None:
+        self._users = [f"{name}-{number:04d}" for number in range(users)]
         self._endless = set(self._users[::2])
         self._partitions = partitions
         self._positions: Counter[int] = Counter()
         self._schema = scenario(SCHEMA)
+
+    def told_to(self, stage: str) -> Told:
+        """What a stage reads of them: a function of two places of their history."""
+        return {"sessions": self.messages, "events": self.extractions, "entities": self.contributions}[stage]
 
     def messages(self, start: int, stop: int) -> Iterator[Record]:
         """Their messages, from each user's number ``start`` to before number ``stop``."""

@@ -1,22 +1,21 @@
 """What a message costs while its user's history grows a hundredfold: it has to stay the same (DESIGN, invariant 8)."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.stream.growth import MESSAGES_A_WINDOW, Growth
-from benchmarks.stream.load import SCHEMA, TENANT, Record, fill
+from benchmarks.stream.growth import MESSAGES_A_WINDOW, Growth, Told
+from benchmarks.stream.load import SCHEMA, TENANT, fill
 from benchmarks.stream.stage import StageWorker, fresh, stage_worker, topic_bytes
 from runtime.settings import Settings
 from streams.stages import STAGES
 
 _TIMEOUT_S: Final = 900.0
+_WARM_UP: Final = 1000
+"""Messages of each of as many other users before all else: a worker that has just begun makes larger, rarer batches."""
 _OUTPUTS: Final = {"sessions": ("windows",), "events": ("contributions", "memories"), "entities": ("memories",)}
-
-Told = Callable[[int, int], Iterable[Record]]
-"""The records of all users between two places of their history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +51,9 @@ async def history(base: Settings, folder: Path, *, users: int, lengths: Sequence
     for stage in _OUTPUTS:
         settings = await fresh(base, folder, **{TENANT: SCHEMA})
         growth = Growth(users=users, partitions=settings.kafka.partitions)
-        told = {"sessions": growth.messages, "events": growth.extractions, "entities": growth.contributions}[stage]
         async with stage_worker(stage, settings) as worker:
-            run = _Run(stage, told, settings, folder, worker, users)
+            run = _Run(stage, growth.told_to(stage), settings, folder, worker, users)
+            await run.warm_up(Growth(users=users, partitions=settings.kafka.partitions, name="other").told_to(stage))
             costs = []
             for length in lengths:
                 await run.grow_to(length)
@@ -85,6 +84,11 @@ class _Run:
         self._outputs = [settings.topic(name) for name in _OUTPUTS[stage]]
         self._age = 0
         self._records = 0
+
+    async def warm_up(self, told: Told) -> None:
+        """Tells the lives of others."""
+        self._records += await fill(self._source, told(0, _WARM_UP), self._settings)
+        await self._worker.until_done(self._records, timeout_s=_TIMEOUT_S)
 
     async def grow_to(self, age: int) -> float:
         """Tells the users' history up to that many messages of each; returns when all of it was done."""
