@@ -1,7 +1,5 @@
 """The state of one entity and what contributions do to it. Pure: state and contribution in, state out."""
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -146,10 +144,9 @@ class _Work:
     def __init__(self, state: EntityState, entity_type: EntityType, contribution: Contribution) -> None:
         self._state = state
         self._type = entity_type
-        self._by_name: Mapping[str, EntityProperty] = {each.name: each for each in entity_type.properties}
         self._properties = dict(state.properties)
         self._live = state.live
-        self._refused: Counter[tuple[str, str]] = Counter()
+        self._refused: dict[tuple[str, str], int] = {}
         self._pinned: set[tuple[str, str]] = set()
         self._messages: dict[str, int] = {}
         changes = [(_microseconds(each.event_time), each) for each in contribution.changes]
@@ -180,7 +177,7 @@ class _Work:
         )
 
     def _try(self, change: Change, time: int) -> None:
-        each = self._by_name.get(change.property)
+        each = self._type.property(change.property)
         op = self._type.op_of(each) if each else None
         try:
             if each is None or op is None:
@@ -189,7 +186,8 @@ class _Work:
         except RefusedChangeError as error:
             if error.reason == "patch_settled":
                 self._pinned.add((change.property, change.source_id))
-            self._refused["patch" if op == "PATCH" else "property", error.reason] += 1
+            refused = ("patch" if op == "PATCH" else "property", error.reason)
+            self._refused[refused] = self._refused.get(refused, 0) + 1
             return
         self._live += 1 if change.op == "apply" else -1
         if change.op == "apply":

@@ -40,7 +40,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     if state.empty or state.last_time is None:
         raise EntityStateError(f"the entity {entity_type.name}/{key} is empty; it has no memory to render")
     parts = dict(zip(entity_type.keys, entity_key_parts(key), strict=False))
-    shown = dict(zip(entity_type.key_names(), parts.values(), strict=False))
+    shown = dict(zip(entity_type.key_names, parts.values(), strict=False))
     values = {each.name: value_of(state, entity_type, each) for each in entity_type.properties if each.name not in shown}
     known: dict[str, JsonValue] = {name: value for name, value in values.items() if value is not None and not isinstance(value, Unknown)}
     return Memory(

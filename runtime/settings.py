@@ -108,7 +108,7 @@ class DeliverySettings(Group):
     max_batch_bytes: int = Field(default=500_000, ge=1, description="Bytes of such records; a larger one goes alone.")
     batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")
     max_batch_interval_s: float = Field(
-        default=0.5, ge=0, description="Most time between them: where making a batch durable takes long, or the stage is behind."
+        default=1.0, ge=0, description="Most time between them: where making a batch durable takes long, or the stage is behind."
     )
     state_cache_bytes: int = Field(
         default=2_000_000, ge=0, description="What the state objects that a stage keeps in memory may weigh, per partition."

@@ -74,7 +74,7 @@ def _feeding_types(entity: EntityType, schema: MemorySchema) -> list[EventType]:
 
 def _check_property(entity: EntityType, each: EntityProperty, node: Node, schema: MemorySchema) -> None:
     is_key = each.is_primary_key or each.name in entity.keys
-    if each.is_primary_key and each.name not in entity.key_names():
+    if each.is_primary_key and each.name not in entity.key_names:
         raise node.at("IsPrimaryKey").fault(f"{each.name!r} is not among the Keys; {suggestion(each.name, entity.keys)}")
     if is_key and each.value_type.startswith("list"):
         raise node.at("PropertyValueType").fault(f"a key has one value, not {each.value_type}; use string, int64 or bool")
@@ -173,7 +173,7 @@ def _place_of_key(entity: EntityType, place: int, node: Node) -> Node:
     """Where a key was written: in Keys, or as the primary key property that stands for it."""
     if node.has("Keys"):
         return list(node.at("Keys").items())[place]
-    shown_as = entity.key_names()[place]
+    shown_as = entity.key_names[place]
     places = zip(entity.properties, node.at("Properties").items(), strict=True)
     return next((where.at("PropertyName") for each, where in places if each.name == shown_as), node)
 

@@ -100,10 +100,19 @@ class EntityType:
     window_days: int | None = None
     """Only events of the last so many UTC days count, the day of the entity's newest event being the last; None: all. Text that patches
     set does not age."""
+    by_name: Mapping[str, EntityProperty] = field(init=False, repr=False, compare=False)
+    """The properties by their names."""
+    key_names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """For each key, the name under which the entity shows it: the primary key property that stands for it, or the key's own."""
+
+    def __post_init__(self) -> None:
+        # Asked for with every contribution: found once.
+        object.__setattr__(self, "by_name", {each.name: each for each in reversed(self.properties)})
+        object.__setattr__(self, "key_names", tuple(self._shown_as(key) for key in self.keys))
 
     def property(self, name: str) -> EntityProperty | None:
         """The property of that name, if there is one."""
-        return next((each for each in self.properties if each.name == name), None)
+        return self.by_name.get(name)
 
     def op_of(self, each: EntityProperty) -> Op | None:
         """What drives a property of this type: its aggregate, nothing for a part of the key, else patches."""
@@ -115,11 +124,8 @@ class EntityType:
         """The properties that an extractor's patches set."""
         return tuple(each for each in self.properties if self.op_of(each) == "PATCH")
 
-    def key_names(self) -> tuple[str, ...]:
-        """For each key, the name under which the entity shows it: the primary key property that stands for it, or the key's own."""
-        return tuple(
-            next((each.name for each in self.properties if each.is_primary_key and _stands_for(each.name, key)), key) for key in self.keys
-        )
+    def _shown_as(self, key: str) -> str:
+        return next((each.name for each in self.properties if each.is_primary_key and _stands_for(each.name, key)), key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,7 @@ def test_keys_are_what_primary_keys_stand_for_and_the_user_where_there_is_none()
     data = whole()
     data["EntityTypes"][0]["Properties"][0] = {"PropertyName": "user_id", "PropertyValueType": "string", "IsPrimaryKey": True}
     entity = parse_schema(data).entity_types[0]
-    assert (entity.keys, entity.key_names()) == (("user",), ("user_id",))
+    assert (entity.keys, entity.key_names) == (("user",), ("user_id",))
     del data["EntityTypes"][0]["Properties"][0]
     assert parse_schema(data).entity_types[0].keys == ("user",)
 

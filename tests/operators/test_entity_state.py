@@ -33,7 +33,7 @@ def run(contributions: Sequence[Contribution], entity_type: Any = LOG) -> Entity
 
 def values(state: EntityState, entity_type: Any = LOG, key: str = "run") -> dict[str, Any]:
     properties = render(state, entity_type, "acme", key).properties
-    return {name: value for name, value in properties.items() if name not in entity_type.key_names()}
+    return {name: value for name, value in properties.items() if name not in entity_type.key_names}
 
 
 def workout(name: str, minutes: int, *, op: str = "apply", day: float = 0) -> list[Any]:
