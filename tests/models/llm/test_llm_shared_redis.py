@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -202,6 +203,11 @@ class RedisServer:
     def start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
 
+    def listens(self) -> bool:
+        """Whether it takes connections: its socket lies there a moment before."""
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(self.socket)) == 0
+
     def kill(self) -> None:
         if self._process is not None:
             self._process.kill()
@@ -222,7 +228,7 @@ def mortal_redis() -> Iterator[RedisServer]:
 @pytest.fixture
 async def mortal_client(mortal_redis: RedisServer, until) -> AsyncIterator[Redis]:
     mortal_redis.start()
-    await until(mortal_redis.socket.exists, "Redis listens")
+    await until(mortal_redis.listens, "Redis listens")
     async with Redis(unix_socket_path=str(mortal_redis.socket), retry=Retry(NoBackoff(), 0)) as client:
         yield client
 
@@ -257,7 +263,7 @@ class TestRedisAway:
         assert (await ledger.spent("acme", now)).tokens == 70
 
         mortal_redis.start()
-        await until(mortal_redis.socket.exists, "Redis listens")
+        await until(mortal_redis.listens, "Redis listens")
         key = f"x:llm:budget:acme:{now.date()}"
         async with asyncio.timeout(10):
             while not await mortal_client.exists(key):
