@@ -1,13 +1,21 @@
-"""What recalls returned lately to each user, in Redis: so that its echo in the conversation is known, and not extracted again."""
+"""What recalls returned lately to each user, in Redis: so that its echo in the conversation is known, and not extracted again.
+
+An echo comes after the recall. What was said before it is no echo, also where a window is extracted again long after its own events
+have been recalled: so the time of the first recall is kept, and asked for.
+"""
 
 import time
 from collections.abc import Sequence
-from typing import cast
+from datetime import datetime
+from typing import Final, cast
 
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from runtime.redis import redis_faults
+
+_SKEW_S: Final = 1.0
+"""The clocks of two hosts differ by less."""
 
 
 class RecalledHashes:
@@ -44,15 +52,22 @@ class RecalledHashes:
         now = time.time()
         with redis_faults("noting what a recall returned"):
             async with self._client.pipeline(transaction=True) as pipe:
-                pipe.zadd(key, dict.fromkeys(hashes, now))
+                pipe.zadd(key, dict.fromkeys(hashes, now), nx=True)
                 pipe.zremrangebyrank(key, 0, -self._keep - 1)
                 pipe.pexpire(key, self._ttl_ms)
                 await pipe.execute()
 
-    async def of(self, tenant: str, user: str) -> frozenset[str]:
-        """The hashes of what was returned to a user lately."""
+    async def of(self, tenant: str, user: str, *, until: datetime) -> frozenset[str]:
+        """The hashes of what was returned to a user lately.
+
+        Args:
+            tenant: The user's tenant.
+            user: The user.
+            until: When what may be an echo was taken in, by the wall clock: what was first recalled later is left out.
+        """
+        latest = until.timestamp() + _SKEW_S
         with redis_faults("reading what recalls returned"):
-            members = cast(list[bytes], await self._client.zrange(self._key(tenant, user), 0, -1))
+            members = cast(list[bytes], await self._client.zrangebyscore(self._key(tenant, user), "-inf", latest))
         return frozenset(member.decode("ascii") for member in members)
 
     def _key(self, tenant: str, user: str) -> str:

@@ -1,5 +1,7 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
+from datetime import UTC, datetime
+
 from memory.errors import RecordError
 from memory.headers import ORIGIN
 from memory.keys import decode_key, encode_key
@@ -79,7 +81,7 @@ class ExtractionHandler:
             session_summary="; ".join(dict.fromkeys(before.topics)),
             session_events=before.events,
             entities=await self._entities(window, schema, generation),
-            recalled_hashes=await self._hashes(window),
+            recalled_hashes=await self._hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
             generation=generation,
             attempt=_attempt_of(record),
         )
@@ -146,11 +148,11 @@ class ExtractionHandler:
         own = {message.id for message in window.messages}
         return tuple(entity for entity in nearest if own.isdisjoint(entity.message_ids))
 
-    async def _hashes(self, window: Window) -> frozenset[str]:
+    async def _hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recalled is None:
             return frozenset()
         try:
-            return await self._recalled.of(window.tenant, window.user)
+            return await self._recalled.of(window.tenant, window.user, until=closed_at)
         except RedisUnavailableError as error:
             _log.warning("echoes of recalls are known by their mark alone", why=str(error))
             return frozenset()

@@ -295,7 +295,7 @@ async def test_a_recall_answers_with_evidence_entities_and_tail(world: World) ->
     assert record.id == answer["recall_id"]
     assert (record.tenant, record.user, set(record.memory_ids)) == ("acme", "ann", {OSLO.id, ENTITY.id})
     async with asyncio.timeout(10):
-        while (hashes := await world.recalled.of("acme", "ann")) != frozenset(record.content_hashes):
+        while (hashes := await world.recalled.of("acme", "ann", until=datetime.now(UTC))) != frozenset(record.content_hashes):
             assert not hashes
     assert content_hash(OSLO.content) in record.content_hashes
 

@@ -1,5 +1,6 @@
 """The extraction stage sorts what an extractor raises, and gives what it returns to the right key."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from models.extraction.port import ExtractionContext
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
+from runtime.recalled import RecalledHashes
 from runtime.redis import connect_redis
 from runtime.session_notes import NotedEvent, SessionNotes
 from runtime.settings import RedisSettings, Settings
@@ -189,3 +191,20 @@ async def test_a_window_is_told_what_those_before_it_gave_and_tells_the_next(
         behind = Window.from_json(window.value or b"").model_copy(update={"sequence": 4})
         (*_, newest) = (await notes.before(behind, "")).events
         assert newest == NotedEvent("tool_use", "used grep", {"tool_name": "grep", "failure": 0}, START + timedelta(minutes=3))
+
+
+@pytest.mark.integration
+async def test_what_is_recalled_after_a_window_closed_is_no_echo_in_it_however_late_it_is_extracted(
+    settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
+) -> None:
+    extractor = ScriptedExtractor()
+    async with connect_redis(RedisSettings(url=redis_url)) as client:
+        recalled = RecalledHashes(client=client, prefix=topic_prefix)
+        stage = ExtractionHandler(
+            settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=recalled, shown=None, notes=None
+        )
+        await recalled.add(TENANT, "agent", ["a"])
+        now = datetime.now(UTC).timestamp()
+        for closed_at in (now - 60, now + 60):
+            await stage.handle(replace(a_window(), timestamp=closed_at))
+        assert [context.recalled_hashes for context in extractor.contexts] == [frozenset(), {"a"}]
