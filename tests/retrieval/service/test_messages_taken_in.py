@@ -1,0 +1,129 @@
+"""What the service takes in: messages and flushes, durable where the answer says."""
+
+import httpx
+import orjson
+import pytest
+
+from memory.headers import COMMAND, KIND
+from memory.keys import encode_key, partition_of
+from memory.records import Message, SessionCommand
+from runtime.tracing import PRODUCED_AT, TRACEPARENT
+from tests.retrieval.service.world import NOON, OSLO, PARENT, PARTITIONS, World, problem, record_at
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+
+async def test_a_message_is_durable_where_the_answer_says(world: World) -> None:
+    body = {"user": "ann", "session": "s/1", "text": "I moved to Oslo.", "event_time": "2024-05-06T12:00:00Z"}
+    response = await world.http.post("/v1/messages", json=body, headers={**world.of("acme"), "traceparent": PARENT})
+    assert response.status_code == 200, response.text
+    answer = response.json()
+    key = encode_key("acme", "s/1")
+    assert answer["position"]["topic"] == world.settings.topic("messages")
+    assert answer["position"]["partition"] == partition_of(key, PARTITIONS)
+    record = await record_at(world, answer["position"])
+    assert record.key == key
+    message = Message.from_json(record.value)
+    assert (message.tenant, message.user, message.id, message.event_time) == ("acme", "ann", answer["id"], NOON)
+    headers = dict(record.headers)
+    assert headers[TRACEPARENT].decode().split("-")[1] == PARENT.split("-")[1]
+    assert int(headers[PRODUCED_AT]) > NOON.timestamp() * 1000
+    assert KIND not in headers
+
+
+async def test_a_bad_item_of_a_batch_does_not_touch_the_good_ones(world: World) -> None:
+    good = [{"user": "ann", "session": "batch", "id": f"m{number}", "text": str(number)} for number in range(3)]
+    large = {"user": "ann", "session": "batch", "id": "large", "text": "x" * 50_000}
+    batch = [good[0], {"user": "ann"}, good[1], {**good[2], "tenant": "umbrella"}, large, good[2]]
+    response = await world.http.post("/v1/messages", json=batch, headers=world.of("acme"))
+    items = response.json()["items"]
+    assert response.status_code == 207
+    assert [(item["index"], item["status"]) for item in items] == [(0, 200), (1, 422), (2, 200), (3, 422), (4, 413), (5, 200)]
+    assert "session: Field required" in items[1]["problem"]["detail"]
+    assert "API key" in items[3]["problem"]["detail"]
+    assert items[4]["id"] == "large"
+    offsets = [item["position"]["offset"] for item in items if item["status"] == 200]
+    assert offsets == sorted(offsets)
+    for item in items:
+        if item["status"] == 200:
+            assert Message.from_json((await record_at(world, item["position"])).value).id == item["id"]
+    assert (await world.http.post("/v1/messages", json=good, headers=world.of("acme"))).status_code == 200
+
+
+async def test_what_is_wrong_as_a_whole_is_one_problem(world: World) -> None:
+    async def post(content: bytes) -> httpx.Response:
+        return await world.http.post("/v1/messages", content=content, headers=world.of("acme"))
+
+    message = {"user": "ann", "session": "s", "text": "x"}
+    problem(await post(b"{"), 422, "not JSON")
+    problem(await post(b"[]"), 422, "empty list")
+    problem(await post(orjson.dumps([message] * 51)), 413, "50 messages")
+    problem(await post(orjson.dumps({**message, "text": "x" * 60_000})), 413, "over the limit of 50000")
+    problem(await post(b" " * 200_001), 413, "200000 bytes")
+    problem(await post(orjson.dumps({**message, "tenant": "umbrella"})), 422, "tenant comes from the API key")
+
+
+@pytest.mark.parametrize("number", ["18446744073709551616", "-9223372036854775809", "1" * 300])
+async def test_a_number_that_would_be_rounded_is_refused_alone(world: World, number: str) -> None:
+    message = '{"user": "ann", "session": "numbers", "text": "x", "metadata": {"order": %s}}'
+    batch = f"[{message % number}, {message % '18446744073709551615'}]"
+    refused = await world.http.post("/v1/messages", content=message % number, headers=world.of("acme"))
+    problem(refused, 422, "metadata.order: Integer exceeds 64-bit range")
+    response = await world.http.post("/v1/messages", content=batch, headers=world.of("acme"))
+    items = response.json()["items"]
+    assert [item["status"] for item in items] == [422, 200]
+    kept = Message.from_json((await record_at(world, items[1]["position"])).value)
+    assert kept.metadata == {"order": 18446744073709551615}
+
+
+async def test_a_body_nested_without_end_is_refused(world: World) -> None:
+    depth = 1000
+    content = b'{"user": "ann", "session": "s", "metadata": {"%s": %s}}' % (b"1" * 19, b"[" * depth + b"]" * depth)
+    problem(await world.http.post("/v1/messages", content=content, headers=world.of("acme")), 422, "nested too deeply")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/v1/messages"),
+        ("POST", "/v1/flush"),
+        ("POST", "/v1/recall"),
+        ("GET", "/v1/memories/x"),
+        ("GET", "/v1/entities/a/b"),
+        ("GET", "/v1/sessions/s"),
+    ],
+)
+async def test_without_a_good_key_nothing_opens(world: World, method: str, path: str) -> None:
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"X-API-Key": "wrong"}, {"Authorization": f"Basic {world.keys['acme']}"}):
+        response = await world.http.request(method, path, headers=headers, json={"query": "x"} if method == "POST" else None)
+        problem(response, 401, "API key")
+        assert response.headers["www-authenticate"] == "Bearer"
+
+
+async def test_the_key_may_come_in_its_own_header(world: World) -> None:
+    response = await world.http.get(f"/v1/memories/{OSLO.id}", headers={"X-API-Key": world.keys["acme"]})
+    assert response.status_code == 200
+
+
+async def test_a_flush_lies_behind_its_sessions_messages(world: World) -> None:
+    message = {"user": "ann", "session": "flushed", "text": "x"}
+    sent = (await world.http.post("/v1/messages", json=message, headers=world.of("acme"))).json()["position"]
+    response = await world.http.post("/v1/flush", json={"session": "flushed"}, headers=world.of("acme"))
+    (position,) = response.json()["positions"]
+    assert position["partition"] == sent["partition"]
+    assert position["offset"] > sent["offset"]
+    record = await record_at(world, position)
+    assert record.key == encode_key("acme", "flushed")
+    assert dict(record.headers)[KIND] == COMMAND
+    assert SessionCommand.from_json(record.value) == SessionCommand(command="flush", tenant="acme", session="flushed")
+
+
+@pytest.mark.parametrize("body", [b"", b"{}"])
+async def test_a_tenants_flush_reaches_every_partition(world: World, body: bytes) -> None:
+    response = await world.http.post("/v1/flush", content=body, headers={**world.of("acme"), "Content-Type": "application/json"})
+    positions = response.json()["positions"]
+    assert [position["partition"] for position in positions] == list(range(PARTITIONS))
+    for position in positions:
+        record = await record_at(world, position)
+        assert record.key == encode_key("acme")
+        assert SessionCommand.from_json(record.value) == SessionCommand(command="flush", tenant="acme")

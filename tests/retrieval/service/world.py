@@ -1,0 +1,115 @@
+"""A query service on a real Kafka, Redis, Edge store and embedding model, for tests of what it answers."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from asgi_lifespan import LifespanManager
+
+from memory.ids import entity_id
+from memory.keys import entity_key
+from memory.records import Memory, MemoryChange
+from models.embedding.build import build_embedder
+from retrieval.index.writer import IndexWriter
+from retrieval.service.app import create_app
+from retrieval.stores.build import build_store
+from runtime.kafka import KafkaOffsets, client_options
+from runtime.recalled import RecalledHashes
+from runtime.session_tail import SessionTail
+from runtime.settings import Settings
+
+PARTITIONS = 3
+PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A running service, and what stands behind it."""
+
+    settings: Settings
+    keys: dict[str, str]
+    http: httpx.AsyncClient
+    tail: SessionTail
+    recalled: RecalledHashes
+
+    def of(self, tenant: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.keys[tenant]}"}
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+    async with (
+        LifespanManager(create_app(settings), startup_timeout=60, shutdown_timeout=60) as running,
+        httpx.AsyncClient(transport=httpx.ASGITransport(app=running.app), base_url="http://varve", timeout=60) as http,
+    ):
+        yield http
+
+
+async def index(settings: Settings, memories: Sequence[Memory]) -> None:
+    embedder, store = build_embedder(settings.embedding, cache=settings.cache_path), build_store(settings)
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
+    await IndexWriter(store=store, embedder=embedder).write(changes)
+    await store.close()
+    await embedder.close()
+
+
+def memory(tenant: str, user: str, content: str, **fields: Any) -> Memory:
+    return Memory(
+        **{
+            "id": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{tenant}/{user}/{content}")),
+            "tenant": tenant,
+            "user": user,
+            "kind": "event",
+            "type": "life_event",
+            "content": content,
+            "event_time": NOON,
+            "message_ids": [f"{user}-m1", f"{user}-m2"],
+            **fields,
+        }
+    )
+
+
+PLACE = entity_key("ann/1", "Zürich")
+OSLO = memory("acme", "ann", "Ann moved to Oslo in March 2024")
+CAT = memory("acme", "ann", "Ann has a cat called Miso")
+BERLIN = memory("acme", "bob", "Bob moved to Berlin in June 2022")
+LIMA = memory("umbrella", "ann", "Ann moved to Lima in January 2021")
+ENTITY = memory(
+    "acme",
+    "ann",
+    "Profile of Ann: lives in Oslo",
+    id=entity_id("acme", "user_profile", PLACE),
+    kind="entity",
+    type="user_profile",
+    entity_key=PLACE,
+)
+MEMORIES = (OSLO, CAT, BERLIN, LIMA, ENTITY)
+
+
+async def record_at(world: World, place: dict[str, Any]) -> ConsumerRecord:
+    partition = TopicPartition(place["topic"], place["partition"])
+    async with AIOKafkaConsumer(**client_options(world.settings.kafka)) as consumer:
+        consumer.assign([partition])
+        consumer.seek(partition, place["offset"])
+        async with asyncio.timeout(20):
+            return await consumer.getone()
+
+
+async def end(world: World, topic: str) -> dict[TopicPartition, int]:
+    async with KafkaOffsets(kafka=world.settings.kafka) as offsets:
+        return await offsets.end_offsets([world.settings.topic(topic)])
+
+
+def problem(response: httpx.Response, status: int, word: str) -> dict[str, Any]:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    body: dict[str, Any] = response.json()
+    assert word in body["detail"]
+    return body
