@@ -11,8 +11,9 @@ from runtime.logs import logger
 from streams.delivery.batch import Refusal
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
+from streams.delivery.entry import Entry
 from streams.delivery.records import Delivered, Outgoing
-from streams.delivery.scheduler import Entry, Scheduler
+from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecord, TransientFailure
 
 _log = logger(__name__)

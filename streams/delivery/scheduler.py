@@ -12,49 +12,11 @@ the records past ``max_in_flight`` only the place is kept, and their contents ar
 from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from datetime import datetime
-from enum import Enum, auto
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from streams.delivery.patience import Patience
+from streams.delivery.entry import Entry, Place, Status
 
 R = TypeVar("R")
-
-Place = tuple[str, int]
-"""Topic and partition."""
-
-
-class Status(Enum):
-    """How far the work on a record has come."""
-
-    WAITING = auto()
-    RUNNING = auto()
-    COMPUTED = auto()
-    """Its outputs are known, but its partition was taken away before they could be written."""
-    DONE = auto()
-
-
-@dataclass(slots=True, eq=False)
-class Entry(Generic[R]):
-    """One record in work."""
-
-    place: Place
-    offset: int
-    key: Hashable
-    tenant: str
-    record: R
-    generation: int | None
-    """The assignment under which it was last delivered; None: its partition is not ours now."""
-    status: Status = Status.WAITING
-    started: float = 0.0
-    tries: int = 0
-    patience: Patience = field(default_factory=Patience)
-    begun: datetime | None = None
-    """When it was first worked on, by the wall clock."""
-    result: Any = None
-    """What was computed of it, until it is written."""
-    in_hand: bool = False
-    """Whether the record's contents are held, or being read again."""
 
 
 @dataclass(slots=True)

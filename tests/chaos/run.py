@@ -121,8 +121,10 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
 
 async def settle(cluster: Cluster, tenant: str) -> None:
     """Closes all of a tenant's windows, and returns when every stage has done all that lies before it."""
-    await flush(cluster, tenant)
     catch_up = CatchUp(settings=cluster.settings, stall_s=STALL_S)
+    # What lies astray has to be forwarded first: a flush closes nothing that arrives behind it.
+    await catch_up.wait()
+    await flush(cluster, tenant)
     driven: set[str] = set()
     await catch_up.wait()
     for _ in range(_MOST_DRIVES):

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streams.delivery.scheduler import Entry, Place, Scheduler
+from streams.delivery.entry import Entry, Place
+from streams.delivery.scheduler import Scheduler
 
 PARTITIONS = 3
 TOPIC = "windows"
