@@ -12,6 +12,9 @@ from streams.delivery.table import PartitionTable
 
 _COMPACTION_LAG_MS: Final = 24 * 3600 * 1000
 """A zombie's late row must not push a newer one out of the changelog before a recovery has seen both."""
+_METADATA_AGE_MS: Final = 10_000
+"""A broker that has just started may not know its topics yet. A group that is formed at that moment assigns nothing, and thinks again only
+when its leader looks at the topics once more: after five minutes by default."""
 
 
 def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
@@ -35,6 +38,7 @@ def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
         broker_commit_interval=0.5,
         broker_max_poll_interval=600.0,
         consumer_auto_offset_reset="earliest",
+        consumer_metadata_max_age_ms=_METADATA_AGE_MS,
         datadir=str(data),
         key_serializer="raw",
         value_serializer="raw",
