@@ -33,7 +33,7 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
         add_tenant(flow.tenants_path, "late", schema="companion")
         refused = Selection(tenant="late", stage="sessions", reason="unknown_tenant")
         async with Producer(kafka=flow.kafka) as producer:
-            box = DeadLetterBox(flow=flow, producer=producer, clock=SystemClock())
+            box = DeadLetterBox(settings=flow, producer=producer, clock=SystemClock())
             letters = len(await box.letters(refused))
             assert await box.redrive(refused) == Driven(redriven=letters)
             await caught_up(flow)
