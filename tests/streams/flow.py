@@ -51,14 +51,19 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES) -> None:
     specs = [STAGES[name] for name in stages]
     topics = [settings.topic(spec.source.name) for spec in specs]
     seen: dict[TopicPartition, int] | None = None
-    async with asyncio.timeout(DEADLINE_S), KafkaOffsets(kafka=settings.kafka) as offsets:
-        while True:
-            ends = await offsets.end_offsets(topics)
-            lags = [await offsets.lag(spec.group(settings.kafka.topic_prefix), [topic]) for spec, topic in zip(specs, topics, strict=True)]
-            if ends == seen and not any(sum(lag.values()) for lag in lags):
-                return
-            seen = ends
-            await asyncio.sleep(POLL_S)
+    behind: dict[str, dict[TopicPartition, int]] = {}
+    try:
+        async with asyncio.timeout(DEADLINE_S), KafkaOffsets(kafka=settings.kafka) as offsets:
+            while True:
+                ends = await offsets.end_offsets(topics)
+                for spec, topic in zip(specs, topics, strict=True):
+                    behind[topic] = await offsets.lag(spec.group(settings.kafka.topic_prefix), [topic])
+                if ends == seen and not any(sum(lag.values()) for lag in behind.values()):
+                    return
+                seen = ends
+                await asyncio.sleep(POLL_S)
+    except TimeoutError as error:
+        raise AssertionError(f"not caught up in {DEADLINE_S:g} s; behind by {behind}") from error
 
 
 async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT) -> int:
