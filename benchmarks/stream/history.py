@@ -1,13 +1,13 @@
 """What a message costs while its user's history grows a hundredfold: it has to stay the same (DESIGN, invariant 8)."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from benchmarks.stream.growth import MESSAGES_A_WINDOW, Growth, Told
-from benchmarks.stream.load import SCHEMA, TENANT, fill
+from benchmarks.stream.load import SCHEMA, TENANT, Record, fill
 from benchmarks.stream.stage import StageWorker, fresh, stage_worker, topic_bytes
 from runtime.settings import Settings
 from streams.stages import STAGES
@@ -87,14 +87,13 @@ class _Run:
 
     async def warm_up(self, told: Told) -> None:
         """Tells the lives of others."""
-        self._records += await fill(self._source, told(0, _WARM_UP), self._settings)
-        await self._worker.until_done(self._records, timeout_s=_TIMEOUT_S)
+        await self._tell(told(0, _WARM_UP))
 
     async def grow_to(self, age: int) -> float:
         """Tells the users' history up to that many messages of each; returns when all of it was done."""
-        self._records += await fill(self._source, self._told(self._age, age), self._settings)
+        told = self._told(self._age, age)
         self._age = age
-        return await self._worker.until_done(self._records, timeout_s=_TIMEOUT_S)
+        return await self._tell(told)
 
     async def measure(self, messages: int) -> Cost:
         """Tells so many further messages of each, and measures what that costs."""
@@ -112,6 +111,10 @@ class _Run:
             (changelog_after - changelog) / count,
             (outputs_after - outputs) / count,
         )
+
+    async def _tell(self, records: Iterable[Record]) -> float:
+        self._records += await fill(self._source, records, self._settings)
+        return await self._worker.until_done(self._records, timeout_s=_TIMEOUT_S)
 
     def _sizes(self) -> tuple[int, int]:
         return topic_bytes(self._folder, self._changelog), sum(topic_bytes(self._folder, each) for each in self._outputs)

@@ -1,4 +1,3 @@
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,12 +9,6 @@ from runtime.redis import connect_redis
 from runtime.settings import RedisSettings
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture
-async def client(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect_redis(RedisSettings(url=redis_url)) as client:
-        yield client
 
 
 async def test_what_was_said_before_the_first_recall_is_no_echo(client: Redis, topic_prefix: str) -> None:

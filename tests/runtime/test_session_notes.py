@@ -1,4 +1,3 @@
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
@@ -13,12 +12,6 @@ from runtime.settings import RedisSettings
 pytestmark = pytest.mark.integration
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-async def client(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect_redis(RedisSettings(url=redis_url)) as client:
-        yield client
 
 
 def window(sequence: int, *, tenant: str = "acme") -> Window:

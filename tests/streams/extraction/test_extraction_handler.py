@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,8 +60,9 @@ def tenants(settings: Settings) -> TenantDirectory:
     return tenants_of(settings, {TENANT: SCHEMA})
 
 
-def handler(settings: Settings, tenants: TenantDirectory, extractor: ScriptedExtractor) -> ExtractionHandler:
-    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None, notes=None)
+def handler(settings: Settings, tenants: TenantDirectory, extractor: ScriptedExtractor, **parts: Any) -> ExtractionHandler:
+    none = dict.fromkeys(("nearest", "recalled", "shown", "notes"))
+    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, **{**none, **parts})
 
 
 def a_window(tenant: str = TENANT) -> Delivered:
@@ -130,9 +132,7 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
 ) -> None:
     nearest = Recall(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
-    stage = ExtractionHandler(
-        settings=settings, tenants=tenants, extractor=extractor, nearest=nearest, recalled=None, shown=None, notes=None
-    )
+    stage = handler(settings, tenants, extractor, nearest=nearest)
     with pytest.raises(TransientFailure) as failure:
         await stage.handle(a_window())
     assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
@@ -180,9 +180,7 @@ async def test_a_window_is_told_what_those_before_it_gave_and_tells_the_next(
         for number, topics in ((1, ("a slow build", "grep")), (2, ("grep",))):
             segments = [Segment(id=topic, topic=topic, ranges=[(0, 0)]) for topic in topics]
             await notes.note(extraction(number, [("grep", number)]).model_copy(update={"segments": segments}))
-        stage = ExtractionHandler(
-            settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=None, shown=None, notes=notes
-        )
+        stage = handler(settings, tenants, extractor, notes=notes)
         window = a_window()
         await stage.handle(window)
         (context,) = extractor.contexts
@@ -200,9 +198,7 @@ async def test_what_is_recalled_after_a_window_closed_is_no_echo_in_it_however_l
     extractor = ScriptedExtractor()
     async with connect_redis(RedisSettings(url=redis_url)) as client:
         recalled = RecalledHashes(client=client, prefix=topic_prefix)
-        stage = ExtractionHandler(
-            settings=settings, tenants=tenants, extractor=extractor, nearest=None, recalled=recalled, shown=None, notes=None
-        )
+        stage = handler(settings, tenants, extractor, recalled=recalled)
         await recalled.add(TENANT, "agent", ["a"])
         now = datetime.now(UTC).timestamp()
         for closed_at in (now - 60, now + 60):
