@@ -8,6 +8,7 @@ import faust
 from aiokafka.helpers import create_ssl_context
 
 from runtime.settings import KafkaSettings, Settings
+from streams.delivery.consumer import App
 from streams.delivery.table import PartitionTable
 
 _COMPACTION_LAG_MS: Final = 24 * 3600 * 1000
@@ -28,7 +29,7 @@ def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
     kafka = settings.kafka
     data.mkdir(parents=True, exist_ok=True)
     logging.getLogger("faust").setLevel(logging.WARNING)
-    return faust.App(
+    return App(
         group,
         broker=[f"kafka://{server.strip()}" for server in kafka.bootstrap.split(",")],
         broker_credentials=_credentials(kafka),

@@ -1,0 +1,58 @@
+"""Faust's consumer, mended where it loses its place (ADR 4, E and F)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import faust
+from faust.transport.drivers import aiokafka
+from faust.types import TP
+
+
+class _NotCommittedError(Exception):
+    """The group has rebalanced: nothing was committed."""
+
+
+class Consumer(aiokafka.Consumer):
+    """Goes back to where the group stands, also where it has committed nothing yet, and takes nothing for committed that is not."""
+
+    async def seek_to_committed(self) -> Mapping[TP, int]:
+        """Seeks every partition to its committed offset, and one without to the beginning of its log.
+
+        Faust fetches records, sees that its flow was stopped meanwhile, throws them away and seeks; aiokafka does not seek a partition
+        that stands at offset 0 or nowhere, and those records are never delivered: the first ones of a new group.
+
+        Returns:
+            The committed offset of each partition; None where there is none.
+        """
+        committed: Mapping[TP, int] = await super().seek_to_committed()
+        unmoved = {TP(place.topic, place.partition) for place, offset in committed.items() if not offset or offset < 0}
+        sources = {place for place in unmoved if not self._is_changelog_tp(place)}
+        if sources:
+            await self.seek_wait(await self.earliest_offsets(*sources))
+        return committed
+
+    async def _commit(self, offsets: Mapping[TP, int]) -> bool:
+        if not await super()._commit(offsets):
+            raise _NotCommittedError
+        return True
+
+    async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
+        # Faust remembers the offsets as committed although the commit was refused, and then ignores the acknowledgements of the records
+        # when they are delivered again: the group would stay where it is until a later record is done.
+        try:
+            return bool(await super()._commit_offsets(offsets, start_new_transaction))
+        except _NotCommittedError:
+            return False
+
+
+class Transport(aiokafka.Transport):
+    """Kafka, read by :class:`Consumer`."""
+
+    Consumer = Consumer
+
+
+class App(faust.App):
+    """A Faust app that reads by :class:`Consumer`."""
+
+    def _new_transport(self) -> Any:
+        return Transport(self.conf.broker_consumer, self)

@@ -1,0 +1,103 @@
+"""Where Faust's own consumer loses its place, ours goes on (ADR 4, E and F)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import faust
+import pytest
+from aiokafka.errors import CommitFailedError
+
+from runtime.kafka import KafkaOffsets, Producer, TopicPartition, create_topics
+from runtime.settings import KafkaSettings, Settings
+from streams.delivery.app import build_app, source_topic
+from tests.streams.steps import until
+
+pytestmark = pytest.mark.integration
+
+RECORDS = 10
+REFUSAL = "Commit cannot be completed since the group has already rebalanced"
+
+
+@pytest.fixture
+async def settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Settings:
+    settings = Settings(data=tmp_path, kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=1))
+    await create_topics(settings)
+    return settings
+
+
+async def test_what_was_fetched_while_the_flow_stood_still_is_delivered_to_a_group_that_has_committed_nothing(settings: Settings) -> None:
+    async with _reading(settings) as (app, delivered):
+        consumer = app.consumer
+        fetch, thrown_away = consumer._getmany, []
+
+        async def fetch_and_stop_the_flow(*args: Any, **options: Any) -> Any:
+            records = await fetch(*args, **options)
+            if records:
+                consumer.stop_flow()
+                thrown_away.append(records)
+            return records
+
+        consumer._getmany = fetch_and_stop_the_flow
+        await _send(settings)
+        await until(lambda: bool(thrown_away))
+        consumer._getmany = fetch
+        consumer.resume_flow()
+        await until(lambda: len(delivered) == RECORDS)
+    assert delivered == list(range(RECORDS))
+
+
+async def test_records_whose_commit_was_refused_are_acknowledged_when_they_come_again(settings: Settings) -> None:
+    async with _reading(settings) as (app, delivered):
+        consumer = app.consumer
+        reader = consumer._thread._consumer
+        commit, refused = reader.commit, []
+
+        async def refuse(offsets: Any) -> None:
+            refused.append(offsets)
+            raise CommitFailedError(REFUSAL)
+
+        reader.commit = refuse
+        await _send(settings)
+        await until(lambda: bool(refused) and len(delivered) == RECORDS)
+        await until(lambda: not any(consumer._acked.values()))
+        reader.commit = commit
+        await consumer.perform_seek()
+        await until(lambda: len(delivered) == 2 * RECORDS)
+        source = TopicPartition(settings.topic("messages"), 0)
+        async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(30):
+            while (await offsets.lag(_group(settings), [source.topic]))[source]:
+                await asyncio.sleep(0.05)
+
+
+def _group(settings: Settings) -> str:
+    return settings.topic("readers")
+
+
+@asynccontextmanager
+async def _reading(settings: Settings) -> AsyncIterator[tuple[faust.App, list[int]]]:
+    """A group of one reader that acknowledges at once, and the offsets that it was delivered."""
+    app = build_app(group=_group(settings), settings=settings, data=settings.data / "faust")
+    delivered: list[int] = []
+
+    @app.agent(source_topic(app, settings.topic("messages")))
+    async def intake(stream: Any) -> None:
+        async for event in stream.noack().events():
+            delivered.append(event.message.offset)
+            event.ack()
+
+    app.finalize()
+    await app.start()
+    try:
+        await until(app.tables.recovery.completed.is_set)
+        yield app, delivered
+    finally:
+        await app.stop()
+
+
+async def _send(settings: Settings) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        for number in range(RECORDS):
+            await producer.send(settings.topic("messages"), key=b"k", value=str(number).encode(), partition=0)
