@@ -26,9 +26,11 @@ class Metrics:
             "varve_lag_records", "Records between the committed offset and the partition's end.", "stage", "topic", "partition"
         )
         self.handling_seconds = self._histogram("varve_handling_seconds", "Time from taking a record in to being done with it.", "stage")
+        self.age_seconds = self._histogram(
+            "varve_age_seconds", "Time from the application producing a message to the stage being done with what comes of it.", "stage"
+        )
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
-
         self.recall_records = self._counter("varve_recall_records", "Recalls told to the stream, by outcome.", "outcome")
 
     def render(self) -> bytes:

@@ -57,9 +57,9 @@ class Batch:
                 del self.outputs[emitted:]
                 self.refuse(record, error)
 
-    def emit(self, output: Outgoing) -> None:
-        """Adds a record to be produced."""
-        self.outputs.append(output)
+    def emit(self, output: Outgoing, cause: Delivered) -> None:
+        """Adds a record to be produced, which comes of ``cause`` and bears its context."""
+        self.outputs.append(output.caused_by(cause))
 
     def refuse(self, record: Delivered, error: Exception) -> None:
         """Sends a record to the dead letters."""

@@ -134,7 +134,8 @@ class Chains:
         entry.tries += 1
         entry.begun = entry.begun or datetime.now(UTC)
         try:
-            entry.result = await self._handler.handle(await self._whole(entry))
+            record = await self._whole(entry)
+            entry.result = [output.caused_by(record) for output in await self._handler.handle(record)]
             self._context.succeeded(begun=entry.started)
         except TransientFailure as failure:
             self._context.failed(failure)
@@ -146,7 +147,8 @@ class Chains:
         except (PoisonRecord, RecordError) as error:
             entry.result = [self._letter(entry, error)]
         except Exception as error:
-            _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage)
+            trace_id = entry.record.record.trace_id
+            _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage, trace_id=trace_id)
             entry.result = [self._letter(entry, error)]
         may_write = self._scheduler.computed(entry, time.monotonic())
         self._start_ready()
@@ -206,6 +208,7 @@ class Chains:
         for released in self._scheduler.done(entry):
             released.ack()
         self._context.metrics.records.labels(self._context.stage, "done").inc()
+        self._context.measure_age(entry.record.record)
         self._start_ready()
         self._notify()
 

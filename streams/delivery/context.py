@@ -15,7 +15,7 @@ from streams.delivery.batch import Refusal
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.outbox import Outbox
 from streams.delivery.pacer import Pacer
-from streams.delivery.records import Outgoing
+from streams.delivery.records import Delivered, Outgoing
 from streams.errors import TransientFailure
 
 _log = logger(__name__)
@@ -83,6 +83,10 @@ class StageContext:
         """Notes the failure, and waits before the next try."""
         self.failed(failure)
         await asyncio.sleep(self.wait_s(failure, tries))
+
+    def measure_age(self, record: Delivered) -> None:
+        """Measures how long ago the application produced what a record comes of, now that the stage is done with it."""
+        self.metrics.age_seconds.labels(self.stage).observe(max(0.0, time.time() - record.produced_ms / 1000))
 
     def letter(self, refusal: Refusal, tries: int, first_time: datetime) -> Outgoing:
         """The dead letter of a refused record, counted."""

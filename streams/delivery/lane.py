@@ -152,7 +152,9 @@ class Lane:
         except Exception as error:
             if len(taken) == 1:
                 await self._until_refused(Refusal.of(records[0], error), first_time)
-                _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage, partition=self._partition)
+                _log.exception(
+                    "a record broke the stage; it is in the dead letters", stage=self._context.stage, trace_id=records[0].trace_id
+                )
             else:
                 for each in taken:
                     await self._work([each])
@@ -162,6 +164,7 @@ class Lane:
         metrics = self._context.metrics
         metrics.records.labels(self._context.stage, "done").inc(len(taken))
         metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started)
+        self._context.measure_age(records[-1])
         self._context.pacer.took(time.monotonic() - started)
 
     async def _until_done(self, records: list[Delivered], first_time: datetime) -> None:

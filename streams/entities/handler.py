@@ -1,6 +1,7 @@
 """The entities stage: applies contributions to entity state, exactly once by source position, and publishes what the entity has become."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from memory.ids import entity_id
@@ -31,6 +32,15 @@ class EntityCodec:
         return from_bytes(raw)
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The last contribution of a step to one entity."""
+
+    record: Delivered
+    contribution: Contribution
+    entity_type: EntityType
+
+
 class EntitiesHandler:
     """Handles one partition of ``contributions``.
 
@@ -54,12 +64,12 @@ class EntitiesHandler:
 
     async def handle(self, batch: Batch) -> None:
         """Applies contributions in order; an entity that many of them change is published once."""
-        changed: dict[bytes, tuple[Contribution, EntityType]] = {}
+        changed: dict[bytes, _Change] = {}
         await batch.each(lambda record: self._contribution(batch, record, changed))
-        for key, (contribution, entity_type) in changed.items():
-            self._publish(batch, key, contribution, entity_type)
+        for key, change in changed.items():
+            self._publish(batch, key, change)
 
-    def _contribution(self, batch: Batch, record: Delivered, changed: dict[bytes, tuple[Contribution, EntityType]]) -> None:
+    def _contribution(self, batch: Batch, record: Delivered, changed: dict[bytes, _Change]) -> None:
         contribution = Contribution.from_json(record.value or b"")
         key = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-")
         try:
@@ -77,7 +87,7 @@ class EntitiesHandler:
             batch.state.put(key, applied.state, position=record.offset)
         if batch.state.get(key) is not None:
             # Also one that was applied before: published again without harm, it is how a replay repairs what lies behind.
-            changed[key] = (contribution, entity_type)
+            changed[key] = _Change(record, contribution, entity_type)
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:
@@ -93,13 +103,13 @@ class EntitiesHandler:
             )
         return entity_type
 
-    def _publish(self, batch: Batch, key: bytes, contribution: Contribution, entity_type: EntityType) -> None:
-        tenant = contribution.tenant
+    def _publish(self, batch: Batch, key: bytes, last: _Change) -> None:
+        contribution, tenant = last.contribution, last.contribution.tenant
         state: EntityState = batch.state.get(key) or EntityState()
         if state.empty:
             memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
-            batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory_id), None))
+            batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory_id), None), last.record)
             return
-        memory = render(state, entity_type, tenant, contribution.entity_key)
+        memory = render(state, last.entity_type, tenant, contribution.entity_key)
         change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
-        batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory.id), change.to_json()))
+        batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory.id), change.to_json()), last.record)

@@ -54,7 +54,7 @@ class EventsHandler:
         if before is not None and place < before.position:
             return
         if before is not None and place == before.position:
-            self._emit(batch, extraction, before)
+            self._emit(batch, record, extraction, before)
             return
         contributions = contributions_of(
             extraction,
@@ -65,9 +65,9 @@ class EventsHandler:
         )
         ids = tuple(event.id for event in extraction.events)
         laid_down = LaidDown(place, ids, tuple(contributions))
-        self._emit(batch, extraction, laid_down)
+        self._emit(batch, record, extraction, laid_down)
         for memory_id in sorted(set(before.memory_ids if before is not None else ()) - set(ids)):
-            batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory_id), None))
+            batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory_id), None), record)
         self._count_left_out(extraction, schema)
         batch.state.put(key, laid_down, position=record.offset)
 
@@ -77,15 +77,15 @@ class EventsHandler:
         first, _, offset = record.origin.rpartition("/")
         return int(offset) if first == f"{topic}/{partition}" and offset.isdecimal() else record.offset
 
-    def _emit(self, batch: Batch, extraction: Extraction, laid_down: LaidDown) -> None:
+    def _emit(self, batch: Batch, cause: Delivered, extraction: Extraction, laid_down: LaidDown) -> None:
         """Emits what stands of a window; again and again without harm, as a replay for repair does."""
         for event in extraction.events:
             memory = memory_of(event, extraction, version=laid_down.position)
             change = MemoryChange(op="upsert", memory_id=memory.id, tenant=extraction.tenant, memory=memory)
-            batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory.id), change.to_json()))
+            batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory.id), change.to_json()), cause)
         for contribution in laid_down.contributions:
             target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
-            batch.emit(Outgoing(self._contributions_topic, target, contribution.to_json()))
+            batch.emit(Outgoing(self._contributions_topic, target, contribution.to_json()), cause)
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
         for dropped in left_out(extraction, schema):

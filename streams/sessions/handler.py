@@ -123,7 +123,7 @@ class SessionsHandler:
             raw = record.value if message.id is not None else message.model_copy(update={"id": identity}).to_json()
             incoming = Incoming(identity, message.user, event_ms, estimate_tokens(message.text), raw or b"", record.offset)
             closed = self._windower.add(state, incoming, partition=self._partition)
-            self._emit(batch, key, closed)
+            self._emit(batch, key, closed, record)
             self._feed(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
@@ -148,7 +148,7 @@ class SessionsHandler:
         headers = (*record.headers, (FORWARDED, b"1"))
         if record.header(ORIGIN) is None:
             headers = (*headers, (ORIGIN, record.origin.encode()))
-        batch.emit(Outgoing(self._messages_topic, key, record.value, headers))
+        batch.emit(Outgoing(self._messages_topic, key, record.value, headers), record)
         return True
 
     def _driven_before(self, state: SessionState, record: Delivered) -> bool:
@@ -176,7 +176,7 @@ class SessionsHandler:
             if state.is_open and self._applies(command, state):
                 reason = "flush" if command.command == "flush" else self._windower.timer_reason(state)
                 closed = [self._windower.close(state, reason, partition=self._partition)]
-                self._emit(batch, key, closed)
+                self._emit(batch, key, closed, record)
                 self._feed(state, closed)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
@@ -187,9 +187,9 @@ class SessionsHandler:
             return True
         return command.window_sequence == state.sequence and command.last_offset == state.last_offset
 
-    def _emit(self, batch: Batch, key: bytes, closed: list[Closed]) -> None:
+    def _emit(self, batch: Batch, key: bytes, closed: list[Closed], cause: Delivered) -> None:
         for window in closed:
-            batch.emit(Outgoing(self._windows_topic, key, window.value))
+            batch.emit(Outgoing(self._windows_topic, key, window.value), cause)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)

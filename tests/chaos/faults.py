@@ -130,17 +130,17 @@ def rolling_restart(stages: Sequence[str]) -> Break:
 
 
 async def poisoned(scene: Scene) -> None:
-    """Every kind of poison, twice."""
+    """Every kind of poison, twice, at two moments of the load."""
     for number in range(2):
+        await asyncio.sleep(scene.rng.uniform(0.5, 3.0))
         await _produce(scene, list(poison(scene.tenant, number=number, now=wall_clock())))
-        await asyncio.sleep(2.0)
 
 
 async def oversized(scene: Scene) -> None:
-    """Messages of 1.5 MB, among good ones of the same session."""
+    """Messages of 1.5 MB, among good ones of the same session, at three moments of the load."""
     for number in range(3):
+        await asyncio.sleep(scene.rng.uniform(0.5, 2.0))
         await _produce(scene, [too_large(scene.tenant, number=number, now=wall_clock())])
-        await asyncio.sleep(1.0)
 
 
 async def _produce(scene: Scene, records: Sequence[Poison]) -> None:

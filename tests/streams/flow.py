@@ -1,7 +1,7 @@
 """The real stages in this process, for tests of what is done around them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -66,8 +66,10 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES) -> None:
         raise AssertionError(f"not caught up in {DEADLINE_S:g} s; behind by {behind}") from error
 
 
-async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT) -> int:
-    """Produces the companion sample as one session's messages, and a flush behind it."""
+async def send_sample(
+    settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Sequence[tuple[str, bytes]] = ()
+) -> int:
+    """Produces the companion sample as one session's messages."""
     start = datetime(2024, 5, 1, tzinfo=UTC)
     key = encode_key(tenant, session)
     records = []
@@ -77,7 +79,7 @@ async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "
             {"role": turn.get("role", "user"), "text": turn["text"]}
             | {"tenant": tenant, "user": user, "session": session, "id": f"{session}-m{place}", "event_time": said_at}
         )
-        records.append(OutgoingRecord(topic=settings.topic("messages"), key=key, value=message.to_json()))
+        records.append(OutgoingRecord(topic=settings.topic("messages"), key=key, value=message.to_json(), headers=headers))
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send_many(records)
     return len(records)

@@ -113,7 +113,7 @@ class Script:
         key = record.key or b""
         count = (batch.state.get(key) or 0) + 1
         batch.state.put(key, count, position=record.offset)
-        batch.emit(Outgoing("varve.out", key, b"%d" % count))
+        batch.emit(Outgoing("varve.out", key, b"%d" % count), record)
         if record.value == b"bug":
             raise ZeroDivisionError("a bug behind the first change of state")
 

@@ -13,6 +13,7 @@ from memory.records import Message, SessionCommand, Window
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings, Settings
 from runtime.tenants import TenantDirectory
+from runtime.tracing import PRODUCED_AT
 from streams.delivery.records import FORWARDED, Delivered, Headers, Outgoing
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
@@ -117,7 +118,7 @@ async def test_a_misplaced_message_is_forwarded_once_with_its_origin_and_taken_a
     forwarded = await assigned(ELSEWHERE).take([lost])
     (output,) = forwarded.outputs
     assert (output.key, output.value) == (KEY, lost.value)
-    assert dict(output.headers) == {"trace": b"1", FORWARDED: b"1", ORIGIN: f"varve.messages/{ELSEWHERE}/7".encode()}
+    assert dict(output.headers) == {"trace": b"1", FORWARDED: b"1", ORIGIN: f"varve.messages/{ELSEWHERE}/7".encode(), PRODUCED_AT: b"0"}
     home = assigned()
     taken = await home.take([as_delivered(output, 3), as_delivered(output, 4)])
     assert [taken.outputs, taken.refusals] == [[], []]
