@@ -9,15 +9,19 @@ what it had laid down. So a rebuild finds it gone, too.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
+from aiokafka import ConsumerRecord
+
+from memory.errors import KeyFormatError, MalformedRecordError
 from memory.keys import decode_key
-from memory.records import Extraction
+from memory.records import Extraction, Window
 from memory.topics import EXTRACTIONS
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
 from runtime.tenants_file import set_generation
 from streams.errors import ReplayRefusedError
 from streams.stages import STAGES
@@ -30,6 +34,10 @@ _NOTICED_S: Final = 1.0
 """By then every process has read the changed tenants' file again."""
 _POLL_S: Final = 0.5
 _AT_ONCE: Final = 500
+
+_Offsets: TypeAlias = Mapping[TopicPartition, int]
+_Raw: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
+_Read = TypeVar("_Read", Extraction, Window)
 
 
 def instance_of(generation: str) -> str:
@@ -69,35 +77,45 @@ async def switch(
         settings: The settings in force.
         tenant: Whose.
         generation: One of the tenant's; empty: the first.
-        incomplete: Switch even if windows that the live one has are missing in it.
+        incomplete: Switch even if windows that the live one has are missing in it, and do not wait for a worker that is behind already.
         notice: Told in one line how it goes on.
 
     Raises:
-        ReplayRefusedError: If the generation lacks windows that the live one has.
+        ReplayRefusedError: If the generation lacks windows that the live one has; says how many.
         TenantsFileError: If the tenant has no such generation.
         UnknownTenantError: If there is no such tenant.
         KafkaUnavailableError: If no broker answers.
     """
+    name = instance_of(generation)
     second = _group(settings, generation)
+    windows = _windows(settings)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        live = await offsets.committed_offsets(_group(settings, None), [_windows(settings)])
-        missing = await _behind(offsets, second, live)
-        if missing and not incomplete:
-            raise ReplayRefusedError(
-                f"generation {instance_of(generation)} has {missing} windows less than the live one: let "
-                f"`varve replay extraction --generation {instance_of(generation)}` catch up first, or say --incomplete"
-            )
+        live = await offsets.committed_offsets(_group(settings, None), [windows])
+        done = await offsets.committed_offsets(second, [windows])
+        behind = _missing(done, live)
+        if not incomplete:
+            if behind:
+                raise ReplayRefusedError(
+                    f"generation {name} has {behind} windows less than the live one: let "
+                    f"`varve replay extraction --generation {name}` catch up first, or say --incomplete"
+                )
+            if lacking := await _only_in_live(settings, tenant, generation, offsets, live=live, done=done):
+                raise ReplayRefusedError(
+                    f"{lacking} windows of tenant {tenant} are in the live generation only; {name} passed them over, or was dropped: let "
+                    f"`varve replay extraction --generation {name} --from-time T` do them, T before they closed, while `windows` still "
+                    "has them, or say --incomplete to go on without"
+                )
         set_generation(settings.tenants_path, tenant, generation)
-        notice(f"generation {instance_of(generation)} of tenant {tenant} is live")
-        if incomplete:
+        notice(f"generation {name} of tenant {tenant} is live")
+        if behind:
             return
         await asyncio.sleep(_NOTICED_S)
-        begun = await offsets.end_offsets([_windows(settings)])
-        while missing := await _behind(offsets, second, begun):
+        begun = await offsets.end_offsets([windows])
+        while missing := _missing(await offsets.committed_offsets(second, [windows]), begun):
             if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
                 raise ReplayRefusedError(
-                    f"{missing} windows may still lack the new generation: run `varve replay extraction --generation "
-                    f"{instance_of(generation)}` until it has no more before it"
+                    f"{missing} windows may still lack the new generation: run `varve replay extraction --generation {name}` "
+                    "until it has no more before it"
                 )
             await asyncio.sleep(_POLL_S)
     notice("the second worker has done its part: stop it, unless other tenants still wait for it")
@@ -126,10 +144,7 @@ async def drop(settings: Settings, tenant: str, generation: str, *, live: str, n
     await ConsumerGroups(kafka=settings.kafka).require_empty([_group(settings, generation)])
     topic = settings.topic(EXTRACTIONS.name)
     newest: dict[str, OutgoingRecord | None] = {}
-    async for record in read_topic(topic, settings.kafka):
-        if record.value is None or decode_key(record.key or b"-")[0] != tenant:
-            continue
-        extraction = Extraction.from_json(record.value)
+    async for record, extraction in _records_of(Extraction, topic, settings, tenant):
         if extraction.generation == generation:
             newest[extraction.window_id] = _blank(extraction, topic, record.key, record.partition)
     blanks = [blank for blank in newest.values() if blank is not None]
@@ -142,14 +157,72 @@ async def drop(settings: Settings, tenant: str, generation: str, *, live: str, n
 
 def _blank(extraction: Extraction, topic: str, key: bytes | None, partition: int) -> OutgoingRecord | None:
     """An extraction of the same window that lays nothing down; None where this one does not either."""
-    if not (extraction.segments or extraction.events or extraction.patches):
+    if not _lays_down(extraction):
         return None
     nothing = extraction.model_copy(update={"segments": [], "events": [], "patches": [], "dropped": [], "usage": []})
     return OutgoingRecord(topic=topic, key=key, value=nothing.to_json(), partition=partition)
 
 
-async def _behind(offsets: KafkaOffsets, group: str, wanted: Mapping[TopicPartition, int]) -> int:
-    committed = await offsets.committed_offsets(group, {place.topic for place in wanted})
+def _lays_down(extraction: Extraction) -> bool:
+    return bool(extraction.segments or extraction.events or extraction.patches)
+
+
+def _may_be_blank(extraction: Extraction) -> bool:
+    return not (_lays_down(extraction) or extraction.dropped or extraction.usage)
+
+
+async def _only_in_live(settings: Settings, tenant: str, generation: str, offsets: KafkaOffsets, *, live: _Offsets, done: _Offsets) -> int:
+    """How many windows the live generation has, or may be laying down now, that another one neither has nor has before it.
+
+    Offsets do not tell: a second worker that began at a later time has passed windows over, and one that was dropped has done them in vain.
+
+    Args:
+        settings: The settings in force.
+        tenant: Whose.
+        generation: The other one.
+        offsets: Where the topics end.
+        live: How far the live workers had come before this call.
+        done: How far the second worker had come before this call.
+    """
+    old = TenantDirectory(path=settings.tenants_path).get(tenant).generation
+    if old == generation:
+        return 0
+    in_live: set[str] = set()
+    in_other: dict[str, bool] = {}
+    async for _, extraction in _records_of(Extraction, settings.topic(EXTRACTIONS.name), settings, tenant):
+        window = extraction.window_id
+        if extraction.generation == old:
+            (in_live.add if _lays_down(extraction) else in_live.discard)(window)
+        elif extraction.generation == generation:
+            # A window that gave nothing was seen all the same; but nothing behind something is how a window is taken back.
+            if in_other.get(window) and _may_be_blank(extraction):
+                del in_other[window]
+            else:
+                in_other[window] = _lays_down(extraction)
+    # Only now: so a window that came, and was laid down, after the offsets were read is among these.
+    open_places = {place: live.get(place, 0) for place in await offsets.end_offsets([_windows(settings)])}
+    ahead: set[str] = set()
+    async for record, closed in _records_of(Window, _windows(settings), settings, tenant, start=open_places):
+        passed = record.offset < done.get(TopicPartition(record.topic, record.partition), 0)
+        (in_live if passed else ahead).add(closed.id)
+    return len(in_live - in_other.keys() - ahead)
+
+
+async def _records_of(
+    kind: type[_Read], topic: str, settings: Settings, tenant: str, *, start: _Offsets | None = None
+) -> AsyncIterator[tuple[_Raw, _Read]]:
+    """A tenant's records of a topic; without those that no stage can read either."""
+    async for record in read_topic(topic, settings.kafka, start=start):
+        try:
+            if record.value is None or decode_key(record.key or b"")[0] != tenant:
+                continue
+            read = kind.from_json(record.value)
+        except (KeyFormatError, MalformedRecordError):
+            continue
+        yield record, read
+
+
+def _missing(committed: _Offsets, wanted: _Offsets) -> int:
     return sum(max(0, offset - committed.get(place, 0)) for place, offset in wanted.items())
 
 

@@ -66,6 +66,16 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES) -> None:
         raise AssertionError(f"not caught up in {DEADLINE_S:g} s; behind by {behind}") from error
 
 
+async def followed(settings: Settings, generation: str) -> None:
+    """Returns when the second worker of a generation has done all windows."""
+    group = STAGES["extraction"].group(settings.kafka.topic_prefix, instance=generation)
+    async with asyncio.timeout(DEADLINE_S), KafkaOffsets(kafka=settings.kafka) as offsets:
+        while True:
+            if not sum((await offsets.lag(group, [settings.topic("windows")])).values()):
+                return
+            await asyncio.sleep(POLL_S)
+
+
 async def send_sample(
     settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Sequence[tuple[str, bytes]] = ()
 ) -> int:

@@ -7,7 +7,6 @@ import pytest
 
 from retrieval.stores.build import build_store
 from runtime.errors import GroupInUseError
-from runtime.kafka import KafkaOffsets
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from runtime.tenants_file import add_generation
@@ -15,8 +14,7 @@ from streams.errors import ReplayRefusedError
 from streams.generations import drop, switch
 from streams.run import serve_stage
 from streams.snapshot import snapshot
-from streams.stages import STAGES
-from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, send_sample, serving
+from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving
 
 pytestmark = pytest.mark.integration
 
@@ -35,7 +33,8 @@ async def test_a_generation_grows_beside_the_live_one_takes_its_place_and_the_ol
 
         stop = asyncio.Event()
         second = asyncio.create_task(serve_stage("extraction", flow, stop, generation=NEW))
-        await _followed(flow)
+        await followed(flow, NEW)
+        await caught_up(flow)
         both = await _state(flow)
         assert both[""] == first[""], "the live generation is not touched"
         assert _types(both[NEW]) - _types(both[""]), "the new one is made under its own schema"
@@ -59,17 +58,6 @@ async def test_a_generation_grows_beside_the_live_one_takes_its_place_and_the_ol
         await caught_up(flow)
         assert await _state(flow) == {NEW: later[NEW]}
         assert await drop(flow, TENANT, "", live=NEW) == 0
-
-
-async def _followed(settings: Settings) -> None:
-    """Returns when the second worker has done all windows, and the stages what came of them."""
-    group = STAGES["extraction"].group(settings.kafka.topic_prefix, instance=NEW)
-    async with asyncio.timeout(DEADLINE_S), KafkaOffsets(kafka=settings.kafka) as offsets:
-        while True:
-            if not sum((await offsets.lag(group, [settings.topic("windows")])).values()):
-                break
-            await asyncio.sleep(POLL_S)
-    await caught_up(settings)
 
 
 async def _state(settings: Settings) -> dict[str, list[dict[str, object]]]:

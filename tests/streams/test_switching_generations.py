@@ -1,0 +1,142 @@
+"""A generation that lacks windows of the live one is not switched to unawares, wherever its worker's offsets stand."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memory.ids import window_id
+from memory.keys import encode_key
+from memory.records import Extraction, Message, Usage, Window
+from runtime.kafka import OutgoingRecord, Producer, read_topic
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from runtime.tenants_file import add_generation
+from streams.errors import ReplayRefusedError
+from streams.generations import begin, drop, switch
+from streams.run import serve_stage
+from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving
+from tests.streams.laid_down import START, extraction
+
+pytestmark = pytest.mark.integration
+
+NEW = "v2"
+UP_TO_EXTRACTION = ("sessions", "extraction")
+LATER_THAN_ALL = timedelta(hours=1)
+
+
+async def test_windows_that_a_later_beginning_skipped_hold_the_switch_up(flow: Settings) -> None:
+    await send_sample(flow, session="s-1")
+    async with serving(flow, UP_TO_EXTRACTION):
+        await caught_up(flow, UP_TO_EXTRACTION)
+    skipped = await _laid_down(flow, "")
+    assert skipped
+    add_generation(flow.tenants_path, TENANT, NEW)
+    await begin(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
+    await send_sample(flow, session="s-2")
+    async with serving(flow, UP_TO_EXTRACTION):
+        await _follow(flow)
+    both = await _laid_down(flow, NEW)
+    assert both
+    assert both == await _laid_down(flow, "") - skipped
+    with pytest.raises(
+        ReplayRefusedError, match=rf"^{len(skipped)} windows of tenant {TENANT} are in the live generation only.*--incomplete"
+    ):
+        await switch(flow, TENANT, NEW)
+    assert _live(flow) == ""
+
+    await switch(flow, TENANT, NEW, incomplete=True)
+    assert _live(flow) == NEW
+
+    await switch(flow, TENANT, "", incomplete=True)
+    await begin(flow, NEW, since=START)
+    async with serving(flow, UP_TO_EXTRACTION):
+        await _follow(flow)
+    await switch(flow, TENANT, NEW)
+    assert _live(flow) == NEW
+    assert await _laid_down(flow, NEW) == skipped | both
+
+
+async def test_what_counts_is_what_a_windows_last_extraction_says(flow: Settings) -> None:
+    add_generation(flow.tenants_path, TENANT, NEW)
+    said = [("search", 0)]
+    asked = Usage(tenant=TENANT, stage="extraction", model="m", time=START)
+    in_both, only_old, nothing_in_old, nothing_in_new, less_in_new, taken_back_in_old, still_to_come, under_way = range(8)
+    await _send(
+        flow,
+        *[extraction(window, said) for window in (in_both, only_old, nothing_in_new, less_in_new, taken_back_in_old, still_to_come)],
+        extraction(nothing_in_old, []),
+        extraction(taken_back_in_old, []),
+        extraction(in_both, said, generation=NEW),
+        extraction(nothing_in_new, [], generation=NEW),
+        extraction(less_in_new, said, generation=NEW),
+        extraction(less_in_new, [], generation=NEW).model_copy(update={"usage": [asked]}),
+        extraction(only_old, said, tenant="another", generation=NEW),
+    )
+    await _send(flow, _window(under_way))
+    await begin(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
+    await _send(flow, _window(still_to_come))
+    with pytest.raises(ReplayRefusedError, match=r"^2 windows of"):
+        await switch(flow, TENANT, NEW)
+
+    await _send(flow, *[extraction(window, said, generation=NEW) for window in (only_old, under_way)])
+    assert await drop(flow, TENANT, NEW, live="") == 3
+    with pytest.raises(ReplayRefusedError, match=r"^3 windows of"):
+        await switch(flow, TENANT, NEW)
+
+    await _send(flow, *[extraction(window, said, generation=NEW) for window in (in_both, only_old, under_way)])
+    with pytest.raises(ReplayRefusedError, match=r"^1 windows may still lack"):
+        await switch(flow, TENANT, NEW)
+    assert _live(flow) == NEW
+
+
+async def _follow(settings: Settings) -> None:
+    """Runs a second worker until it and the live ones have done all windows."""
+    stop = asyncio.Event()
+    async with asyncio.TaskGroup() as running:
+        running.create_task(serve_stage("extraction", settings, stop, generation=NEW))
+        try:
+            await caught_up(settings, UP_TO_EXTRACTION)
+            await followed(settings, NEW)
+        finally:
+            stop.set()
+
+
+async def _laid_down(settings: Settings, generation: str) -> set[str]:
+    """The windows that a generation has something of."""
+    records = [record async for record in read_topic(settings.topic("extractions"), settings.kafka)]
+    read = [Extraction.from_json(record.value or b"") for record in records]
+    return {each.window_id for each in read if each.generation == generation and (each.segments or each.events or each.patches)}
+
+
+def _live(settings: Settings) -> str:
+    return TenantDirectory(path=settings.tenants_path).get(TENANT).generation
+
+
+def _window(number: int) -> Window:
+    message = Message(tenant=TENANT, user="agent", session="s1", id=f"m{number}", text="a word", event_time=START)
+    return Window(
+        id=window_id(TENANT, "s1", number),
+        tenant=TENANT,
+        user="agent",
+        session="s1",
+        sequence=number,
+        messages=[message],
+        closed_by="flush",
+        source_partition=0,
+        first_offset=number,
+        last_offset=number,
+    )
+
+
+async def _send(settings: Settings, *records: Extraction | Window) -> None:
+    outgoing = [
+        OutgoingRecord(
+            topic=settings.topic("windows" if isinstance(record, Window) else "extractions"),
+            key=encode_key(record.tenant, record.session if isinstance(record, Window) else record.user),
+            value=record.to_json(),
+        )
+        for record in records
+    ]
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many(outgoing)
