@@ -13,6 +13,9 @@ from streams.delivery.table import PartitionTable
 
 _COMPACTION_LAG_MS: Final = 24 * 3600 * 1000
 """A zombie's late row must not push a newer one out of the changelog before a recovery has seen both."""
+_POLL_INTERVAL_S: Final = 30 * 24 * 3600.0
+"""A worker whose stage waits for what is away fetches nothing, however long that takes. By default aiokafka would leave the group then,
+and Faust, its flow stopped, would never join it again. Whether the worker lives is for :class:`Membership` to say."""
 _METADATA_AGE_MS: Final = 10_000
 """A broker that has just started may not know its topics yet. A group that is formed at that moment assigns nothing, and thinks again only
 when its leader looks at the topics once more: after five minutes by default."""
@@ -37,7 +40,7 @@ def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
         broker_heartbeat_interval=kafka.heartbeat_s,
         broker_request_timeout=kafka.request_timeout_s,
         broker_commit_interval=0.5,
-        broker_max_poll_interval=600.0,
+        broker_max_poll_interval=_POLL_INTERVAL_S,
         consumer_auto_offset_reset="earliest",
         consumer_metadata_max_age_ms=_METADATA_AGE_MS,
         datadir=str(data),

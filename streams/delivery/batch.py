@@ -81,6 +81,10 @@ class BatchHandler(Protocol):
         """
         ...
 
+    def pass_over(self, state: PartitionState[Any], record: Delivered) -> None:
+        """A record that broke the stage goes to the dead letters: notes in the state what must be known when it is driven again."""
+        ...
+
     def due(self, now: datetime) -> list[Outgoing]:
         """Commands that time has made due: produced, durable, without touching state. Called about once a second."""
         ...

@@ -75,6 +75,8 @@ class Chains:
         self._max_tries = max_tries
         self._reread = reread
         self._tasks: set[asyncio.Task[None]] = set()
+        self._failures_in_a_row = 0
+        self._next_trial: asyncio.TimerHandle | None = None
         self._changed = asyncio.Event()
         self._failure: BaseException | None = None
 
@@ -111,38 +113,79 @@ class Chains:
             self._spawn(self._write(finished))
         self._start_ready()
 
-    async def drained(self) -> None:
-        """Waits until nothing that is ours is held."""
-        while self._scheduler.owed:
-            self._changed.clear()
-            await self._changed.wait()
+    async def finish(self) -> None:
+        """Starts no record any more, and waits for those under way."""
+        self._scheduler.close()
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def stop(self) -> None:
         """Stops at once."""
+        self._scheduler.close()
         self._scheduler.revoke()
+        if self._next_trial is not None:
+            self._next_trial.cancel()
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _start_ready(self) -> None:
-        while (entry := self._scheduler.start(time.monotonic())) is not None:
+        while not self._is_held_back() and (entry := self._scheduler.start(time.monotonic())) is not None:
+            if self._is_out():
+                self._context.trial_begins()
             self._spawn(self._work(entry))
         self._context.metrics.in_flight.labels(self._context.stage).set(self._scheduler.in_flight)
+
+    def _is_out(self) -> bool:
+        """Whether something is away for every record: a whole round failed, where an endpoint that fails now and then has successes."""
+        return self._failures_in_a_row >= self._scheduler.slots
+
+    def _is_held_back(self) -> bool:
+        """Whether records wait, unspent, for the one that tries whether what was away is back."""
+        wait = self._context.trial_in_s() if self._is_out() else 0.0
+        if wait > 0 and self._next_trial is None:
+            self._next_trial = asyncio.get_running_loop().call_later(wait, self._try_one)
+        return wait > 0
+
+    def _try_one(self) -> None:
+        self._next_trial = None
+        self._start_ready()
 
     async def _work(self, entry: Entry[FaustRecord]) -> None:
         entry.tries += 1
         entry.begun = entry.begun or datetime.now(UTC)
         try:
             record = await self._whole(entry)
+        except TransientFailure as failure:
+            # The log's fault, not the record's: without its contents it could not even go to the dead letters.
+            self._context.failed(failure)
+            self._try_later(entry, failure, entry.tries)
+            return
+        except PoisonRecord as error:
+            entry.result = [self._letter(entry, error)]
+        else:
+            if not await self._handle(entry, record):
+                return
+        may_write = self._scheduler.computed(entry, time.monotonic())
+        self._start_ready()
+        if may_write:
+            await self._write(entry)
+        self._notify()
+
+    async def _handle(self, entry: Entry[FaustRecord], record: Delivered) -> bool:
+        """Computes what comes of a record. Returns whether that is known now; if not, it is tried again later."""
+        try:
             entry.result = [output.caused_by(record) for output in await self._handler.handle(record)]
             self._context.succeeded(begun=entry.started)
+            self._failures_in_a_row = 0
         except TransientFailure as failure:
             self._context.failed(failure)
+            self._failures_in_a_row += failure.is_try
             failures = self._failures_of(entry, failure)
             if failures < self._max_tries:
                 self._try_later(entry, failure, failures)
-                return
+                return False
             entry.result = [self._letter(entry, PoisonRecord("gave_up", str(failure)))]
         except (PoisonRecord, RecordError) as error:
             entry.result = [self._letter(entry, error)]
@@ -150,11 +193,7 @@ class Chains:
             trace_id = entry.record.record.trace_id
             _log.exception("a record broke the stage; it is in the dead letters", stage=self._context.stage, trace_id=trace_id)
             entry.result = [self._letter(entry, error)]
-        may_write = self._scheduler.computed(entry, time.monotonic())
-        self._start_ready()
-        if may_write:
-            await self._write(entry)
-        self._notify()
+        return True
 
     async def _whole(self, entry: Entry[FaustRecord]) -> Delivered:
         """The record with its contents."""
@@ -203,6 +242,7 @@ class Chains:
             else:
                 break
         else:
+            self._scheduler.unwritten(entry)
             return
         entry.result = None
         for released in self._scheduler.done(entry):

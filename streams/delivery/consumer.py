@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import faust
+import faust.streams as faust_streams
 from faust.transport.drivers import aiokafka
 from faust.types import TP
+
+from streams.errors import StreamError
 
 
 class _NotCommittedError(Exception):
@@ -52,7 +55,19 @@ class Transport(aiokafka.Transport):
 
 
 class App(faust.App):
-    """A Faust app that reads by :class:`Consumer`."""
+    """A Faust app that reads by :class:`Consumer`.
+
+    Raises:
+        StreamError: If Faust came without its compiled stream.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        # Faust's other one, in Python, acknowledges records by itself when it passes over them in a rebalance, noack() or not (ADR 4, G).
+        if faust_streams._CStreamIterator is None:  # type: ignore[attr-defined]
+            raise StreamError(
+                "faust-streaming came without its compiled stream, and would lose records: install a wheel of it, and unset NO_CYTHON"
+            )
+        super().__init__(*args, **options)
 
     def _new_transport(self) -> Any:
         return Transport(self.conf.broker_consumer, self)

@@ -84,6 +84,17 @@ class StageContext:
         self.failed(failure)
         await asyncio.sleep(self.wait_s(failure, tries))
 
+    def trial_in_s(self) -> float:
+        """Seconds until the breakers of what is away let one call try; 0 where nothing is away, or one may try now."""
+        now = time.monotonic()
+        return max((breaker.retry_after(now) for breaker in self.breakers.values()), default=0.0)
+
+    def trial_begins(self) -> None:
+        """A call begins: of what is away, no other tries for a while."""
+        now = time.monotonic()
+        for breaker in self.breakers.values():
+            breaker.permits(now)
+
     def measure_age(self, record: Delivered) -> None:
         """Measures how long ago the application produced what a record comes of, now that the stage is done with it."""
         self.metrics.age_seconds.labels(self.stage).observe(max(0.0, time.time() - record.produced_ms / 1000))

@@ -67,8 +67,8 @@ class Driver(Protocol):
         """Takes a record in; waits while too much is in work, which in turn stops the fetcher."""
         ...
 
-    async def drained(self) -> None:
-        """Waits until all that was taken in is done."""
+    async def finish(self) -> None:
+        """Begins nothing new; returns when what is under way is done."""
         ...
 
     async def stop(self) -> None:

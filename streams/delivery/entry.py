@@ -21,6 +21,8 @@ class Status(Enum):
     RUNNING = auto()
     COMPUTED = auto()
     """Its outputs are known, but its partition was taken away before they could be written."""
+    WRITING = auto()
+    """Its outputs are on their way to the broker."""
     DONE = auto()
 
 

@@ -56,15 +56,15 @@ class Lane:
         self._queue: deque[Ackable] = deque()
         self._arrived = asyncio.Event()
         self._taken = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._in_work = 0
         self._closed = False
+        self._is_last_step = False
         self._task: asyncio.Task[None] | None = None
 
     @property
     def backlog(self) -> int:
         """Records taken in and not yet done."""
-        return len(self._queue)
+        return len(self._queue) + self._in_work
 
     @property
     def failed(self) -> BaseException | None:
@@ -84,18 +84,19 @@ class Lane:
             await self._taken.wait()
         if not self._closed:
             self._queue.append(record)
-            self._idle.clear()
             self._arrived.set()
 
-    async def drained(self) -> None:
-        """Waits until nothing is held."""
-        await self._idle.wait()
+    async def finish(self) -> None:
+        """Finishes the step that it is at, and begins no other: what is queued will be delivered again."""
+        self._is_last_step = True
+        self._arrived.set()
+        if self._task is not None:
+            await asyncio.wait([self._task])
 
     async def stop(self) -> None:
         """Stops at once: what is not done yet will be delivered again."""
         self._closed = True
         self._taken.set()
-        self._idle.set()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -107,9 +108,8 @@ class Lane:
         await self._handler.recover(self._state, datetime.now(UTC))
         next_tick = time.monotonic() + _TICK_S
         last_batch = 0.0
-        while not self._closed:
+        while not self._closed and not self._is_last_step:
             if not self._queue:
-                self._idle.set()
                 self._arrived.clear()
                 try:
                     async with asyncio.timeout(max(0.0, next_tick - time.monotonic())):
@@ -121,7 +121,11 @@ class Lane:
                 last_batch = time.monotonic()
             taken = self._take()
             if taken:
-                await self._work(taken)
+                self._in_work = len(taken)
+                try:
+                    await self._work(taken)
+                finally:
+                    self._in_work = 0
                 self._taken.set()
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + _TICK_S
@@ -151,6 +155,7 @@ class Lane:
             raise
         except Exception as error:
             if len(taken) == 1:
+                self._note_refused(records[0])
                 await self._until_refused(Refusal.of(records[0], error), first_time)
                 _log.exception(
                     "a record broke the stage; it is in the dead letters", stage=self._context.stage, trace_id=records[0].trace_id
@@ -186,6 +191,14 @@ class Lane:
             else:
                 self._context.succeeded(begun=begun)
                 return
+
+    def _note_refused(self, record: Delivered) -> None:
+        """Lets the handler note in the state that the record was passed over; the note is committed with the letter."""
+        try:
+            self._handler.pass_over(self._state, record)
+        except Exception:
+            self._state.discard()
+            _log.exception("that a record was passed over could not be noted", stage=self._context.stage, trace_id=record.trace_id)
 
     async def _until_refused(self, refusal: Refusal, first_time: datetime) -> None:
         tries = 0

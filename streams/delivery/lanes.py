@@ -92,9 +92,9 @@ class Lanes:
         if lane is not None:
             await lane.put(record, limit=self._max_span)
 
-    async def drained(self) -> None:
-        """Waits until all lanes are empty."""
-        await asyncio.gather(*(lane.drained() for lane in self._lanes.values()))
+    async def finish(self) -> None:
+        """Lets every lane finish the step that it is at."""
+        await asyncio.gather(*(lane.finish() for lane in self._lanes.values()))
 
     async def stop(self) -> None:
         """Stops at once."""

@@ -74,6 +74,7 @@ class Scheduler(Generic[R]):
         self._running = 0
         self._in_hand = 0
         self._clock = 0.0
+        self._is_closed = False
 
     @property
     def in_flight(self) -> int:
@@ -82,13 +83,13 @@ class Scheduler(Generic[R]):
 
     @property
     def in_hand(self) -> int:
-        """Of how many records the contents are held: ``max_in_flight``, and at most one more for each slot and each pause."""
+        """Of how many records the contents are held: ``max_in_flight``, and at most one more for each slot."""
         return self._in_hand
 
     @property
-    def owed(self) -> int:
-        """How many records of the present assignment are not acknowledged yet."""
-        return sum(len(partition.order) for partition in self._partitions.values())
+    def slots(self) -> int:
+        """How many records may be worked on at once."""
+        return self._slots
 
     @property
     def running(self) -> int:
@@ -137,7 +138,10 @@ class Scheduler(Generic[R]):
             entry.generation = partition.generation
             entry.record = record
             partition.order.append(entry)
-            return entry if entry.status is Status.COMPUTED else None
+            if entry.status is not Status.COMPUTED:
+                return None
+            entry.status = Status.WRITING
+            return entry
         entry = Entry(place, offset, key, tenant, record, partition.generation)
         self._entries[place, offset] = entry
         if self._in_hand < self._max_in_flight:
@@ -153,7 +157,7 @@ class Scheduler(Generic[R]):
 
     def start(self, now: float) -> Entry[R] | None:
         """The record to be worked on next, if a slot is free and one is ready."""
-        if self._running >= self._slots:
+        if self._running >= self._slots or self._is_closed:
             return None
         best: _Tenant[R] | None = None
         for each in self._tenants.values():
@@ -176,6 +180,9 @@ class Scheduler(Generic[R]):
         entry.status = Status.WAITING
         if entry.generation is None:
             self._forget(entry)
+        elif self._in_hand > self._max_in_flight:
+            self._put_down(entry)
+            self._let_go(entry.record)
 
     def resume(self, entry: Entry[R]) -> None:
         """Lets a paused record be started again; one that was taken away meanwhile stays away."""
@@ -189,12 +196,21 @@ class Scheduler(Generic[R]):
             Whether they may be written now. If not, the entry waits for its redelivery, or is dropped with its partition.
         """
         self._free_slot(entry, now)
-        entry.status = Status.COMPUTED
         if self.may_write(entry):
+            entry.status = Status.WRITING
             return True
+        self.unwritten(entry)
+        return False
+
+    def unwritten(self, entry: Entry[R]) -> None:
+        """The entry's outputs were not written, for its partition was taken away: it waits for its redelivery, or is dropped with it."""
+        entry.status = Status.COMPUTED
         if self._partitions and entry.place not in self._partitions:
             self._forget(entry)
-        return False
+
+    def close(self) -> None:
+        """No record is started any more."""
+        self._is_closed = True
 
     def holds(self, entry: Entry[R]) -> bool:
         """Whether the entry is still among the records in work."""

@@ -151,7 +151,7 @@ class Worker:
     async def _drain(self, app: faust.App, driver: Driver) -> None:
         app.consumer.stop_flow()
         app.flow_control.suspend()
-        await _within(self._settings.delivery.drain_timeout_s, driver.drained())
+        await _within(self._settings.delivery.drain_timeout_s, driver.finish())
         await _within(self._settings.delivery.drain_timeout_s, app.consumer.commit())
         _log.info("drained", stage=self._stage, left=driver.backlog)
 

@@ -58,6 +58,15 @@ class EntitiesHandler:
     async def recover(self, state: PartitionState[EntityState], now: datetime) -> None:
         """Nothing is kept in memory."""
 
+    def pass_over(self, state: PartitionState[EntityState], record: Delivered) -> None:
+        """Leaves the contribution's position open, so that a redrive behind later contributions is still applied."""
+        contribution = Contribution.from_json(record.value or b"")
+        key = _key_of(contribution)
+        skipped = skip(state.get(key), contribution)
+        self._count(skipped.refused)
+        if skipped.changed:
+            state.put(key, skipped.state, position=record.offset)
+
     def due(self, now: datetime) -> list[Outgoing]:
         """Nothing is due by time."""
         return []
@@ -71,15 +80,11 @@ class EntitiesHandler:
 
     def _contribution(self, batch: Batch, record: Delivered, changed: dict[bytes, _Change]) -> None:
         contribution = Contribution.from_json(record.value or b"")
-        key = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-")
+        key = _key_of(contribution)
         try:
             entity_type = self._entity_type(contribution)
         except PoisonRecord:
-            # Its position stays open, so that a redrive behind later contributions is still applied.
-            skipped = skip(batch.state.get(key), contribution)
-            self._count(skipped.refused)
-            if skipped.changed:
-                batch.state.put(key, skipped.state, position=record.offset)
+            self.pass_over(batch.state, record)
             raise
         applied = apply_contribution(batch.state.get(key), contribution, entity_type)
         self._count(applied.refused)
@@ -113,3 +118,7 @@ class EntitiesHandler:
         memory = render(state, last.entity_type, tenant, contribution.entity_key)
         change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
         batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory.id), change.to_json()), last.record)
+
+
+def _key_of(contribution: Contribution) -> bytes:
+    return encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-")

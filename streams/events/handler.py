@@ -37,6 +37,9 @@ class EventsHandler:
     async def recover(self, state: PartitionState[LaidDown], now: datetime) -> None:
         """Nothing is kept in memory."""
 
+    def pass_over(self, state: PartitionState[LaidDown], record: Delivered) -> None:
+        """Nothing is to be noted."""
+
     def due(self, now: datetime) -> list[Outgoing]:
         """Nothing is due by time."""
         return []

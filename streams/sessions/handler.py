@@ -87,6 +87,9 @@ class SessionsHandler:
 
         await batch.each(handle)
 
+    def pass_over(self, state: PartitionState[SessionState], record: Delivered) -> None:
+        """Nothing is to be noted."""
+
     def due(self, now: datetime) -> list[Outgoing]:
         """Timer commands for the sessions that have been silent long enough. They go through the log, so that a replay finds them there."""
         wall_ms = milliseconds(now)

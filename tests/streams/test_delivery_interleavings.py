@@ -59,7 +59,6 @@ class World:
     def rebalance(self, ours: set[Place]) -> None:
         self.generation += 1
         self.scheduler.revoke()
-        self.writing.clear()
         self.scheduler.assign(ours, self.generation)
         self.cursor = {place: self.committed[place] for place in ours}
 
@@ -79,6 +78,7 @@ class World:
         key = self.keys[place][offset]
         finished = self.scheduler.deliver(place, offset, (place, key), self.tenants[key], Copy(place, offset, self.generation))
         if finished is not None:
+            assert finished not in self.writing, "two writers of one record"
             self.writing.append(finished)
 
     def start(self) -> None:
@@ -109,11 +109,13 @@ class World:
             self.scheduler.resume(self.paused.pop(index % len(self.paused)))
 
     def write(self, index: int) -> None:
-        writable = [entry for entry in self.writing if self.scheduler.may_write(entry)]
-        if not writable:
+        """A writer gets on: its outputs become durable, or it sees that the partition was taken away."""
+        if not self.writing:
             return
-        entry = writable[index % len(writable)]
-        self.writing.remove(entry)
+        entry = self.writing.pop(index % len(self.writing))
+        if not self.scheduler.may_write(entry):
+            self.scheduler.unwritten(entry)
+            return
         assert entry.record.generation == self.generation, "written under an old assignment"
         assert entry.record.is_whole, "its contents were let go, and not read again"
         self.written[f"{entry.place}/{entry.key}"].append((entry.place, entry.offset))

@@ -19,6 +19,7 @@ from streams.errors import PoisonRecord, TransientFailure
 from tests.streams.steps import delivered, until
 
 TOPIC = "windows"
+SLOTS = 4
 
 
 class Handed:
@@ -35,7 +36,7 @@ class Handed:
 class Scene:
     """Chains with a handler that does what the test says, and an outbox that keeps what it is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, reset_s: float = 0.002) -> None:
         self.acked: list[int] = []
         self.sent: list[Outgoing] = []
         self.handled: list[int] = []
@@ -43,12 +44,13 @@ class Scene:
         self.gates: dict[int, asyncio.Event] = {}
         self.generation = 1
         self.broker_failures = 0
+        self.broker_gate: asyncio.Event | None = None
         context = StageContext(
             stage="test",
             outbox=cast(Outbox, self),
             metrics=Metrics(),
             backoff=Backoff(first_s=0.001, longest_s=0.002),
-            new_breaker=lambda: CircuitBreaker(failures=4, reset_s=0.002),
+            new_breaker=lambda: CircuitBreaker(failures=4, reset_s=reset_s),
             dead_letters_topic="dead-letters",
             changelog_topic=None,
             max_batch=1,
@@ -56,7 +58,7 @@ class Scene:
             pacer=Pacer(shortest_s=0, longest_s=0),
             may_write=lambda generation: generation == self.generation,
         )
-        scheduler: Scheduler[FaustRecord] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=50, max_span=50)
+        scheduler: Scheduler[FaustRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=50)
         self.chains = Chains(context=context, handler=self, topic=TOPIC, scheduler=scheduler, max_tries=3)
 
     def tenant_of(self, record: Delivered) -> str:
@@ -75,6 +77,8 @@ class Scene:
         if self.broker_failures:
             self.broker_failures -= 1
             raise TransientFailure("no broker", dependency="kafka")
+        if self.broker_gate is not None:
+            await self.broker_gate.wait()
         self.sent += records
         return [0] * len(records)
 
@@ -93,13 +97,13 @@ class Scene:
 
     async def drained(self) -> None:
         async with asyncio.timeout(60):
-            await self.chains.drained()
+            await until(lambda: self.chains.backlog == 0)
         assert self.chains.failed is None
 
 
 @asynccontextmanager
-async def chains() -> AsyncIterator[Scene]:
-    scene = Scene()
+async def chains(*, reset_s: float = 0.002) -> AsyncIterator[Scene]:
+    scene = Scene(reset_s=reset_s)
     await scene.assign(0)
     try:
         yield scene
@@ -261,3 +265,51 @@ async def test_a_partition_that_went_away_and_came_back_further_on_is_not_held_u
         await until(lambda: scene.chains.backlog == 0)
         assert scene.acked == [1]
         assert [output.value for output in scene.sent] == [b"1"]
+
+
+async def test_a_redelivery_joins_the_write_that_is_under_way() -> None:
+    async with chains() as scene:
+        scene.broker_gate = asyncio.Event()
+        await scene.put(0)
+        await until(lambda: scene.handled == [0])
+        await scene.assign(0)
+        await scene.put(0)
+        scene.broker_gate.set()
+        await scene.drained()
+        assert scene.handled == scene.acked == [0]
+        assert len(scene.sent) == 1
+
+
+async def test_while_a_dependency_is_away_one_record_tries_it_and_the_others_wait_unspent() -> None:
+    async with chains(reset_s=0.5) as scene:
+        scene.answers = {offset: failing(TransientFailure("away", dependency="llm")) for offset in range(40)}
+        for offset in range(40):
+            await scene.put(offset, key=b"%d" % offset)
+        first_round = 2 * SLOTS - 1  # each but the last of the first failures lets one more begin
+        await until(lambda: len(scene.handled) > first_round)
+        assert len(scene.handled) == first_round + 1
+        scene.answers.clear()
+        await scene.drained()
+        assert not reasons(scene.sent)
+        assert scene.acked == list(range(40))
+
+
+async def test_what_fails_now_and_then_holds_nobody_back() -> None:
+    async with chains(reset_s=3600.0) as scene:
+        scene.answers = {offset: failing(TransientFailure("now and then", dependency="llm")) for offset in range(0, 40, 2)}
+        for offset in range(40):
+            await scene.put(offset, key=b"%d" % offset)
+        await until(lambda: set(range(1, 40, 2)) <= set(scene.handled))
+
+
+async def test_to_finish_is_to_begin_nothing_and_to_write_what_is_under_way() -> None:
+    async with chains() as scene:
+        scene.gates = {offset: asyncio.Event() for offset in range(SLOTS)}
+        for offset in range(10):
+            await scene.put(offset, key=b"%d" % offset)
+        await until(lambda: len(scene.handled) == SLOTS)
+        finishing = asyncio.create_task(scene.chains.finish())
+        for gate in scene.gates.values():
+            gate.set()
+        await finishing
+        assert sorted(scene.handled) == scene.acked == list(range(SLOTS))

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import faust
+import faust.streams
 import pytest
 from aiokafka.errors import CommitFailedError
 
 from runtime.kafka import KafkaOffsets, Producer, TopicPartition, create_topics
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.app import build_app, source_topic
+from streams.errors import StreamError
 from tests.streams.steps import until
 
 pytestmark = pytest.mark.integration
@@ -70,6 +72,12 @@ async def test_records_whose_commit_was_refused_are_acknowledged_when_they_come_
         async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(30):
             while (await offsets.lag(_group(settings), [source.topic]))[source]:  # noqa: ASYNC110 - the broker tells nobody
                 await asyncio.sleep(0.05)
+
+
+def test_a_worker_without_the_compiled_stream_refuses_to_begin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(faust.streams, "_CStreamIterator", None)
+    with pytest.raises(StreamError, match="would lose records"):
+        build_app(group="g", settings=Settings(), data=tmp_path)
 
 
 def _group(settings: Settings) -> str:

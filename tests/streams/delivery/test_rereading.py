@@ -24,9 +24,12 @@ from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.rereading import Rereader
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecord, TransientFailure
+from tests.streams.steps import until
 
 TOPIC = "windows"
 COUNT = 50
+STUBBORN = 30
+"""A record whose log cannot be read, more often than a record is tried, while others are served."""
 VALUES = {offset: b"value %d" % offset for offset in range(COUNT)}
 
 
@@ -37,7 +40,7 @@ class Scene:
         self.acked: list[int] = []
         self.handled: dict[int, bytes | None] = {}
         self.reread: list[int] = []
-        self.away = 3
+        self.away = 10
         self.longest_held = 0
         self.events: list[SimpleNamespace] = []
         context = StageContext(
@@ -70,7 +73,7 @@ class Scene:
 
     async def read_again(self, record: Delivered) -> Delivered:
         await asyncio.sleep(0)
-        if self.away:
+        if self.away and record.offset == STUBBORN:
             self.away -= 1
             raise TransientFailure("no broker", dependency="kafka")
         self.reread.append(record.offset)
@@ -90,7 +93,7 @@ async def test_a_worker_sees_far_holds_little_and_handles_every_record_whole() -
     for offset in range(COUNT):
         await scene.put(offset)
     async with asyncio.timeout(60):
-        await scene.chains.drained()
+        await until(lambda: scene.chains.backlog == 0)
     await scene.chains.stop()
     assert scene.chains.failed is None
     assert scene.handled == VALUES

@@ -172,6 +172,20 @@ async def test_what_was_refused_for_its_type_counts_once_when_it_is_driven_again
         assert feed.tools() == {"grep": (2, 1)}
 
 
+async def test_what_broke_the_stage_counts_once_when_it_is_driven_again_behind_later_ones(scene: Scene) -> None:
+    broken = [each for each in await scene.laid_down(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
+    later = [each for each in await scene.laid_down(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
+    stage = scene.entities()
+    stage.handler.pass_over(stage.state, broken[0])
+    stage.commit()
+    feed = Feed()
+    feed.take(await stage.take(later))
+    assert feed.tools() == {"grep": (1, 1)}
+    for _ in range(2):
+        feed.take(await stage.take(broken))
+        assert feed.tools() == {"grep": (2, 1)}
+
+
 async def test_what_cannot_be_read_is_refused_alone(scene: Scene) -> None:
     good = await scene.laid_down(0, [("grep", 0)], 0)
     foreign = delivered("contributions", 91, b"k", (good[0].value or b"").replace(b'"acme"', b'"nobody"'))
