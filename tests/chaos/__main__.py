@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--report", type=Path, default=Path("build/reports/chaos.json"))
     parser.add_argument("--seed", type=int, default=None, help="drawn and printed where not given")
     parser.add_argument("--faults", nargs="+", choices=sorted(FAULTS), default=list(FAULTS), metavar="NAME", help=", ".join(FAULTS))
-    parser.add_argument("--keep", action="store_true", help="keep all data and logs")
+    parser.add_argument("--keep", action="store_true", help="keep all data and logs, as after a failure")
     given = parser.parse_args()
     seed = secrets.randbelow(2**31) if given.seed is None else given.seed
     folder = Path(tempfile.mkdtemp(prefix="varve-chaos-"))
@@ -41,9 +41,10 @@ def main() -> None:
     outcomes = asyncio.run(_run(folder, given.faults, seed))
     given.report.parent.mkdir(parents=True, exist_ok=True)
     given.report.write_bytes(orjson.dumps({"seed": seed, "runs": [each.line() for each in outcomes]}, option=orjson.OPT_INDENT_2))
-    if not given.keep:
+    passed = all(each.verdict.passed for each in outcomes)
+    if passed and not given.keep:
         shutil.rmtree(folder)
-    sys.exit(0 if all(each.verdict.passed for each in outcomes) else 1)
+    sys.exit(0 if passed else 1)
 
 
 async def _run(folder: Path, names: list[str], seed: int) -> list[Outcome]:
