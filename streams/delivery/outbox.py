@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import inspect
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, cast
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError, ProducerClosed
 
 from memory.errors import RecordTooLargeError
 from memory.keys import partition_of
@@ -18,10 +19,18 @@ from streams.delivery.records import Outgoing
 from streams.errors import TransientFailure
 
 _CLOSE_S: Final = 3.0
-"""How long a broken producer may take to close."""
+"""How long a producer may take to send what it holds and to close; it is ended by force after that."""
+
+_CANCEL_AGAIN_S: Final = 0.1
 
 _BATCH_BYTES: Final = 1_000_000
 """A batch is closed at this size; a larger record has one to itself."""
+
+
+class _SentBatch(NamedTuple):
+    future: asyncio.Future[Any]
+    indexes: list[int]
+    """Which of the records to be sent it holds."""
 
 
 class Outbox:
@@ -61,13 +70,15 @@ class Outbox:
         return producer
 
     async def stop(self) -> None:
-        """Sends what is left, and disconnects."""
-        if self._producer is not None:
-            await self._producer.stop()
-            self._producer = None
+        """Sends what is left, as far as that is quickly done, and disconnects."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await _close(producer)
 
     async def send(self, records: Sequence[Outgoing], *, may_write: Callable[[], bool]) -> list[int]:
         """Produces records, in their order within each partition.
+
+        It returns, or raises, when every batch is decided: a repetition must not be overtaken by what is left of the failed try.
 
         Args:
             records: What to produce.
@@ -87,66 +98,66 @@ class Outbox:
                 raise RecordTooLargeError(f"a record of {size} bytes for {record.topic} is larger than {self._largest}")
             partition = partition_of(record.key or b"", self._partitions) if record.partition is None else record.partition
             grouped.setdefault((record.topic, partition), []).append(index)
-        offsets = [-1] * len(records)
         if self._producer is None:
             await self._reconnect()
-        producer = self._producer
-        try:
-            await asyncio.gather(
-                *(
-                    self._send_partition(topic, partition, indexes, records, offsets, may_write)
-                    for (topic, partition), indexes in grouped.items()
-                )
-            )
-        except MessageSizeTooLargeError as error:
-            await self._renew(producer)
-            raise RecordTooLargeError(f"the broker finds one of {len(records)} records too large: {error!r}") from error
-        except KafkaError as error:
-            await self._renew(producer)
-            raise TransientFailure(f"Kafka did not take {len(records)} records: {error!r}", dependency="kafka") from error
+        producer = self._started()
+        sent: list[_SentBatch] = []
+        partitions = (
+            self._send_partition(producer, place, [(index, records[index]) for index in indexes], sent, may_write)
+            for place, indexes in grouped.items()
+        )
+        unsent = await asyncio.gather(*partitions, return_exceptions=True)
+        outcomes: list[Any] = await asyncio.gather(*(batch.future for batch in sent), return_exceptions=True)
+        await self._raise_first([each for each in (*unsent, *outcomes) if isinstance(each, BaseException)], producer, len(records))
+        offsets = [-1] * len(records)
+        for batch, metadata in zip(sent, outcomes, strict=True):
+            for place, index in enumerate(batch.indexes):
+                offsets[index] = metadata.offset + place
         return offsets
+
+    async def _raise_first(self, errors: Sequence[BaseException], producer: Any, count: int) -> None:
+        refused = [error for error in errors if isinstance(error, (KafkaError, TimeoutError))]
+        if refused:
+            await self._renew(producer)
+            if isinstance(refused[0], MessageSizeTooLargeError):
+                raise RecordTooLargeError(f"the broker finds one of {count} records too large: {refused[0]!r}") from refused[0]
+            raise TransientFailure(f"Kafka did not take {count} records: {refused[0]!r}", dependency="kafka") from refused[0]
+        if errors:
+            raise errors[0]
 
     async def _send_partition(
         self,
-        topic: str,
-        partition: int,
-        indexes: list[int],
-        records: Sequence[Outgoing],
-        offsets: list[int],
+        producer: Any,
+        place: tuple[str, int],
+        records: Sequence[tuple[int, Outgoing]],
+        sent: list[_SentBatch],
         may_write: Callable[[], bool],
     ) -> None:
-        producer = self._started()
         timestamp = int(time.time() * 1000)
-        waiting: list[tuple[Any, list[int]]] = []
-        batch, members = producer.create_batch(), list[int]()
-        for index in indexes:
-            record = records[index]
+        batch, indexes = producer.create_batch(), list[int]()
+        for index, record in records:
             while batch.append(timestamp=timestamp, key=record.key, value=record.value, headers=list(record.headers)) is None:
-                waiting.append(await self._dispatch(batch, members, topic, partition, may_write))
-                batch, members = producer.create_batch(), []
-            members.append(index)
-        waiting.append(await self._dispatch(batch, members, topic, partition, may_write))
-        for future, sent in waiting:
-            metadata = await future
-            for place, index in enumerate(sent):
-                offsets[index] = metadata.offset + place
+                sent.append(_SentBatch(await self._dispatch(producer, batch, place, may_write), indexes))
+                batch, indexes = producer.create_batch(), []
+            indexes.append(index)
+        sent.append(_SentBatch(await self._dispatch(producer, batch, place, may_write), indexes))
 
-    async def _dispatch(
-        self, batch: Any, members: list[int], topic: str, partition: int, may_write: Callable[[], bool]
-    ) -> tuple[Any, list[int]]:
+    async def _dispatch(self, producer: Any, batch: Any, place: tuple[str, int], may_write: Callable[[], bool]) -> asyncio.Future[Any]:
         batch.close()
         if not may_write():
             raise TransientFailure("the partition is being taken away", dependency="assignment")
-        return await self._started().send_batch(batch, topic, partition=partition), members
+        topic, partition = place
+        # It waits for metadata and for the batch before; a producer that is closed meanwhile would let it wait for ever.
+        async with asyncio.timeout(2 * self._kafka.request_timeout_s):
+            future: asyncio.Future[Any] = await producer.send_batch(batch, topic, partition=partition)
+        return future
 
     async def _renew(self, broken: Any) -> None:
         """Replaces a producer whose batch failed: its sequence numbers may have a gap, and the broker would refuse all that follows."""
         async with self._renewing:
-            if self._producer is broken and broken is not None:
+            if self._producer is broken:
                 self._producer = None
-                with contextlib.suppress(KafkaError, TimeoutError):
-                    async with asyncio.timeout(_CLOSE_S):
-                        await broken.stop()
+                await _close(broken)
 
     async def _reconnect(self) -> None:
         async with self._renewing:
@@ -160,3 +171,36 @@ class Outbox:
         if self._producer is None:
             raise TransientFailure("the producer is not connected", dependency="kafka")
         return self._producer
+
+
+async def _close(producer: Any) -> None:
+    stopped = False
+    try:
+        with contextlib.suppress(KafkaError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_S):
+                await producer.stop()
+            stopped = True
+    finally:
+        if not stopped:
+            await _end(producer)
+
+
+async def _end(producer: Any) -> None:
+    """Ends a producer that does not stop: none of what it holds is sent from now on, and nobody waits for it any longer.
+
+    Closing its client would not do: a sender that is left alive connects again.
+    """
+    tasks = _tasks_of(producer._sender)  # noqa: SLF001 - aiokafka ends it only after all is sent
+    while tasks:
+        for task in tasks:
+            task.cancel()
+        _, tasks = await asyncio.wait(tasks, timeout=_CANCEL_AGAIN_S)
+    producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as aiokafka does when its sender breaks
+    with contextlib.suppress(KafkaError, TimeoutError):
+        async with asyncio.timeout(_CLOSE_S):
+            await producer.client.close()
+
+
+def _tasks_of(sender: Any) -> set[asyncio.Task[Any]]:
+    """The sender's own task and those of its requests, which it shows to nobody."""
+    return {task for task in asyncio.all_tasks() if inspect.getcoroutinelocals(cast(Any, task.get_coro())).get("self") is sender}
