@@ -1,0 +1,213 @@
+"""The feed of the session tails: what it writes, what it keeps for the next try, and what it must not write any more."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from memory.keys import encode_key
+from runtime.breaker import CircuitBreaker
+from runtime.errors import RedisUnavailableError
+from runtime.metrics import Metrics
+from runtime.session_tail import SessionTail, TailUpdate, TailWindow
+from runtime.settings import KafkaSettings
+from streams.delivery.backoff import Backoff
+from streams.delivery.context import StageContext
+from streams.delivery.outbox import Outbox
+from streams.delivery.pacer import Pacer
+from streams.sessions import tail as tail_module
+from streams.sessions.codec import SessionCodec
+from streams.sessions.handler import SessionsHandler
+from streams.sessions.lanes import SessionLanes
+from streams.sessions.tail import TailFeed
+from streams.sessions.windows import SessionState
+from tests.streams.steps import RowsInMemory, plain_settings, tenants_of, until
+
+
+class ScriptedTail:
+    """Redis, which may be away or slow."""
+
+    def __init__(self) -> None:
+        self.tries = 0
+        self.open: dict[str, TailWindow] = {}
+        self.closed: dict[str, TailWindow] = {}
+        self.is_away = False
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def write(self, updates: Iterable[TailUpdate]) -> None:
+        updates = list(updates)
+        self.tries += 1
+        await self.answers.wait()
+        if self.is_away:
+            raise RedisUnavailableError("away")
+        for update in updates:
+            if update.view.open is not None:
+                self.open[update.session] = update.view.open
+            if update.view.closed is not None:
+                self.closed[update.session] = update.view.closed
+
+
+@pytest.fixture
+def redis() -> ScriptedTail:
+    return ScriptedTail()
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture
+async def feed(redis: ScriptedTail, metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[TailFeed]:
+    monkeypatch.setattr(tail_module, "_INTERVAL_S", 0.0)
+    monkeypatch.setattr(tail_module, "_RETRY_S", 0.0)
+    feed = TailFeed(tail=cast(SessionTail, redis), metrics=metrics)
+    feed.start()
+    yield feed
+    await feed.stop()
+
+
+def session(name: str, *raws: bytes, sequence: int = 0) -> SessionState:
+    return SessionState(tenant="acme", session=name, sequence=sequence, raws=list(raws), size=sum(map(len, raws)))
+
+
+def window(sequence: int, *raws: bytes) -> TailWindow:
+    return TailWindow(sequence, raws)
+
+
+async def test_what_moved_while_redis_was_away_is_written_when_it_is_back(feed: TailFeed, redis: ScriptedTail) -> None:
+    feed.assign(lambda: True)
+    redis.is_away = True
+    feed.moved(session("s", b"1", sequence=1))
+    feed.closed("acme", "s", window(0, b"0"))
+    await until(lambda: redis.tries >= 2)
+    redis.is_away = False
+    await until(lambda: "s" in redis.open)
+    assert (redis.open["s"], redis.closed["s"]) == (window(1, b"1"), window(0, b"0"))
+
+
+async def test_what_failed_does_not_replace_what_came_meanwhile(feed: TailFeed, redis: ScriptedTail) -> None:
+    feed.assign(lambda: True)
+    redis.is_away = True
+    redis.answers.clear()
+    feed.moved(session("s", b"old"))
+    feed.closed("acme", "other", window(0, b"0"))
+    await until(lambda: redis.tries == 1)
+    feed.moved(session("s", b"new"))
+    redis.answers.set()
+    await until(lambda: redis.tries >= 2)
+    redis.is_away = False
+    await until(lambda: "s" in redis.open and "other" in redis.closed)
+    assert redis.open["s"] == window(0, b"new")
+
+
+async def test_what_is_kept_for_the_next_try_is_bounded(
+    feed: TailFeed, redis: ScriptedTail, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail_module, "_MAX_KEPT_BYTES", 5)
+    feed.assign(lambda: True)
+    redis.is_away = True
+    for name in "abcd":
+        feed.moved(session(name, b"12"))
+    await until(lambda: redis.tries >= 2)
+    redis.is_away = False
+    await until(lambda: len(redis.open) == 2)
+    assert metrics.records.labels("sessions", "tail_skipped")._value.get() == 2
+
+
+async def test_a_worker_that_may_not_write_drops_what_waits(feed: TailFeed, redis: ScriptedTail) -> None:
+    asked = 0
+    is_ours = False
+
+    def may_write() -> bool:
+        nonlocal asked
+        asked += 1
+        return is_ours
+
+    feed.assign(may_write)
+    feed.moved(session("s", b"old"))
+    await until(lambda: asked >= 1)
+    is_ours = True
+    feed.moved(session("ours", b"1"))
+    await until(lambda: "ours" in redis.open)
+    assert "s" not in redis.open
+
+
+async def test_nothing_is_written_before_partitions_are_ours(feed: TailFeed, redis: ScriptedTail) -> None:
+    feed.moved(session("s", b"1"))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert redis.tries == 0
+    feed.assign(lambda: True)
+    await until(lambda: "s" in redis.open)
+
+
+async def test_a_revocation_waits_for_the_write_under_way_and_drops_the_rest(feed: TailFeed, redis: ScriptedTail) -> None:
+    feed.assign(lambda: True)
+    redis.answers.clear()
+    redis.is_away = True
+    feed.moved(session("s", b"old"))
+    await until(lambda: redis.tries == 1)
+    feed.moved(session("t", b"old"))
+    revoking = asyncio.create_task(feed.revoke())
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not revoking.done()
+    redis.answers.set()
+    await revoking
+    redis.is_away = False
+    feed.assign(lambda: True)
+    feed.moved(session("ours", b"1"))
+    await until(lambda: "ours" in redis.open)
+    assert redis.open.keys() == {"ours"}
+
+
+async def test_the_stage_writes_tails_under_the_generation_that_it_was_assigned(
+    feed: TailFeed, redis: ScriptedTail, tmp_path: Path
+) -> None:
+    settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1))
+    tenants = tenants_of(settings, {"acme": "companion"})
+    metrics = Metrics()
+    present = 1
+    context = StageContext(
+        stage="sessions",
+        outbox=cast(Outbox, None),
+        metrics=metrics,
+        backoff=Backoff(first_s=0.001, longest_s=0.002),
+        new_breaker=lambda: CircuitBreaker(failures=3, reset_s=0.005),
+        dead_letters_topic="letters",
+        changelog_topic=None,
+        max_batch=1,
+        max_batch_bytes=1000,
+        pacer=Pacer(shortest_s=0.0, longest_s=0.0),
+        may_write=lambda generation: generation == present,
+    )
+    state = session("recovered", b"1")
+    state.last_event_ms = 1
+    rows = RowsInMemory()
+    key = encode_key("acme", "recovered")
+    rows.rows[key] = (0).to_bytes(8, "big") + SessionCodec().encode(state)
+    lanes = SessionLanes(
+        feed=feed,
+        context=context,
+        new_handler=lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=feed, metrics=metrics),
+        rows=lambda _: rows,
+        codec=SessionCodec(),
+        max_span=10,
+        cache_bytes=1_000_000,
+    )
+    await lanes.assign({0}, 1)
+    await until(lambda: "recovered" in redis.open)
+    present = 2
+    tries = redis.tries
+    feed.moved(session("late", b"1"))
+    await until(lambda: not feed._waiting)
+    await lanes.assign({0}, 2)
+    await until(lambda: redis.tries > tries)
+    feed.moved(session("in-time", b"1"))
+    await until(lambda: "in-time" in redis.open)
+    await lanes.stop()
+    assert "late" not in redis.open
