@@ -13,6 +13,7 @@ from memory.errors import RecordTooLargeError, VarveError
 from memory.keys import partition_of
 from memory.topics import DEAD_LETTERS, topic_name
 from runtime.kafka.client import client_options, kafka_faults
+from runtime.kafka.closing import close_producer
 from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
@@ -198,12 +199,8 @@ class Producer:
             return client
 
     async def _close(self, client: AIOKafkaProducer) -> None:
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                await client.stop()
-        except TimeoutError:
+        if not await close_producer(client, within_s=self._timeout_s):
             _log.warning("kafka producer closed with unacknowledged records", bootstrap=self._kafka.bootstrap)
-            await client.client.close()
 
     def _refuse_too_large(self, record: OutgoingRecord) -> None:
         # A dead letter is a foreign record untouched: whatever size the topic let in, it has to get out.

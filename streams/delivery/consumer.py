@@ -18,6 +18,10 @@ class _NotCommittedError(Exception):
 class Consumer(aiokafka.Consumer):
     """Goes back to where the group stands, also where it has committed nothing yet, and takes nothing for committed that is not."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._begins: dict[TP, int] = {}
+
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """Seeks every partition to its committed offset, and one without to the beginning of its log.
 
@@ -31,8 +35,17 @@ class Consumer(aiokafka.Consumer):
         unmoved = {TP(place.topic, place.partition) for place, offset in committed.items() if not offset or offset < 0}
         sources = {place for place in unmoved if not self._is_changelog_tp(place)}
         if sources:
-            await self.seek_wait(await self.earliest_offsets(*sources))
+            self._begins = dict(await self.earliest_offsets(*sources))
+            await self.seek_wait(self._begins)
         return committed
+
+    def behind(self, place: TP) -> int | None:
+        """Records between where the group stands in a partition and its end; None while either is not known."""
+        end = self.highwater(place)
+        done = self._committed_offset[place]
+        if done is None:
+            done = self._begins.get(place)
+        return None if end is None or done is None else max(0, end - done)
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
         if not await super()._commit(offsets):
@@ -63,7 +76,7 @@ class App(faust.App):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         # Faust's other one, in Python, acknowledges records by itself when it passes over them in a rebalance, noack() or not (ADR 4, G).
-        if faust_streams._CStreamIterator is None:  # type: ignore[attr-defined]
+        if getattr(faust_streams, "_CStreamIterator", None) is None:
             raise StreamError(
                 "faust-streaming came without its compiled stream, and would lose records: install a wheel of it, and unset NO_CYTHON"
             )

@@ -1,18 +1,17 @@
 """Produces records in batches and waits until the broker has them on as many replicas as ``min.insync.replicas`` says."""
 
 import asyncio
-import contextlib
-import inspect
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError, ProducerClosed
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 
 from memory.errors import RecordTooLargeError
 from memory.keys import partition_of
 from runtime.kafka import client_options
+from runtime.kafka.closing import close_producer
 from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
 from runtime.settings import KafkaSettings
 from streams.delivery.records import Outgoing
@@ -20,8 +19,6 @@ from streams.errors import TransientFailure
 
 _CLOSE_S: Final = 3.0
 """How long a producer may take to send what it holds and to close; it is ended by force after that."""
-
-_CANCEL_AGAIN_S: Final = 0.1
 
 _BATCH_BYTES: Final = 1_000_000
 """A batch is closed at this size; a larger record has one to itself."""
@@ -73,7 +70,7 @@ class Outbox:
         """Sends what is left, as far as that is quickly done, and disconnects."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            await _close(producer)
+            await close_producer(producer, within_s=_CLOSE_S)
 
     async def send(self, records: Sequence[Outgoing], *, may_write: Callable[[], bool]) -> list[int]:
         """Produces records, in their order within each partition.
@@ -157,7 +154,7 @@ class Outbox:
         async with self._renewing:
             if self._producer is broken:
                 self._producer = None
-                await _close(broken)
+                await close_producer(broken, within_s=_CLOSE_S)
 
     async def _reconnect(self) -> None:
         async with self._renewing:
@@ -171,36 +168,3 @@ class Outbox:
         if self._producer is None:
             raise TransientFailure("the producer is not connected", dependency="kafka")
         return self._producer
-
-
-async def _close(producer: Any) -> None:
-    stopped = False
-    try:
-        with contextlib.suppress(KafkaError, TimeoutError):
-            async with asyncio.timeout(_CLOSE_S):
-                await producer.stop()
-            stopped = True
-    finally:
-        if not stopped:
-            await _end(producer)
-
-
-async def _end(producer: Any) -> None:
-    """Ends a producer that does not stop: none of what it holds is sent from now on, and nobody waits for it any longer.
-
-    Closing its client would not do: a sender that is left alive connects again.
-    """
-    tasks = _tasks_of(producer._sender)  # noqa: SLF001 - aiokafka ends it only after all is sent
-    while tasks:
-        for task in tasks:
-            task.cancel()
-        _, tasks = await asyncio.wait(tasks, timeout=_CANCEL_AGAIN_S)
-    producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as aiokafka does when its sender breaks
-    with contextlib.suppress(KafkaError, TimeoutError):
-        async with asyncio.timeout(_CLOSE_S):
-            await producer.client.close()
-
-
-def _tasks_of(sender: Any) -> set[asyncio.Task[Any]]:
-    """The sender's own task and those of its requests, which it shows to nobody."""
-    return {task for task in asyncio.all_tasks() if inspect.getcoroutinelocals(cast(Any, task.get_coro())).get("self") is sender}

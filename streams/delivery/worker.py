@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import faust
 
@@ -18,6 +18,7 @@ from runtime.settings import Settings
 from streams.delivery.app import build_app, changelog_config, source_topic, state_table
 from streams.delivery.backoff import Backoff
 from streams.delivery.build import NewDriver
+from streams.delivery.consumer import Consumer
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.folders import own_folder, tables_folder
@@ -63,6 +64,7 @@ class Worker:
         self._settings = settings
         self._metrics = metrics
         self._new_driver = new_driver
+        self._measured: set[int] = set()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Works until told to stop, then finishes what it has begun within the drain time-out, commits, and leaves the group.
@@ -141,12 +143,14 @@ class Worker:
             self._measure_lag(app)
 
     def _measure_lag(self, app: faust.App) -> None:
-        for place in app.consumer.assignment():
-            if place.topic == self._source:
-                end = app.consumer.highwater(place)
-                done = app.monitor.tp_committed_offsets.get(place)
-                if end is not None and done is not None:
-                    self._metrics.lag.labels(self._stage, place.topic, place.partition).set(max(0, end - done))
+        consumer = cast(Consumer, app.consumer)
+        ours = {place.partition: consumer.behind(place) for place in consumer.assignment() if place.topic == self._source}
+        for partition in self._measured - ours.keys():
+            self._metrics.lag.remove(self._stage, self._source, partition)
+        known = {partition: behind for partition, behind in ours.items() if behind is not None}
+        for partition, behind in known.items():
+            self._metrics.lag.labels(self._stage, self._source, partition).set(behind)
+        self._measured = (self._measured & ours.keys()) | known.keys()
 
     async def _drain(self, app: faust.App, driver: Driver) -> None:
         app.consumer.stop_flow()

@@ -10,6 +10,7 @@ import faust
 import faust.streams
 import pytest
 from aiokafka.errors import CommitFailedError
+from faust.types import TP
 
 from runtime.kafka import KafkaOffsets, Producer, TopicPartition, create_topics
 from runtime.settings import KafkaSettings, Settings
@@ -65,6 +66,8 @@ async def test_records_whose_commit_was_refused_are_acknowledged_when_they_come_
         await _send(settings)
         await until(lambda: bool(refused) and len(delivered) == RECORDS)
         await until(lambda: not any(consumer._acked.values()))
+        place = TP(settings.topic("messages"), 0)
+        assert consumer.behind(place) == RECORDS
         reader.commit = commit
         await consumer.perform_seek()
         await until(lambda: len(delivered) == 2 * RECORDS)
@@ -72,6 +75,7 @@ async def test_records_whose_commit_was_refused_are_acknowledged_when_they_come_
         async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(30):
             while (await offsets.lag(_group(settings), [source.topic]))[source]:  # noqa: ASYNC110 - the broker tells nobody
                 await asyncio.sleep(0.05)
+        await until(lambda: consumer.behind(place) == 0)
 
 
 def test_a_worker_without_the_compiled_stream_refuses_to_begin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
