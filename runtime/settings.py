@@ -173,12 +173,15 @@ class EndpointSettings(Group):
 
 
 class ExtractionSettings(Group):
-    """The one-pass prompt's bounds, and when two events are one."""
+    """The one-pass prompt's bounds, how often a window is asked for, and when two events are one."""
 
     summary_tokens: int = Field(default=400, ge=0, description="Longest session summary in a prompt, in estimated tokens.")
     entity_tokens: int = Field(default=250, ge=16, description="Longest entity shown in a prompt.")
     entities_tokens: int = Field(default=2000, ge=0, description="All entities shown in a prompt.")
     window_tokens: int = Field(default=8000, ge=256, description="All messages shown in a prompt; the longest are cut first.")
+    attempts: int = Field(
+        default=3, ge=1, description="Times that the model is asked for a window, each with one repair, before it is dead-lettered."
+    )
     shown_ttl_s: float = Field(
         default=7 * 86400.0, ge=1, description="How long an extraction that is repeated is shown the entities that it was shown first."
     )

@@ -1,5 +1,6 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from memory.errors import RecordError
@@ -53,6 +54,7 @@ class ExtractionHandler:
         generation: str | None = None,
     ) -> None:
         self._extractions_topic = settings.topic("extractions")
+        self._attempts = settings.extraction.attempts
         self._tenants = tenants
         self._extractor = extractor
         self._nearest = nearest
@@ -83,10 +85,10 @@ class ExtractionHandler:
             entities=await self._entities(window, schema, generation),
             recalled_hashes=await self._hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
             generation=generation,
-            attempt=_attempt_of(record),
+            attempt=_first_attempt(record, self._attempts),
         )
         try:
-            extraction = await self._extractor.extract(window, schema, context)
+            extraction = await self._extract(window, schema, context)
         except BudgetExceededError as error:
             raise TransientFailure(str(error), dependency="budget", retry_after=error.retry_after, is_try=False) from error
         except TransientModelError as error:
@@ -98,6 +100,18 @@ class ExtractionHandler:
             raise PoisonRecord("bad_answer", str(error), raw_answer=error.raw) from error
         await self._note(extraction)
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
+
+    async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """Asks anew after an answer beyond repair; the attempts are the same whenever the record comes, for the answer cache."""
+        last = context.attempt + self._attempts - 1
+        while True:
+            try:
+                return await self._extractor.extract(window, schema, context)
+            except ModelAnswerError as error:
+                if context.attempt >= last:
+                    raise
+                _log.warning("the model is asked anew", tenant=window.tenant, window=window.id, attempt=context.attempt, why=str(error))
+                context = replace(context, attempt=context.attempt + 1)
 
     async def _before(self, window: Window, generation: str) -> Notes:
         if self._notes is None:
@@ -158,6 +172,6 @@ class ExtractionHandler:
             return frozenset()
 
 
-def _attempt_of(record: Delivered) -> int:
-    """A window driven again from the dead letters is asked anew, past the cached answer that it failed on; its redelivery is not."""
-    return 0 if record.header(ORIGIN) is None else record.offset + 1
+def _first_attempt(record: Delivered, attempts: int) -> int:
+    """A window driven again from the dead letters is asked anew, past the cached answers that it failed on; its redelivery is not."""
+    return 0 if record.header(ORIGIN) is None else (record.offset + 1) * attempts

@@ -9,6 +9,7 @@ import asyncio
 import re
 import signal
 import sys
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -16,11 +17,13 @@ from loadtest.asked import Asked
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from models.extraction import form
+from runtime.settings import ExtractionSettings
 from tests.chaos.utterances import fact_in
 from varve.embedded.ports import HOST
 
 PROSE = "I am sorry, but as a language model I would rather not say."
 
+_ATTEMPTS = ExtractionSettings().attempts
 _MESSAGES = re.compile(r"^<<<messages (\w+)\n(.*?)^messages \1>>>$", re.MULTILINE | re.DOTALL)
 _MESSAGE = re.compile(r"^\[(\d+)\] [^:\n]*: (.*)$", re.MULTILINE)
 _BETWEEN_ITEMS = "},{"
@@ -30,8 +33,8 @@ _SLOPPY = ("}, , {", "}, /* and */ {", "} {", "},\n\n{")
 class Answers:
     """What the model says, and how each call fares.
 
-    A window in fifty is stubborn: its first answer and that answer's repair are prose, so that it ends in the dead letters; asked once
-    more, it is answered.
+    A window in fifty is stubborn: in each attempt that is made by itself, its answer and that answer's repair are prose, so that it ends
+    in the dead letters; driven again, it is answered.
 
     Args:
         seed: All is drawn from it and from the prompt, whatever the order of the calls.
@@ -39,16 +42,18 @@ class Answers:
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
-        self._refused: set[str] = set()
+        self._attempts_refused: Counter[str] = Counter()
 
     def answer(self, asked: Asked) -> str:
         """What the model says."""
-        rng = Random(f"{self._seed}/{_shown_messages(asked)}/answer")
+        messages = _shown_messages(asked)
+        rng = Random(f"{self._seed}/{messages}/answer")
         is_stubborn, is_prosy, is_sloppy = (rng.random() < share for share in (0.02, 0.05, 0.1))
         whole = right_answer(asked)
         shown = _shown_answer(asked)
-        if is_stubborn and shown in (None, PROSE) and asked.hash not in self._refused:
-            self._refused.add(asked.hash)
+        # What no brace is in is prose, also where it was fenced or cut off on its way.
+        if is_stubborn and "{" not in (shown or "") and self._attempts_refused[messages] < _ATTEMPTS:
+            self._attempts_refused[messages] += shown is not None
             return PROSE
         if shown is not None:
             return whole

@@ -6,20 +6,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import CollectorRegistry
 
+from loadtest.llm_simulator import LLMSimulator
+from memory.headers import ORIGIN
 from memory.keys import decode_key, encode_key
-from memory.records import Extraction, Message, Segment, Window
+from memory.records import Extraction, Message, Segment, Usage, Window
 from memory.schema.model import MemorySchema
 from models.embedding.port import Embedding
 from models.errors import BudgetExceededError, ModelAnswerError, ModelConfigurationError, OverloadedError, TransientModelError
-from models.extraction.port import ExtractionContext
+from models.extraction.build import build_extractor
+from models.extraction.port import ExtractionContext, Extractor
+from models.llm.build import build_llm
+from models.llm.metrics import LLMMetrics
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
 from runtime.recalled import RecalledHashes
 from runtime.redis import connect_redis
 from runtime.session_notes import NotedEvent, SessionNotes
-from runtime.settings import RedisSettings, Settings
+from runtime.settings import LLMSettings, RedisSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
 from streams.errors import PoisonRecord, TransientFailure
@@ -60,7 +66,14 @@ def tenants(settings: Settings) -> TenantDirectory:
     return tenants_of(settings, {TENANT: SCHEMA})
 
 
-def handler(settings: Settings, tenants: TenantDirectory, extractor: ScriptedExtractor, **parts: Any) -> ExtractionHandler:
+class NoUsage:
+    """Keeps no accounts."""
+
+    async def record(self, usage: Usage) -> None:
+        """Forgets it."""
+
+
+def handler(settings: Settings, tenants: TenantDirectory, extractor: Extractor, **parts: Any) -> ExtractionHandler:
     none = dict.fromkeys(("nearest", "recalled", "shown", "notes"))
     return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, **{**none, **parts})
 
@@ -144,6 +157,68 @@ async def test_an_answer_beyond_repair_is_poison_and_keeps_its_text(settings: Se
     with pytest.raises(PoisonRecord) as poison:
         await handler(settings, tenants, extractor).handle(a_window())
     assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "Sure! Here is")
+
+
+class AnsweringAtLast(ScriptedExtractor):
+    """Gives answers beyond repair, each with a text of its own, and then an extraction."""
+
+    def __init__(self, bad_answers: int) -> None:
+        super().__init__()
+        self.bad_answers = bad_answers
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        given = await super().extract(window, schema, context)
+        if len(self.contexts) <= self.bad_answers:
+            raise ModelAnswerError("no JSON", raw=f"answer {context.attempt}")
+        return given
+
+    @property
+    def attempts(self) -> list[int]:
+        return [context.attempt for context in self.contexts]
+
+
+async def test_a_second_attempt_saves_a_window_whose_first_answer_is_beyond_repair(settings: Settings, tenants: TenantDirectory) -> None:
+    extractor = AnsweringAtLast(bad_answers=1)
+    (output,) = await handler(settings, tenants, extractor).handle(a_window())
+    assert Extraction.from_json(output.value or b"").sequence == 3
+    assert extractor.attempts == [0, 1]
+
+
+async def test_attempts_end_in_the_dead_letters_with_the_last_answer_and_are_the_same_when_the_window_comes_again(
+    tmp_path: Path, tenants: TenantDirectory
+) -> None:
+    settings = plain_settings(tmp_path, extraction={"attempts": 2})
+    for _ in range(2):
+        extractor = AnsweringAtLast(bad_answers=9)
+        with pytest.raises(PoisonRecord) as poison:
+            await handler(settings, tenants, extractor).handle(a_window())
+        assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "answer 1")
+        assert extractor.attempts == [0, 1]
+
+
+async def test_a_window_driven_again_is_asked_past_all_the_answers_that_it_failed_on(settings: Settings, tenants: TenantDirectory) -> None:
+    asked: list[int] = []
+    for offset in range(3):
+        extractor = AnsweringAtLast(bad_answers=9)
+        headers = ((ORIGIN, b"varve.windows/0/0"),) if offset else ()
+        with pytest.raises(PoisonRecord):
+            await handler(settings, tenants, extractor).handle(replace(a_window(), offset=offset, headers=headers))
+        asked += extractor.attempts
+    assert len(set(asked)) == len(asked) == 3 * settings.extraction.attempts
+
+
+async def test_a_window_that_comes_again_pays_for_no_attempt_twice(settings: Settings, tenants: TenantDirectory) -> None:
+    async with LLMSimulator(answer=lambda _: "I would rather not.") as simulator:
+        asking = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
+        llm = build_llm(asking, redis=None, usage=NoUsage(), metrics=LLMMetrics(CollectorRegistry()))
+        extractor = build_extractor(asking, embedder=RefusingEmbedder(AssertionError()), llm=llm)
+        stage = handler(settings, tenants, extractor)
+        for _ in range(2):
+            with pytest.raises(PoisonRecord) as poison:
+                await stage.handle(a_window())
+            assert "I would rather not." in (poison.value.raw_answer or "")
+        await extractor.close()
+    assert len(simulator.asked) == 2 * settings.extraction.attempts, "an answer and its repair, each attempt"
 
 
 async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenants: TenantDirectory) -> None:

@@ -1,0 +1,30 @@
+"""The simulated LLM of the chaos runs is as stubborn as the dead letters need."""
+
+from loadtest.asked import Asked
+from runtime.settings import ExtractionSettings
+from tests.chaos.simulated_llm import PROSE, Answers
+
+WINDOWS = 500
+
+
+def asked(window: int, shown: str | None = None) -> Asked:
+    """What a window's prompt asks; with ``shown``, a repair of that answer."""
+    turns = [{"role": "user", "content": f"<<<messages x\n[0] ann: it rained {window} times\nmessages x>>>\n"}]
+    if shown is not None:
+        turns += [{"role": "assistant", "content": shown}, {"role": "user", "content": "That answer cannot be used."}]
+    return Asked.read({"messages": turns})
+
+
+def fails(answers: Answers, window: int, garbled: str) -> bool:
+    """Whether an attempt gives neither an answer nor a repair."""
+    return answers.answer(asked(window)) == PROSE and answers.answer(asked(window, garbled)) == PROSE
+
+
+def test_a_stubborn_window_fails_in_every_attempt_before_the_dead_letter_and_in_none_after_it() -> None:
+    attempts, answers = ExtractionSettings().attempts, Answers(7)
+    on_the_way = (PROSE, f"```json\n{PROSE}\n```", PROSE[:9])
+    failed = {window: [fails(answers, window, on_the_way[attempt % 3]) for attempt in range(attempts + 1)] for window in range(WINDOWS)}
+    stubborn = [each for each in failed.values() if each[0]]
+    assert 2 <= len(stubborn) <= WINDOWS / 20
+    assert all(each == [True] * attempts + [False] for each in stubborn)
+    assert not any(any(each[1:]) for each in failed.values() if not each[0])
