@@ -1,6 +1,6 @@
 """One step of a stage that handles its partition in order: some records in; outputs, state changes and refusals out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -42,9 +42,10 @@ class Batch:
     may_write: Callable[[], bool] = lambda: True
     """Whether the partition is ours: a handler that itself writes somewhere asks right before it does."""
 
-    async def each(self, handle: Callable[[Delivered], None]) -> None:
+    async def each(self, handle: Callable[[Delivered], Awaitable[None] | None]) -> None:
         """Calls ``handle`` for every record in order; one that it refuses goes to the dead letters and holds up no other.
 
+        Where a record may take long, ``handle`` gives something to wait for, and lets the loop turn meanwhile.
         What a refused record has emitted is dropped. ``handle`` must not change state before it has found the record good.
         """
         breath = Breath()
@@ -52,7 +53,9 @@ class Batch:
             await breath.draw()
             emitted = len(self.outputs)
             try:
-                handle(record)
+                under_way = handle(record)
+                if under_way is not None:
+                    await under_way
             except (RecordError, PoisonRecord) as error:
                 del self.outputs[emitted:]
                 self.refuse(record, error)

@@ -1,5 +1,6 @@
 """The sessions stage: messages in, closed windows out."""
 
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -79,11 +80,11 @@ class SessionsHandler:
         self._first_tried = batch.records[0]
         self._moved.clear()
 
-        def handle(record: Delivered) -> None:
+        def handle(record: Delivered) -> Awaitable[None] | None:
             if record.header(KIND) == COMMAND:
-                self._command(batch, record, wall_ms)
-            else:
-                self._message(batch, record, now, wall_ms)
+                return self._command(batch, record, wall_ms)
+            self._message(batch, record, now, wall_ms)
+            return None
 
         await batch.each(handle)
 
@@ -164,7 +165,7 @@ class SessionsHandler:
         state.redriven = [*state.redriven, name][-_MAX_REDRIVEN:]
         return False
 
-    def _command(self, batch: Batch, record: Delivered, wall_ms: int) -> None:
+    async def _command(self, batch: Batch, record: Delivered, wall_ms: int) -> None:
         command = SessionCommand.from_json(record.value or b"")
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
@@ -172,7 +173,9 @@ class SessionsHandler:
                 return
         else:
             keys = [key for key in sorted(self._timers.open_sessions()) if command.tenant in (None, self._open[key][0])]
+        breath = Breath()
         for key in keys:
+            await breath.draw()
             state = batch.state.get(key)
             if state is None or record.offset <= state.last_offset:
                 continue
