@@ -151,15 +151,19 @@ class LLMSettings(Group):
 class BudgetSettings(Group):
     """What LLM calls may use up, per tenant and day (UTC)."""
 
-    soft_tokens: int | None = Field(default=None, ge=0, description="Tokens from which on to warn, and to defer what can wait.")
+    soft_tokens: int | None = Field(default=None, ge=0, description="Tokens from which on to warn, and to defer windows to off-peak hours.")
     hard_tokens: int | None = Field(default=None, ge=0, description="Tokens that no call may pass; none if unset.")
     soft_cost: float | None = Field(default=None, ge=0, description="The same as a cost; needs the price table.")
     hard_cost: float | None = Field(default=None, ge=0, description="The same as a cost; needs the price table.")
     policy: Literal["wait", "offline"] = Field(
-        default="wait", description="Past the hard budget a window waits for the next day, or is extracted offline."
+        default="wait",
+        description="Past the hard budget a window waits for the next day, or is extracted offline; past the soft one it is deferred.",
     )
     off_peak_start_hour: int | None = Field(
-        default=None, ge=0, le=23, description="Hour (UTC) from which on what the soft budget deferred may run; deferred never if unset."
+        default=None,
+        ge=0,
+        le=23,
+        description="Hour (UTC) from which on windows that the soft budget deferred are extracted; none is deferred if unset.",
     )
     off_peak_hours: int = Field(default=8, ge=1, le=24, description="How many hours that time lasts.")
 

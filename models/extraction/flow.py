@@ -5,7 +5,7 @@ with what is wrong and ask once for a repaired one.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from models.errors import ModelAnswerError
@@ -49,12 +49,14 @@ class Task:
 def extraction_flow(task: Task) -> Flow[Draft]:
     """Yields requests, is sent their answers, and returns what is good in them.
 
+    The first request may wait for off-peak hours. Those behind it may not: what is begun is paid for, and is brought to its end.
+
     Raises:
         ModelAnswerError: If neither the answer nor its repair can be used; carries the raw text of both.
     """
     prompt = build_prompt(task.rules, task.context, task.limits)
     asked = prompt.messages()
-    answer = yield _request(task, asked)
+    answer = yield replace(_request(task, asked), deferrable=True)
     raw = gather(answer.text)
     if raw.cut and raw.has_items and not ends_in_loop(answer.text):
         kept = ChatMessage("assistant", form.encode_answer(raw.lists))

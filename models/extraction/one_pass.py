@@ -76,12 +76,12 @@ class OnePassExtractor:
             TransientModelError: What may pass: try again later.
             ModelAnswerError: Neither the answer nor its repair can be used; carries the raw text.
             ModelConfigurationError: The schema's prompt does not fit into the model's context, or the endpoint refuses the request.
-            BudgetExceededError: The tenant's hard budget is used up, and windows are to wait.
+            BudgetExceededError: The tenant's hard budget is used up, and windows are to wait; or its soft one, and it is not off-peak.
         """
         try:
             return await self._extract(window, schema, context)
         except BudgetExceededError as refusal:
-            if self._beyond_budget is None:
+            if self._beyond_budget is None or refusal.soft:
                 raise
             _LOG.info("extracted_beyond_budget", tenant=window.tenant, window=window.id, reason=str(refusal))
             return await self._beyond_budget.extract(window, schema, context)

@@ -1,0 +1,112 @@
+"""Windows, extractors and the stage's handler, for tests of the extraction stage."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from loadtest.answers import AnswerFunction
+from loadtest.llm_simulator import LLMSimulator
+from memory.keys import encode_key
+from memory.records import Extraction, Message, Usage, Window
+from memory.schema.model import MemorySchema
+from models.embedding.port import Embedding
+from models.extraction.build import build_extractor
+from models.extraction.port import ExtractionContext, Extractor
+from models.llm.build import build_llm
+from models.llm.metrics import LLMMetrics
+from runtime.clocks import Clock
+from runtime.settings import BudgetSettings, LLMSettings, Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.records import Delivered
+from streams.extraction.handler import ExtractionHandler
+from tests.retrieval.memories_made_up import BagOfWords
+from tests.streams.laid_down import TENANT, extraction
+from tests.streams.steps import delivered
+
+
+class ScriptedExtractor:
+    """Raises what it is given, or answers."""
+
+    name = "scripted"
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.seen: list[tuple[Window, MemorySchema]] = []
+        self.contexts: list[ExtractionContext] = []
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        self.seen.append((window, schema))
+        self.contexts.append(context)
+        if self.error is not None:
+            raise self.error
+        return extraction(window.sequence, [("grep", 0)])
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class NoUsage:
+    """Keeps no accounts."""
+
+    async def record(self, usage: Usage) -> None:
+        """Forgets it."""
+
+
+def handler(settings: Settings, tenants: TenantDirectory, extractor: Extractor, **parts: Any) -> ExtractionHandler:
+    none = dict.fromkeys(("nearest", "recalled", "shown", "notes"))
+    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, **{**none, **parts})
+
+
+@asynccontextmanager
+async def llm_extractor(
+    settings: Settings, answer: AnswerFunction, *, budget: BudgetSettings | None = None, clock: Clock | None = None
+) -> AsyncIterator[tuple[Extractor, LLMSimulator]]:
+    """The extractor as the stage builds it, over a simulated endpoint behind a real HTTP server."""
+    async with LLMSimulator(answer=answer) as simulator:
+        llm_settings = LLMSettings(base_url=simulator.base_url, model="simulated")
+        asking = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})
+        llm = build_llm(asking, redis=None, usage=NoUsage(), metrics=LLMMetrics(CollectorRegistry()), clock=clock)
+        extractor = build_extractor(asking, embedder=BagOfWords(), llm=llm)
+        try:
+            yield extractor, simulator
+        finally:
+            await extractor.close()
+
+
+def a_window(tenant: str = TENANT, text: str = "hi") -> Delivered:
+    message = Message(tenant=tenant, user="agent", session="s1", id="m0-0", text=text, event_time=datetime(2024, 5, 1, tzinfo=UTC))
+    window = Window(
+        id="w",
+        tenant=tenant,
+        user="agent",
+        session="s1",
+        sequence=3,
+        messages=[message],
+        closed_by="flush",
+        source_partition=0,
+        first_offset=0,
+        last_offset=0,
+    )
+    return delivered("windows", 0, encode_key(tenant, "s1"), window.to_json())
+
+
+class RefusingEmbedder:
+    """Raises what it is given."""
+
+    name = "refusing"
+    dimension = 2
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
+        raise self.error
+
+    async def embed_query(self, text: str) -> Embedding:
+        raise self.error
+
+    async def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,108 @@
+"""A window whose answers are of no use is asked for anew, and one beyond the soft budget waits."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from loadtest.answers import extraction_answer
+from loadtest.asked import Asked
+from memory.headers import ORIGIN
+from memory.records import Extraction, Window
+from memory.schema.model import MemorySchema
+from models.errors import ModelAnswerError
+from models.extraction.port import ExtractionContext
+from runtime.clocks import ManualClock
+from runtime.settings import BudgetSettings, Settings
+from runtime.tenants import TenantDirectory
+from streams.errors import PoisonRecord, TransientFailure
+from tests.streams.extraction.extraction_scene import ScriptedExtractor, a_window, handler, llm_extractor
+from tests.streams.steps import plain_settings
+
+
+class AnsweringAtLast(ScriptedExtractor):
+    """Gives answers beyond repair, each with a text of its own, and then an extraction."""
+
+    def __init__(self, bad_answers: int) -> None:
+        super().__init__()
+        self.bad_answers = bad_answers
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        given = await super().extract(window, schema, context)
+        if len(self.contexts) <= self.bad_answers:
+            raise ModelAnswerError("no JSON", raw=f"answer {context.attempt}")
+        return given
+
+    @property
+    def attempts(self) -> list[int]:
+        return [context.attempt for context in self.contexts]
+
+
+async def test_a_second_attempt_saves_a_window_whose_first_answer_is_beyond_repair(settings: Settings, tenants: TenantDirectory) -> None:
+    extractor = AnsweringAtLast(bad_answers=1)
+    (output,) = await handler(settings, tenants, extractor).handle(a_window())
+    assert Extraction.from_json(output.value or b"").sequence == 3
+    assert extractor.attempts == [0, 1]
+
+
+async def test_attempts_end_in_the_dead_letters_with_the_last_answer_and_are_the_same_when_the_window_comes_again(
+    tmp_path: Path, tenants: TenantDirectory
+) -> None:
+    settings = plain_settings(tmp_path, extraction={"attempts": 2})
+    for _ in range(2):
+        extractor = AnsweringAtLast(bad_answers=9)
+        with pytest.raises(PoisonRecord) as poison:
+            await handler(settings, tenants, extractor).handle(a_window())
+        assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "answer 1")
+        assert extractor.attempts == [0, 1]
+
+
+async def test_a_window_driven_again_is_asked_past_all_the_answers_that_it_failed_on(settings: Settings, tenants: TenantDirectory) -> None:
+    asked: list[int] = []
+    for offset in range(3):
+        extractor = AnsweringAtLast(bad_answers=9)
+        headers = ((ORIGIN, b"varve.windows/0/0"),) if offset else ()
+        with pytest.raises(PoisonRecord):
+            await handler(settings, tenants, extractor).handle(replace(a_window(), offset=offset, headers=headers))
+        asked += extractor.attempts
+    assert len(set(asked)) == len(asked) == 3 * settings.extraction.attempts
+
+
+async def test_a_window_that_comes_again_pays_for_no_attempt_twice(settings: Settings, tenants: TenantDirectory) -> None:
+    async with llm_extractor(settings, lambda _: "I would rather not.") as (extractor, simulator):
+        stage = handler(settings, tenants, extractor)
+        for _ in range(2):
+            with pytest.raises(PoisonRecord) as poison:
+                await stage.handle(a_window())
+            assert "I would rather not." in (poison.value.raw_answer or "")
+    assert len(simulator.asked) == 2 * settings.extraction.attempts, "an answer and its repair, each attempt"
+
+
+@pytest.mark.parametrize("policy", ["wait", "offline"])
+async def test_past_the_soft_budget_a_window_waits_for_off_peak_hours_whatever_the_policy(
+    settings: Settings, tenants: TenantDirectory, policy: str
+) -> None:
+    budget = BudgetSettings.model_validate({"soft_tokens": 0, "policy": policy, "off_peak_start_hour": 22})
+    clock = ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
+    async with llm_extractor(settings, extraction_answer, budget=budget, clock=clock) as (extractor, simulator):
+        stage = handler(settings, tenants, extractor)
+        (within,) = await stage.handle(a_window())
+        with pytest.raises(TransientFailure) as deferred:
+            await stage.handle(a_window(text="hello"))
+        assert (deferred.value.dependency, deferred.value.retry_after, deferred.value.is_try) == ("budget", 10 * 3600, False)
+        assert len(simulator.asked) == 1
+        clock.advance(timedelta(hours=10))
+        (later,) = await stage.handle(a_window(text="hello"))
+        assert len(simulator.asked) == 2
+    assert [Extraction.from_json(each.value or b"").extractor for each in (within, later)] == ["llm:simulated"] * 2
+
+
+async def test_what_was_begun_within_the_soft_budget_is_brought_to_its_end(settings: Settings, tenants: TenantDirectory) -> None:
+    def repaired(asked: Asked) -> str:
+        return "I would rather not." if len(asked.messages) == 2 else extraction_answer(asked)
+
+    budget, clock = BudgetSettings(soft_tokens=0, off_peak_start_hour=22), ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
+    async with llm_extractor(settings, repaired, budget=budget, clock=clock) as (extractor, simulator):
+        assert len(await handler(settings, tenants, extractor).handle(a_window())) == 1
+    assert len(simulator.asked) == 2
