@@ -8,7 +8,8 @@ from typing import Final
 
 from memory.tokens import estimate_tokens
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
-from models.llm.endpoint import Endpoint, Finished, FinishReason, Token
+from models.llm.chunks import FinishReason
+from models.llm.endpoint import Endpoint, Finished, Token
 from models.llm.limiter import Limiter, Turn
 from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMRequest, LLMUsage

@@ -168,15 +168,14 @@ class EndpointChain:
             await asyncio.shield(booking)
 
     async def _book(self, request: LLMRequest, reservation: Reservation, account: list[Spent]) -> None:
-        used = Amount()
+        # Settled first: what is set aside must not stay so because a report fails.
+        await self._budget.settle(reservation, sum((self._amount(spent.model, spent.usage) for spent in account), Amount()))
         for spent in account:
-            used += self._amount(spent.model, spent.usage)
             await self._report(self._usage_record(request, spent))
-        await self._budget.settle(reservation, used)
 
     async def _report(self, usage: Usage) -> None:
         for kind, tokens in (
-            ("prompt", usage.prompt_tokens - usage.cached_tokens),
+            ("prompt", max(0, usage.prompt_tokens - usage.cached_tokens)),
             ("cached", usage.cached_tokens),
             ("completion", usage.completion_tokens),
         ):

@@ -1,28 +1,23 @@
 """One OpenAI-compatible endpoint: chat completions, always streamed, so that silence is noticed early."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from openai import APIError, AsyncOpenAI, AsyncStream, BadRequestError, UnprocessableEntityError
-from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletionChunk
 
-from models.errors import ModelConfigurationError, ModelTimeoutError, TransientModelError
+from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
 from models.faults import model_error
 from models.llm.capabilities import Capabilities, ResponseFormat
+from models.llm.chunks import Chunk, FinishReason, read_chunk
 from models.llm.port import LLMRequest, LLMUsage
 from runtime.clocks import Clock
 
 T = TypeVar("T")
-
-FinishReason = Literal["stop", "length", "other"]
-
-_FINISH_REASONS: Final[dict[str, FinishReason]] = {"stop": "stop", "length": "length"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +97,7 @@ class Endpoint:
         Raises:
             OverloadedError: On 429.
             ModelTimeoutError: If the first token or the whole answer is late.
-            TransientModelError: On lost connections, 5xx, and a stream that ends before the answer does.
+            TransientModelError: On lost connections, 5xx, a stream that cannot be read, and one that ends before the answer does.
             ModelConfigurationError: On any other refusal.
         """
         begun = asyncio.get_running_loop().time()
@@ -114,28 +109,24 @@ class Endpoint:
             silent = True
             while True:
                 try:
-                    chunk = await self._in_time(anext(stream), first_by if silent else all_by, "first token" if silent else "whole answer")
+                    chunk = await self._next_chunk(stream, first_by if silent else all_by, "first token" if silent else "whole answer")
                 except StopAsyncIteration:
                     break
                 except TransientModelError:
                     if reason is None:
                         raise
                     break
-                usage = _usage_of(chunk.usage) or usage
-                if not chunk.choices:
-                    continue
-                choice = chunk.choices[0]
-                if choice.finish_reason:
-                    reason = _FINISH_REASONS.get(choice.finish_reason, "other")
-                text = choice.delta.content or ""
-                if text or _is_thought(choice.delta):
+                usage = chunk.usage or usage
+                reason = chunk.finish_reason or reason
+                if chunk.text or chunk.is_thought:
                     silent = False
-                    yield Token(text)
+                    yield Token(chunk.text)
             if reason is None:
                 raise TransientModelError(f"{self.name} ended its stream before its answer was whole")
             yield Finished(reason, usage)
         finally:
-            with suppress(APIError):
+            # However the connection ends, the answer or its fault is known by now.
+            with suppress(Exception):
                 await stream.close()
 
     async def close(self) -> None:
@@ -164,6 +155,15 @@ class Endpoint:
             await self._client.chat.completions.create(model=self.model, messages=messages, stream=True, **arguments),
         )
 
+    async def _next_chunk(self, stream: AsyncStream[ChatCompletionChunk], deadline: float, what: str) -> Chunk:
+        try:
+            return read_chunk(await self._in_time(anext(stream), deadline, what))
+        except (StopAsyncIteration, ModelError):
+            raise
+        except Exception as error:
+            # The client raises what its parsing happens to (no JSON, no UTF-8): the endpoint's fault, and another may do better.
+            raise TransientModelError(f"{self.name} sent a stream that cannot be read: {type(error).__name__}: {error}") from error
+
     async def _in_time(self, work: Awaitable[T], deadline: float, what: str) -> T:
         try:
             async with asyncio.timeout_at(deadline):
@@ -172,20 +172,3 @@ class Endpoint:
             raise ModelTimeoutError(f"{self.name} did not give its {what} in time") from error
         except APIError as error:
             raise model_error(error, endpoint=self.name, now=self._clock.now()) from error
-        except json.JSONDecodeError as error:
-            raise TransientModelError(f"{self.name} sent a stream that is not JSON: {error}") from error
-
-
-def _usage_of(usage: CompletionUsage | None) -> LLMUsage | None:
-    if usage is None:
-        return None
-    details = usage.prompt_tokens_details
-    return LLMUsage(
-        prompt_tokens=usage.prompt_tokens,
-        cached_tokens=(details.cached_tokens or 0) if details else 0,
-        completion_tokens=usage.completion_tokens,
-    )
-
-
-def _is_thought(delta: object) -> bool:
-    return bool(getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None))

@@ -1,0 +1,167 @@
+"""Endpoints that keep to the form only more or less: what can be read is read, all else is a fault that another endpoint may mend."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
+
+from models.errors import TransientModelError
+from models.llm.chunks import read_chunk
+from models.llm.port import LLMUsage
+from runtime.settings import BudgetSettings, DeliverySettings
+from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
+
+YES, END = chunk("yes"), chunk(finish="stop")
+COUNTS = {"prompt_tokens": 9, "completion_tokens": 4}
+COMPLETION = b'{"id": "c", "object": "chat.completion", "choices": [{"index": 0, "message": {"content": "yes"}, "finish_reason": "stop"}]}'
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["choices", "delta", "content", "usage", "prompt_tokens", "completion_tokens", "prompt_tokens_details", "type", "text"]
+            )
+            | st.text(max_size=3),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+def choice(**fields: Any) -> dict[str, Any]:
+    return {**chunk(), "choices": [{"index": 0, **fields}]}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        choice(delta=None, finish_reason=None),
+        choice(finish_reason=None),
+        choice(delta="x"),
+        choice(delta={"content": None}),
+        choice(delta={"content": {"text": 3}}),
+        choice(delta={"content": []}),
+        {**chunk(), "choices": None},
+        {**chunk(), "choices": []},
+        {**chunk(), "choices": [None]},
+        {**chunk(), "choices": {"0": {}}},
+        {"ping": 1},
+        {},
+        42,
+        "keep-alive",
+        None,
+        [],
+        [1, {"choices": []}],
+    ],
+    ids=repr,
+)
+async def test_a_chunk_that_says_nothing_is_passed_over(llm_of, ask, odd: Any) -> None:
+    async with raw_endpoint(stream_of(odd, YES, odd, END, odd)) as url:
+        assert (await llm_of(url).complete(ask())).text == "yes"
+
+
+async def test_an_end_without_a_delta_is_an_end(llm_of, ask) -> None:
+    async with raw_endpoint(stream_of(YES, choice(delta=None, finish_reason="length"))) as url:
+        assert (await llm_of(url).complete(ask())).finish_reason == "length"
+
+
+async def test_a_text_in_parts_is_put_together_and_thoughts_are_left_out(llm_of, ask) -> None:
+    parts = [{"type": "text", "text": "Anna "}, {"type": "thinking", "text": "Hm."}, {"type": "text", "text": None}, "moved"]
+    thought = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
+    async with raw_endpoint(stream_of(chunk(thought), chunk(parts), chunk([{"text": "."}]), END)) as url:
+        assert (await llm_of(url).complete(ask())).text == "Anna moved."
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None},
+        {"prompt_tokens": 9},
+        {"completion_tokens": 4},
+        {"prompt_tokens": "nine", "completion_tokens": 4},
+        {"prompt_tokens": 10**400, "completion_tokens": 4},
+        {"prompt_tokens": True, "completion_tokens": []},
+        {},
+        [],
+        7,
+    ],
+    ids=lambda usage: repr(usage)[:60],
+)
+async def test_usage_that_is_not_counted_whole_is_estimated(llm_of, ask, usages, usage: Any) -> None:
+    async with raw_endpoint(stream_of(YES, END, {**chunk(), "choices": [], "usage": usage})) as url:
+        answer = await llm_of(url).complete(ask())
+    assert [each.estimated for each in usages.records] == [True]
+    assert answer.usage.prompt_tokens > 0
+    assert answer.usage.completion_tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 50}}, LLMUsage(prompt_tokens=9, cached_tokens=9, completion_tokens=4)),
+        ({"prompt_tokens_details": {"cached_tokens": -3}}, LLMUsage(prompt_tokens=9, completion_tokens=4)),
+        ({"prompt_tokens_details": {"cached_tokens": None}}, LLMUsage(prompt_tokens=9, completion_tokens=4)),
+        ({"prompt_tokens_details": 5}, LLMUsage(prompt_tokens=9, completion_tokens=4)),
+        ({"completion_tokens": -4}, LLMUsage(prompt_tokens=9)),
+        ({"prompt_tokens": -9, "prompt_tokens_details": {"cached_tokens": 2}}, LLMUsage(completion_tokens=4)),
+    ],
+    ids=repr,
+)
+async def test_counts_out_of_bounds_are_brought_within(llm_of, ask, usages, more: Any, expected: LLMUsage) -> None:
+    async with raw_endpoint(stream_of(YES, END, {**chunk(), "choices": [], "usage": {**COUNTS, **more}})) as url:
+        assert (await llm_of(url).complete(ask())).usage == expected
+    assert [each.estimated for each in usages.records] == [False]
+
+
+UNREADABLE = {
+    "no utf-8": stream_of(YES, b'{"choices": [{"delta": {"content": "\xff\xfe"}}]}', END),
+    "no utf-8 at once": stream_of(b"\xff"),
+    "no json": stream_of(YES, b"{", END),
+    "too deep": stream_of(YES, b"[" * 100_000, END),
+    "an error": stream_of(YES, {"error": {"message": "out of memory"}}),
+    "an error that is a text": stream_of({"error": "out of memory"}),
+    "not a stream": COMPLETION,
+    "not a stream, in lines": COMPLETION.replace(b", ", b",\n\n"),
+    "nothing": b"",
+    "no end": stream_of(YES),
+    "html": b"<html>\n\n<body>data: none</body>\n\n</html>",
+}
+
+
+@pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE)
+async def test_what_cannot_be_read_goes_to_the_next_endpoint_and_to_the_breaker(llm_of, ask, serve, body: bytes) -> None:
+    second = await serve()
+    delivery = DeliverySettings(breaker_failures=1)
+    async with raw_endpoint(body, content_type="application/json") as url:
+        alone = llm_of(url, delivery=delivery)
+        with pytest.raises(TransientModelError):
+            await alone.complete(ask())
+        with pytest.raises(TransientModelError, match="circuit breaker"):
+            await alone.complete(ask())
+        assert (await llm_of(url, second).complete(ask())).model == "fallback"
+
+
+async def test_what_comes_after_the_end_cannot_spoil_the_answer(llm_of, ask) -> None:
+    async with raw_endpoint(stream_of(YES, END, b"\xff")) as url:
+        assert (await llm_of(url).complete(ask())).text == "yes"
+
+
+@pytest.mark.parametrize("usage", [{**COUNTS, "prompt_tokens_details": {"cached_tokens": 99}}, {"prompt_tokens": None}], ids=repr)
+async def test_a_budget_is_settled_whatever_was_counted(llm_of, ask, registry: CollectorRegistry, usage: Any) -> None:
+    async with raw_endpoint(stream_of(YES, END, {**chunk(), "choices": [], "usage": usage})) as url:
+        # Each call sets its longest answer (200 tokens) aside: were that kept, the second would be refused.
+        llm = llm_of(url, budget=BudgetSettings(hard_tokens=300), max_completion_tokens=200)
+        for place in range(5):
+            await llm.complete(ask(str(place)))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(JSON_VALUES)
+def test_no_chunk_raises(value: Any) -> None:
+    usage = read_chunk(value).usage
+    assert usage is None or 0 <= usage.cached_tokens <= usage.prompt_tokens
