@@ -70,16 +70,31 @@ class Recall:
         return RecallResult(results=tuple(results[:limit]), rejected=len(found) - len(confident), repeated=len(confident) - len(results))
 
     async def nearest_entities(
-        self, scope: TenantScope, text: str, entity_types: Sequence[str], limit: int = 5, *, generation: str = ""
+        self,
+        scope: TenantScope,
+        text: str,
+        entity_types: Sequence[str],
+        limit: int = 5,
+        *,
+        shared_types: Sequence[str] = (),
+        generation: str = "",
     ) -> list[Memory]:
         """The entities nearest to a text, of each type at most ``limit``, best first within a type (VikingMem 3.1, entity patches).
+
+        Args:
+            scope: Whose entities.
+            text: What they are to be near to.
+            entity_types: Types to look for in the scope.
+            limit: Most entities of a type.
+            shared_types: Types whose entities belong to no single user: looked for in all of the tenant, whatever the scope's user.
+            generation: Empty: the live one.
 
         Raises:
             StoreUnavailableError: The store is away.
             StoreRejectedError: The store does not take the request, or holds points of another model.
             models.errors.ModelError: What the embedder raised.
         """
-        if not entity_types or not text.strip():
+        if not (entity_types or shared_types) or not text.strip():
             return []
         embedding = await self._embedder.embed_query(text)
         query = RecallQuery(
@@ -92,8 +107,14 @@ class Recall:
             generation=generation,
             alive_at=self._clock.now(),
         )
-        nearest = await asyncio.gather(*(self._ask(replace(query, types=(each,))) for each in dict.fromkeys(entity_types)))
-        return [each.memory for of_type in nearest for each in of_type]
+        in_tenant = replace(query, scope=TenantScope(scope.tenant))
+        own, shared = await asyncio.gather(self._of_each_type(query, entity_types), self._of_each_type(in_tenant, shared_types))
+        # A user's entity stays that user's, even where its type names the user no more.
+        return own + [each for each in shared if each.user is None]
+
+    async def _of_each_type(self, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
+        found = await asyncio.gather(*(self._ask(replace(query, types=(each,))) for each in dict.fromkeys(types)))
+        return [each.memory for of_type in found for each in of_type]
 
     async def _ask(self, query: RecallQuery) -> list[Scored]:
         try:

@@ -6,13 +6,11 @@ from datetime import UTC, datetime
 from memory.errors import RecordError
 from memory.headers import ORIGIN
 from memory.keys import decode_key, encode_key
-from memory.records import Extraction, Memory, Window
+from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from models.errors import BudgetExceededError, ModelAnswerError, ModelConfigurationError, TransientModelError
 from models.extraction.port import ExtractionContext, Extractor
-from retrieval.errors import StoreUnavailableError
 from retrieval.recall import Recall
-from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.recalled import RecalledHashes
@@ -22,6 +20,7 @@ from runtime.shown import ShownEntities
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered, Outgoing
 from streams.errors import PoisonRecord, TransientFailure
+from streams.extraction.showing import EntitiesToShow
 from streams.tenancy import schema_of, tenant_of
 
 _log = logger(__name__)
@@ -57,9 +56,8 @@ class ExtractionHandler:
         self._attempts = settings.extraction.attempts
         self._tenants = tenants
         self._extractor = extractor
-        self._nearest = nearest
+        self._showing = None if nearest is None else EntitiesToShow(nearest=nearest, shown=shown)
         self._recalled = recalled
-        self._shown = shown
         self._notes = notes
         self._generation = generation
 
@@ -82,7 +80,7 @@ class ExtractionHandler:
         context = ExtractionContext(
             session_summary="; ".join(dict.fromkeys(before.topics)),
             session_events=before.events,
-            entities=await self._entities(window, schema, generation),
+            entities=() if self._showing is None else await self._showing.to(window, schema, generation),
             recalled_hashes=await self._hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
             generation=generation,
             attempt=_first_attempt(record, self._attempts),
@@ -129,38 +127,6 @@ class ExtractionHandler:
             await self._notes.note(extraction)
         except RedisUnavailableError as error:
             _log.warning("what the window gave is not noted for those behind it", why=str(error))
-
-    async def _entities(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
-        """The entities nearest to a window; the same ones when it comes again, for by then they know what it says."""
-        types = [entity_type.name for entity_type in schema.entity_types]
-        if self._nearest is None or not types:
-            return ()
-        try:
-            shown = None if self._shown is None else await self._shown.of(window.tenant, window.id, generation)
-            if shown is not None:
-                return shown
-            entities = await self._nearest_entities(window, types, generation)
-            if self._shown is not None:
-                await self._shown.remember(window.tenant, window.id, generation, entities)
-        except RedisUnavailableError as error:
-            _log.warning("whether the window was extracted before is known by its messages alone", why=str(error))
-            return await self._nearest_entities(window, types, generation)
-        return entities
-
-    async def _nearest_entities(self, window: Window, types: list[str], generation: str) -> tuple[Memory, ...]:
-        text = "\n".join(message.text for message in window.messages)
-        scope = TenantScope(window.tenant, window.user)
-        try:
-            nearest = await self._nearest.nearest_entities(scope, text, types, generation=generation) if self._nearest else []
-        except StoreUnavailableError as error:
-            # Patches without sight of the entity would append what is there already: better to wait for the store.
-            raise TransientFailure(str(error), dependency="store") from error
-        except TransientModelError as error:
-            raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error
-        except ModelConfigurationError as error:
-            raise TransientFailure(str(error), dependency="embedding") from error
-        own = {message.id for message in window.messages}
-        return tuple(entity for entity in nearest if own.isdisjoint(entity.message_ids))
 
     async def _hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recalled is None:

@@ -142,6 +142,19 @@ async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore
     assert await recall.nearest_entities(scope, "bicycle", []) == []
 
 
+async def test_shared_entities_are_found_in_all_of_the_tenant_and_own_ones_by_their_user(edge_store: EdgeStore) -> None:
+    tool = memory("a bicycle pump", kind="entity", type="tool")
+    own = memory("Ann rides a bicycle", kind="entity", type="person", user="ann")
+    others = [
+        memory("Bob rides a bicycle", kind="entity", type="person", user="bob"),
+        memory("Bob's bicycle pump", kind="entity", type="tool", user="bob"),
+        memory("a bicycle pump", kind="entity", type="tool", tenant="rival"),
+    ]
+    await store_all(edge_store, tool, own, *others)
+    nearest = await recall_over(edge_store).nearest_entities(TenantScope("acme", "ann"), "bicycle", ["person"], shared_types=["tool"])
+    assert nearest == [own, tool]
+
+
 async def test_points_of_another_model_are_not_searched(edge_store: EdgeStore) -> None:
     await edge_store.prepare(model="another", dimension=DIMENSION)
     with pytest.raises(ModelMismatchError):

@@ -1,0 +1,64 @@
+"""Which entities a window is shown: those nearest to it, and the same ones when it comes again."""
+
+from memory.records import Memory, Window
+from memory.schema.model import MemorySchema
+from models.errors import ModelConfigurationError, TransientModelError
+from retrieval.errors import StoreUnavailableError
+from retrieval.recall import Recall
+from retrieval.stores.port import TenantScope
+from runtime.errors import RedisUnavailableError
+from runtime.logs import logger
+from runtime.shown import ShownEntities
+from streams.errors import TransientFailure
+
+_log = logger(__name__)
+
+
+class EntitiesToShow:
+    """Finds what an extractor is shown of the entities that there are.
+
+    Args:
+        nearest: Finds the entities nearest to a text.
+        shown: What windows were shown that come again; None: whatever is nearest now.
+    """
+
+    def __init__(self, *, nearest: Recall, shown: ShownEntities | None) -> None:
+        self._nearest = nearest
+        self._shown = shown
+
+    async def to(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
+        """The entities nearest to a window; the same ones when it comes again, for by then they know what it says.
+
+        Raises:
+            TransientFailure: The store or the embedding model is away.
+        """
+        if not schema.entity_types:
+            return ()
+        try:
+            shown = None if self._shown is None else await self._shown.of(window.tenant, window.id, generation)
+            if shown is not None:
+                return shown
+            entities = await self._nearest_to(window, schema, generation)
+            if self._shown is not None:
+                await self._shown.remember(window.tenant, window.id, generation, entities)
+        except RedisUnavailableError as error:
+            _log.warning("whether the window was extracted before is known by its messages alone", why=str(error))
+            return await self._nearest_to(window, schema, generation)
+        return entities
+
+    async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
+        text = "\n".join(message.text for message in window.messages)
+        scope = TenantScope(window.tenant, window.user)
+        own = [each.name for each in schema.entity_types if "user" in each.keys]
+        shared = [each.name for each in schema.entity_types if "user" not in each.keys]
+        try:
+            nearest = await self._nearest.nearest_entities(scope, text, own, shared_types=shared, generation=generation)
+        except StoreUnavailableError as error:
+            # Patches without sight of the entity would append what is there already: better to wait for the store.
+            raise TransientFailure(str(error), dependency="store") from error
+        except TransientModelError as error:
+            raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error
+        except ModelConfigurationError as error:
+            raise TransientFailure(str(error), dependency="embedding") from error
+        messages = {message.id for message in window.messages}
+        return tuple(entity for entity in nearest if messages.isdisjoint(entity.message_ids))
