@@ -209,6 +209,12 @@ class EmbeddingSettings(Group):
     dimension: int = Field(default=384, ge=1, description="Dimension of its dense vectors.")
     compute_type: Literal["int8", "float32"] = Field(default="int8", description="Arithmetic of the embedded model.")
     threads: int = Field(default=1, ge=1, description="Threads of the embedded model, per process.")
+    max_chars: int = Field(
+        default=8000,
+        ge=1,
+        description="Of a longer text, an embeddings endpoint (`openai`) is sent so many characters. 8000 are 2,000 tokens of English and "
+        "8,000 of Chinese; for a model that refuses more than 512 tokens, 1500 and 400.",
+    )
     batch_size: int = Field(default=32, ge=1, description="Texts in one batch.")
     late_tokens: int = Field(default=16, ge=1, description="Late-interaction vectors kept per memory, after pooling.")
     cache_entries: int = Field(

@@ -1,5 +1,6 @@
 """The adapter against a real HTTP server on this machine."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -7,9 +8,11 @@ import numpy as np
 import pytest
 
 from models.embedding.build import build_embedder
+from models.embedding.endpoint import EndpointBackend
 from models.embedding.port import Embedder
 from models.errors import InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from runtime.settings import EmbeddingSettings
+from runtime.settings import settings as process_settings
 from tests.embedding_endpoint import EmbeddingEndpoint, embedding_endpoint
 
 
@@ -90,8 +93,76 @@ async def test_another_dimension_than_configured_is_refused(endpoint: EmbeddingE
 async def test_a_missing_vector_is_noticed(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
     endpoint.leave_out = 1
 
-    with pytest.raises(ModelError, match="1 vectors for 2 texts"):
+    with pytest.raises(TransientModelError, match="1 vectors for 2 texts"):
         await embedder.embed_documents(["a", "bb"])
+
+
+def answer(*data: Any) -> bytes:
+    return json.dumps({"object": "list", "data": data}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"<html>Bad gateway</html>", "not JSON.*Bad gateway"),
+        (b"", "not JSON"),
+        (b"\xff", "not JSON"),
+        (b'{"error": {"message": "out of memory"}}', "no list of data.*out of memory"),
+        (b'{"data": null}', "no list of data"),
+        (b"[]", "no list of data"),
+        (b'"ok"', "no list of data"),
+        (answer(), "0 vectors for 1 texts"),
+        (answer({"embedding": [1, 2]}), "index None"),
+        (answer({"index": 1, "embedding": [1, 2]}), "index 1"),
+        (answer({"index": "0", "embedding": [1, 2]}), "index '0'"),
+        (answer(None), "index None"),
+        (answer({"index": 0}), "no list of numbers"),
+        (answer({"index": 0, "embedding": "AACAPwAAAEA="}), "no list of numbers"),
+        (answer({"index": 0, "embedding": [None, 1.0]}), "no finite number"),
+        (answer({"index": 0, "embedding": [1e39, 1.0]}), "no finite number"),
+        (answer({"index": 0, "embedding": [3e38, 3e38]}), "no finite number"),
+        (answer({"index": 0, "embedding": [float("nan"), 1.0]}), "not JSON"),
+        (answer({"index": 0, "embedding": [{}, 1.0]}), "no number"),
+        (answer({"index": 0, "embedding": ["x", 1.0]}), "no number"),
+        (answer({"index": 0, "embedding": [[1.0], [2.0]]}), "no finite number"),
+        (answer({"index": 0, "embedding": [[1.0], 2.0]}), "no number"),
+    ],
+)
+async def test_an_answer_of_no_use_may_pass(embedder: Embedder, endpoint: EmbeddingEndpoint, body: bytes, said: str) -> None:
+    endpoint.body = body
+
+    with pytest.raises(TransientModelError, match=f"(?s)gave no usable answer: .*{said}"):
+        await embedder.embed_query("text")
+
+
+async def test_the_same_index_twice_is_noticed(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
+    endpoint.body = answer({"index": 1, "embedding": [1, 2]}, {"index": 1, "embedding": [3, 4]})
+
+    with pytest.raises(TransientModelError, match="index 1"):
+        await embedder.embed_documents(["a", "bb"])
+
+
+async def test_a_long_text_is_sent_cut(endpoint: EmbeddingEndpoint) -> None:
+    backend = EndpointBackend(base_url=endpoint.url, model="m", dimension=2, max_chars=5)
+
+    await backend.documents(["é" * 5, "abcdefg"])
+    await backend.close()
+
+    assert endpoint.requests[0]["input"] == ["ééééé", "abcde"]
+
+
+async def test_how_long_a_text_may_be_is_a_setting(
+    endpoint: EmbeddingEndpoint, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setenv("VARVE_EMBEDDING__MAX_CHARS", "7")
+    process_settings.cache_clear()
+    request.addfinalizer(process_settings.cache_clear)
+    embedder = build_embedder(settings_for(endpoint), cache=tmp_path)
+
+    await embedder.embed_query("x" * 100)
+    await embedder.close()
+
+    assert endpoint.requests[0]["input"] == ["x" * 7]
 
 
 def test_an_endpoint_without_address_is_refused(tmp_path: Any) -> None:
