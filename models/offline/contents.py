@@ -1,5 +1,6 @@
 """The texts of events: self-contained, in the third person, with absolute dates, close to the words that were said."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -7,7 +8,7 @@ import orjson
 
 from memory.records import ToolCall
 from memory.tokens import estimate_tokens
-from models.offline.dates import resolve_dates
+from models.offline.dates import DateMention, resolve_dates
 from models.offline.person import first_to_third_person, second_to_third_person
 from models.offline.sentences import pieces_of
 from models.offline.turns import Passage, Turn
@@ -30,25 +31,37 @@ def event_content(turn: Turn, passage: Passage) -> str:
         return _tool_text(turn, turn.message.tool_call)
     said_at = turn.message.event_time
     opening = turn.speaker if turn.message.speaker else turn.speaker.capitalize()
-    text = f"{opening} ({in_words(said_at)}): {first_to_third_person(with_dates(passage.text, said_at), turn.speaker)}"
+    text = f"{opening} ({in_words(said_at)}): {first_to_third_person(with_dates(passage.text, passage.mentions), turn.speaker)}"
     return text if passage.asked is None else f"{text} (answering {passage.asked.speaker}: {_question(passage.asked)})"
 
 
-def with_dates(text: str, said_at: datetime) -> str:
-    """The text with the absolute date behind each relative one: ``yesterday (7 May 2023)``."""
-    for mention in reversed([each for each in resolve_dates(text, said_at.date()) if each.is_relative]):
-        end = mention.end + 2 * text.startswith(("'s", "’s"), mention.end)
-        text = f"{text[:end]} ({mention.label}){text[end:]}"
-    return text
+def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) -> str:
+    """The text with the absolute date behind each relative one: ``yesterday (7 May 2023)``.
+
+    Args:
+        text: A text, or a part of one.
+        mentions: The dates in the whole text, in order.
+        opening: Where the part begins in the whole.
+    """
+    parts: list[str] = []
+    done = 0
+    for mention in mentions:
+        end = mention.end - opening
+        if not mention.is_relative or mention.start < opening or end > len(text):
+            continue
+        end += 2 * text.startswith(("'s", "’s"), end)
+        parts.append(f"{text[done:end]} ({mention.label})")
+        done = end
+    return "".join([*parts, text[done:]])
 
 
-def event_time_of(text: str, said_at: datetime) -> datetime:
-    """When that happened which a text tells: the beginning of the first past date it names, else when it was said.
+def event_time_of(mentions: Sequence[DateMention], said_at: datetime) -> datetime:
+    """When that happened which a text tells: the beginning of the first past date in it, else when it was said.
 
     A date in the future is no time of an event: what was said of it was said now.
     """
     today = said_at.date()
-    past = next((mention for mention in resolve_dates(text, today) if mention.last < today), None)
+    past = next((mention for mention in mentions if mention.last < today), None)
     return said_at if past is None else datetime.combine(past.first, datetime.min.time(), tzinfo=said_at.tzinfo)
 
 
@@ -58,8 +71,12 @@ def in_words(time: datetime) -> str:
 
 
 def _question(asked: Turn) -> str:
-    text = first_to_third_person(with_dates(" ".join(asked.questions[-2:]), asked.message.event_time), asked.speaker)
-    text = second_to_third_person(text, asked.listener) if asked.listener else text
+    text = _last_piece(" ".join(asked.questions[-2:]))
+    text = first_to_third_person(with_dates(text, resolve_dates(text, asked.message.event_time.date())), asked.speaker)
+    return _last_piece(second_to_third_person(text, asked.listener) if asked.listener else text)
+
+
+def _last_piece(text: str) -> str:
     return pieces_of(text, tokens=_QUESTION_TOKENS)[-1] if estimate_tokens(text) > _QUESTION_TOKENS else text
 
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from memory.schema import EventType, Property
 from models.offline.contents import with_dates
-from models.offline.dates import DateMention, resolve_dates
+from models.offline.dates import DateMention
 from models.offline.meanings import Meaning, meaning_of, name_words
 from models.offline.noise import content_words, is_filler
 from models.offline.numeric_properties import number_for
@@ -16,7 +16,7 @@ from models.offline.person import first_to_third_person
 from models.offline.quantities import quantities_of
 from models.offline.sentences import questions_of, sentences_of
 from models.offline.tool_properties import tool_properties
-from models.offline.turns import Turn
+from models.offline.turns import Passage, Turn
 
 _EXAMPLES: Final = re.compile(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.;:()]+)")
 _PLACE: Final = re.compile(r"\b(?:in|at|to|from)\s+((?:the\s+)?[A-Z][\w'’]+(?:\s+(?:of\s+)?[A-Z][\w'’]+)*)")
@@ -32,30 +32,28 @@ _NO_WORDS: Final[dict[str, str]] = {
 }
 
 
-def properties_of(event_type: EventType, turns: Sequence[Turn], index: int, *, text: str, topic: str) -> dict[str, JsonValue]:
+def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage, *, topic: str) -> dict[str, JsonValue]:
     """The properties of an event that a turn gives; those that no rule can fill are left out.
 
     Args:
         event_type: The event's type.
         turns: Of the window.
-        index: The turn's place among them.
-        text: The part of the turn that the event tells.
+        passage: The part of a turn that the event tells.
         topic: The topic of its segment.
     """
-    turn = turns[index]
+    turn = turns[passage.index]
     if turn.message.tool_call is not None:
-        return tool_properties(event_type, turn.message.tool_call, goal=_said_before(turns, index))
-    mentions = resolve_dates(text, turn.message.event_time.date())
-    quantities = tuple(quantities_of(text))
+        return tool_properties(event_type, turn.message.tool_call, goal=_said_before(turns, passage.index))
+    quantities = tuple(quantities_of(passage.text))
     values: dict[str, JsonValue] = {}
     for each in event_type.properties:
         value: JsonValue = None
         if each.value_type in ("int64", "float32"):
             value = number_for(each, quantities)
         elif each.value_type == "bool":
-            value = _truth(each, text)
+            value = _truth(each, passage.text)
         elif each.value_type in ("string", "list<string>"):
-            value = _text_for(each, event_type, turns, turn, text, topic, mentions)
+            value = _text_for(each, event_type, turns, passage, topic)
         if value is not None:
             values[each.name] = value
     return values
@@ -81,21 +79,20 @@ def _truth(wanted: Property, text: str) -> bool | None:
     return None
 
 
-def _text_for(
-    wanted: Property, event_type: EventType, turns: Sequence[Turn], turn: Turn, text: str, topic: str, mentions: Sequence[DateMention]
-) -> JsonValue:
+def _text_for(wanted: Property, event_type: EventType, turns: Sequence[Turn], passage: Passage, topic: str) -> JsonValue:
+    turn, text, mentions = turns[passage.index], passage.text, passage.mentions
     example = _example(wanted.description, text)
     if example is not None:
         return example
     meaning = meaning_of(wanted.name)
     if meaning is Meaning.STATEMENT or name_words(wanted.name) == name_words(event_type.name):
-        return _main_sentence(turn, text)
+        return _main_sentence(turn, passage)
     match meaning:
         case Meaning.TOOL:
             tools = {each.message.tool_call.name for each in turns if each.message.tool_call is not None}
             return next((tool for tool in sorted(tools) if re.search(rf"\b{re.escape(tool)}\b", text)), None)
         case Meaning.QUESTION:
-            return next(iter(questions_of(text)), None) or _main_sentence(turn, text)
+            return next(iter(questions_of(text)), None) or _main_sentence(turn, passage)
         case Meaning.SPEAKER:
             return _who(turns, turn, text)
         case Meaning.PEOPLE:
@@ -129,10 +126,12 @@ def _example(description: str, text: str) -> str | None:
     return None
 
 
-def _main_sentence(turn: Turn, text: str) -> str:
-    sentences = [each for each in sentences_of(text) if not is_filler(each)] or [text]
+def _main_sentence(turn: Turn, passage: Passage) -> str:
+    sentences = [each for each in sentences_of(passage.text) if not is_filler(each)] or [passage.text]
     longest = max(sentences, key=lambda sentence: len(content_words(sentence)))
-    return first_to_third_person(with_dates(longest, turn.message.event_time), turn.speaker)
+    opening = passage.text.find(longest)
+    dated = with_dates(longest, passage.mentions, opening=opening) if opening >= 0 else longest
+    return first_to_third_person(dated, turn.speaker)
 
 
 def _speakers(turns: Sequence[Turn]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Final
 from memory.records import Message
 from models.extraction.drafts import Tally
 from models.extraction.recalled import is_recalled, without_recalled
+from models.offline.dates import DateMention, resolve_dates
 from models.offline.noise import content_words, is_filler, only_asks
 from models.offline.sentences import pieces_of, questions_of
 
@@ -91,6 +92,8 @@ class Passage:
     text: str
     asked: Turn | None
     """The turn before, where this passage may answer what it asked."""
+    mentions: tuple[DateMention, ...]
+    """The dates in its text. Several parts of an event need them, and finding them is costly."""
 
     @property
     def is_short(self) -> bool:
@@ -102,13 +105,18 @@ def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
     """What of a turn is worth remembering: all of a short one, bounded pieces of a long one, nothing of a filler that answers nothing."""
     turn, asked = turns[index], _asked_before(turns, index)
     if turn.message.tool_call is not None:
-        return [Passage(index=index, text=turn.text or turn.message.tool_call.name, asked=None)]
+        return [Passage(index=index, text=turn.text or turn.message.tool_call.name, asked=None, mentions=())]
     if _is_answered(turns, index):
         return []
     if turn.is_filler:
-        return [Passage(index=index, text=turn.text, asked=asked)] if asked is not None else []
+        return [_passage(turn, index, turn.text, asked)] if asked is not None else []
     pieces = [piece for piece in pieces_of(turn.text, tokens=PASSAGE_TOKENS) if not is_filler(piece)] or [turn.text]
-    return [Passage(index=index, text=piece, asked=None if place else asked) for place, piece in enumerate(pieces)]
+    return [_passage(turn, index, piece, None if place else asked) for place, piece in enumerate(pieces)]
+
+
+def _passage(turn: Turn, index: int, text: str, asked: Turn | None) -> Passage:
+    mentions = tuple(resolve_dates(text, turn.message.event_time.date()))
+    return Passage(index=index, text=text, asked=asked, mentions=mentions)
 
 
 def _is_answered(turns: Sequence[Turn], index: int) -> bool:

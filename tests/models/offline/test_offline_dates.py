@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.offline import dates
 from models.offline.dates import resolve_dates
 
 MONDAY = date(2023, 5, 8)
@@ -97,3 +98,27 @@ def test_last_and_next_weekday_lie_within_a_week(said_on: date, weekday: str) ->
     assert timedelta(0) < said_on - last.first <= timedelta(days=7)
     assert timedelta(0) < following.first - said_on <= timedelta(days=7)
     assert last.first.strftime("%A") == following.first.strftime("%A") == weekday
+
+
+def test_the_tense_is_asked_for_by_those_readings_only_that_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def noting(text: str, start: int, end: int) -> str:
+        asked.append(text[start:end])
+        return "past"
+
+    monkeypatch.setattr(dates, "tense_around", noting)
+
+    resolve_dates("2023-05-01, since March 2020, two weeks ago, on Friday, yesterday, last June, on 3 January 2021", MONDAY)
+
+    assert asked == ["3 January", "on Friday"]
+
+
+def test_the_tense_of_what_stands_far_away_says_nothing() -> None:
+    assert labels(f"we met {'and so on ' * 100} on Thursday") == ["11 May 2023"]
+    assert labels("we met on Thursday") == ["4 May 2023"]
+
+
+@pytest.mark.parametrize("text", ['{"on": "2023-05-08"}, ' * 20_000, "on Friday, " * 20_000])
+def test_a_sentence_without_an_end_is_read_in_one_go(text: str) -> None:
+    assert len(resolve_dates(text, MONDAY)) == 20_000

@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 from memory.records import Message, ToolCall
 from memory.schema import EventType, Property, coerce_properties
 from models.extraction.drafts import Tally
+from models.offline.dates import resolve_dates
 from models.offline.meanings import Meaning, meaning_of
 from models.offline.properties import properties_of
 from models.offline.quantities import Quantity, quantities_of
 from models.offline.tool_properties import tool_properties
-from models.offline.turns import Turn, turns_of
+from models.offline.turns import Passage, Turn, turns_of
 
 
 def event_type(name: str = "note", **properties: str) -> EventType:
@@ -32,9 +33,14 @@ def turns(*said: tuple[str, str]) -> list[Turn]:
     return turns_of(messages, recalled=frozenset(), tally=Tally())
 
 
+def passage(spoken: list[Turn], index: int, text: str) -> Passage:
+    mentions = resolve_dates(text, spoken[index].message.event_time.date())
+    return Passage(index=index, text=text, asked=None, mentions=tuple(mentions))
+
+
 def properties(text: str, kind: EventType, *, topic: str = "load test, peak") -> dict[str, object]:
     spoken = turns(("Ruth", "Who takes it?"), ("Pavel", text))
-    return dict(properties_of(kind, spoken, 1, text=text, topic=topic))
+    return dict(properties_of(kind, spoken, passage(spoken, 1, text), topic=topic))
 
 
 @pytest.mark.parametrize(
@@ -102,6 +108,14 @@ def test_text_properties_are_filled_by_their_meaning() -> None:
     }
 
 
+def test_a_statement_in_the_middle_has_the_dates_of_its_own() -> None:
+    said = "Yesterday I slept. Tomorrow I will finish the whole testing of the refund endpoint. Then on Friday I rest."
+
+    assert properties(said, event_type(task="string"))["task"] == (
+        "Tomorrow (3 September 2024) Pavel will finish the whole testing of the refund endpoint."
+    )
+
+
 def test_an_owner_is_the_one_who_is_named_where_the_speaker_is_not_meant() -> None:
     assert properties("Ruth takes the scripts.", event_type(owner="string"))["owner"] == "Ruth"
     assert properties("Somebody takes the scripts.", event_type(owner="string")) == {}
@@ -155,4 +169,4 @@ def test_whatever_is_said_the_properties_keep_their_types(text: str) -> None:
     )
     spoken = turns(("Ruth", text or "x"))
     if spoken:
-        assert coerce_properties(kind, properties_of(kind, spoken, 0, text=spoken[0].text, topic="a, b")).dropped == ()
+        assert coerce_properties(kind, properties_of(kind, spoken, passage(spoken, 0, spoken[0].text), topic="a, b")).dropped == ()

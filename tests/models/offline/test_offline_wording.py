@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from memory.tokens import estimate_tokens
 from models.offline.contents import event_time_of, with_dates
 from models.offline.cues import asks, closes, ends_in_question, points_back, replies
+from models.offline.dates import resolve_dates
 from models.offline.keywords import KeywordRanker
 from models.offline.noise import content_words, is_filler, only_asks
 from models.offline.person import first_to_third_person, second_to_third_person
@@ -49,16 +50,18 @@ def test_the_second_person_becomes_the_listener(said: str, told: str) -> None:
 
 
 def test_absolute_dates_stand_behind_relative_ones_and_their_possessives() -> None:
-    text = with_dates("Yesterday's lunch, last week's walk, on 3 May 2022.", SAID_AT)
+    text = "Yesterday's lunch, last week's walk, on 3 May 2022."
 
-    assert text == "Yesterday's (7 May 2023) lunch, last week's (week of 1 May 2023) walk, on 3 May 2022."
+    dated = with_dates(text, resolve_dates(text, SAID_AT.date()))
+
+    assert dated == "Yesterday's (7 May 2023) lunch, last week's (week of 1 May 2023) walk, on 3 May 2022."
 
 
 @pytest.mark.parametrize(
     ("text", "day"), [("I ran yesterday", "2023-05-07"), ("I will run tomorrow", "2023-05-08"), ("I run", "2023-05-08")]
 )
 def test_an_event_is_dated_in_the_past_or_when_it_was_said(text: str, day: str) -> None:
-    assert event_time_of(text, SAID_AT).date().isoformat() == day
+    assert event_time_of(resolve_dates(text, SAID_AT.date()), SAID_AT).date().isoformat() == day
 
 
 @pytest.mark.parametrize("text", ["Hey Mel! Good to see you!", "Thanks, bye!", "Wow, that's great!", "ok", "", "See you soon, take care!"])
@@ -88,11 +91,30 @@ def test_sentences_end_at_marks_and_lines_but_not_at_abbreviations() -> None:
 
 
 @given(st.text(alphabet="ab .!?\n", max_size=300), st.integers(1, 20))
-def test_pieces_hold_all_words_in_order_and_are_bounded_unless_one_sentence(text: str, tokens: int) -> None:
+def test_pieces_hold_all_that_was_said_in_order_and_are_bounded_a_sentence_at_twice_the_size(text: str, tokens: int) -> None:
     pieces = pieces_of(text, tokens=tokens)
 
-    assert " ".join(pieces).split() == text.split()
+    assert "".join("".join(pieces).split()) == "".join(text.split())
     assert all(estimate_tokens(piece) <= tokens or len(sentences_of(piece)) == 1 for piece in pieces)
+    assert all(estimate_tokens(piece) <= 2 * tokens for piece in pieces)
+
+
+@pytest.mark.parametrize("text", ["word " * 5000, "x" * 30_000, "a" + " " * 30_000 + "b", '{"on":"2023-05-08"},' * 2000, "字" * 9000])
+def test_a_sentence_without_an_end_is_cut(text: str) -> None:
+    pieces = pieces_of(text, tokens=120)
+
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    assert all(len(piece) <= 1000 and estimate_tokens(piece) <= 120 for piece in pieces)
+
+
+def test_data_is_cut_behind_its_marks() -> None:
+    pieces = pieces_of('{"on":"2023-05-08"},' * 200, tokens=120)
+
+    assert all(not piece[-1].isalnum() for piece in pieces)
+
+
+def test_abbreviations_without_end_are_read_once() -> None:
+    assert len(sentences_of("Dr. " * 150_000)) == 1
 
 
 def test_keywords_are_the_rare_words_and_neither_names_of_speakers_nor_times() -> None:
