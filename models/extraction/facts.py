@@ -1,7 +1,7 @@
 """Tells an update from a repetition: what two statements say differently, by their dates, numbers, names, negations and properties."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -96,6 +96,21 @@ def differ_in_fact(one: Statement, other: Statement) -> bool:
 def says_all_of(one: Statement, other: Statement) -> bool:
     """Whether one statement holds all the words of the other, in the same order."""
     return _is_subsequence(other.words, one.words)
+
+
+def share_frame(one: Statement, other: Statement) -> bool:
+    """Whether two statements begin and end with the same words, half of those of the shorter at least, and differ between."""
+    shorter = min(len(one.words), len(other.words))
+    head = _common(one.words, other.words)
+    tail = min(_common(one.words[::-1], other.words[::-1]), shorter - head)
+    return 2 * (head + tail) >= shorter > 0
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two texts begin with alike."""
+    return next(
+        (place for place, (word, another) in enumerate(zip(one, other, strict=False)) if word != another), min(len(one), len(other))
+    )
 
 
 def _values_differ(one: JsonValue, other: JsonValue) -> bool:
