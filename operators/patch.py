@@ -112,8 +112,8 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
         RefusedChangeError: As :func:`apply` says.
     """
     if patch.search:
-        span = best_approximate_span(text, patch.search)
-        if 1 - span.distance / len(patch.search) < MIN_SIMILARITY:
+        span = best_approximate_span(text, patch.search, farthest=int((1 - MIN_SIMILARITY) * len(patch.search)))
+        if span is None:
             raise RefusedChangeError("no_similar_span")
         new = f"{text[: span.start]}{patch.replace}{text[span.end :]}"
     elif not text or not (value_type == "string" or value_type.startswith("list")):

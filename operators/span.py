@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from typing import Final
 
-from rapidfuzz.distance import Levenshtein
+MAX_ENDS: Final = 16
+"""Equally near ends of one place that are looked at: in a text such as ``aaaa`` there may be thousands."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Span:
     """A part of a text, ``[start, end)``."""
 
@@ -16,47 +18,63 @@ class Span:
     """Levenshtein distance from what was searched."""
 
 
-def best_approximate_span(text: str, search: str) -> Span:
-    """The span of a text with the least Levenshtein distance from a search text.
+def best_approximate_span(text: str, search: str, *, farthest: int) -> Span | None:
+    """The span of a text with the least Levenshtein distance from a search text; None where even that is farther than allowed.
 
     Of equally near spans in the leftmost place, the one that cuts the fewest words, then the one nearest in length. Time grows with
     the length of the text times that of the search in machine words: G. Myers, "A fast bit-vector algorithm for approximate string
     matching based on dynamic programming", J. ACM 46(3), 1999. (rapidfuzz aligns whole texts, or windows of a fixed length: neither finds
-    this minimum, so it only finds the start, once the end is known.)
+    this minimum.) A place is at most :data:`MAX_ENDS` ends wide, for its starts are sought once for each.
 
     Args:
         text: Where to look.
         search: What to look for, not empty.
+        farthest: The largest distance of use.
     """
     exact = [Span(found.start(), found.end(), 0) for found in re.finditer(re.escape(search), text)]
     if exact:
         return min(exact, key=lambda span: (_cuts(text, span), span.start))
-    distances = _distances_by_end(text, search)
+    if farthest < 1 or len(search) - len(text) > farthest:
+        return None
+    distances = _distances_by_end(text, search, anchored=False)
     least = min(distances)
+    if least > farthest:
+        return None
     first = distances.index(least)
-    ends = [first]
-    while ends[-1] + 1 < len(distances) and distances[ends[-1] + 1] == least:
-        ends.append(ends[-1] + 1)
-    spans = (Span(start, end, least) for end in ends for start in _starts(text, search, end, least))
-    return min(spans, key=lambda span: (_cuts(text, span), abs(span.end - span.start - len(search)), span.start))
+    best: tuple[tuple[int, int, int], Span] | None = None
+    for end in range(first, min(len(distances), first + MAX_ENDS)):
+        if distances[end] != least:
+            break
+        if best is not None and best[0][:2] <= (_cut_at(text, end), 0):
+            continue
+        nearest = min((_rank(text, search, span), span) for span in _spans_to(text, search, end, least))
+        best = nearest if best is None else min(best, nearest)
+    return None if best is None else best[1]
+
+
+def _rank(text: str, search: str, span: Span) -> tuple[int, int, int]:
+    """The less, the better."""
+    return _cuts(text, span), abs(span.end - span.start - len(search)), span.start
 
 
 def _cuts(text: str, span: Span) -> int:
     """How many words the ends of a span cut."""
-    return sum(1 for at in (span.start, span.end) if 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum())
+    return _cut_at(text, span.start) + _cut_at(text, span.end)
 
 
-def _starts(text: str, search: str, end: int, distance: int) -> list[int]:
-    """Where spans that end there and have that distance begin."""
+def _cut_at(text: str, at: int) -> int:
+    return int(0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum())
+
+
+def _spans_to(text: str, search: str, end: int, distance: int) -> list[Span]:
+    """The spans that end there and have that distance, which is the least of those that end there."""
     earliest = max(0, end - len(search) - distance)
-    latest = max(0, min(end, end - len(search) + distance))
-    return [
-        start for start in range(earliest, latest + 1) if Levenshtein.distance(search, text[start:end], score_cutoff=distance) == distance
-    ]
+    backwards = _distances_by_end(text[earliest:end][::-1], search[::-1], anchored=True)
+    return [Span(end - length, end, distance) for length, each in enumerate(backwards) if each == distance]
 
 
-def _distances_by_end(text: str, search: str) -> list[int]:
-    """For each end from 0 to the text's length, the least distance of a span that ends there."""
+def _distances_by_end(text: str, search: str, *, anchored: bool) -> list[int]:
+    """For each end from 0 to the text's length, the distance of the span from 0 to there if anchored; of the nearest to there if not."""
     places: dict[str, int] = {}
     for place, character in enumerate(search):
         places[character] = places.get(character, 0) | 1 << place
@@ -71,7 +89,7 @@ def _distances_by_end(text: str, search: str) -> list[int]:
         across_down = rises & diagonal
         distance += bool(across_up & last) - bool(across_down & last)
         distances.append(distance)
-        across_up = across_up << 1 & everywhere
+        across_up = (across_up << 1 | anchored) & everywhere
         equal |= falls
         rises = across_down << 1 & everywhere | (everywhere & ~(equal | across_up))
         falls = across_up & equal

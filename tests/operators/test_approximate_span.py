@@ -1,45 +1,126 @@
 """The best approximate span is the nearest of all spans."""
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from operators.span import best_approximate_span
+from operators import span as span_module
+from operators.span import MAX_ENDS, Span, best_approximate_span
 
 LETTERS = st.text("ab c", max_size=12)
+FAR = 1_000_000
+PROSE = "Lives in Paris with her sister and works as a baker; "
 
 
-@given(LETTERS, st.text("ab c", min_size=1, max_size=6))
-def test_no_span_is_nearer(text: str, search: str) -> None:
-    span = best_approximate_span(text, search)
-    assert 0 <= span.start <= span.end <= len(text)
-    assert span.distance == Levenshtein.distance(search, text[span.start : span.end])
-    every = (Levenshtein.distance(search, text[start:end]) for end in range(len(text) + 1) for start in range(end + 1))
-    assert span.distance == min(every)
+def plainly(text: str, search: str, farthest: int) -> Span | None:
+    """The best of all spans, by looking at every one."""
+    spans = [Span(start, end, Levenshtein.distance(search, text[start:end])) for end in range(len(text) + 1) for start in range(end + 1)]
+    least = min(span.distance for span in spans)
+    if least > farthest:
+        return None
+    nearest = [span for span in spans if span.distance == least]
+    ends = {span.end for span in nearest}
+    first = min(ends)
+    last = next(end for end in range(first, len(text) + 2) if end not in ends)
+    place = nearest if least == 0 else [span for span in nearest if span.end < min(last, first + MAX_ENDS)]
+    return min(place, key=lambda span: (cuts(text, span), abs(span.end - span.start - len(search)), span.start))
+
+
+def cuts(text: str, span: Span) -> int:
+    return sum(text[at - 1 : at + 1].isalnum() for at in (span.start, span.end) if 0 < at < len(text))
+
+
+@given(LETTERS, st.text("ab c", min_size=1, max_size=8), st.integers(0, 9))
+def test_it_is_the_span_that_looking_at_every_one_finds_or_the_same_refusal(text: str, search: str, farthest: int) -> None:
+    assert best_approximate_span(text, search, farthest=farthest) == plainly(text, search, farthest)
+
+
+@given(st.text("ab ", max_size=90), st.text("ab ", min_size=60, max_size=80))
+@settings(max_examples=20)
+def test_searches_beyond_a_machine_word_are_found_alike(text: str, search: str) -> None:
+    assert best_approximate_span(text, search, farthest=20) == plainly(text, search, 20)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("text", "search"),
+    [
+        ("a" * 4000, "b" * 2000),
+        ("我喜欢在早上喝绿茶" * 444, PROSE * 2),
+        ("我喜欢在早上喝绿茶" * 444, PROSE * 70),
+        (PROSE * 75, "我喜欢在早上喝绿茶" * 440),
+        ("", PROSE),
+    ],
+)
+def test_what_is_far_from_the_text_is_refused_without_looking_for_where_it_would_begin(text: str, search: str) -> None:
+    assert best_approximate_span(text, search, farthest=len(search) // 4) is None
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("farthest", [600, FAR])
+@pytest.mark.parametrize(
+    ("text", "search"),
+    [
+        ("a" * 4000, "a" * 1999 + "b"),
+        ("a" * 4000, "b" * 300 + "a" * 1500 + "b" * 200),
+        ("- " * 2000, "-" * 1000 + " " * 1000),
+        ("," * 4000, "x" * 500 + "," * 1500),
+        ("a" * 2000 + " " * 2000, "ab" * 1000),
+    ],
+)
+def test_many_equally_near_ends_and_starts_are_not_all_tried(text: str, search: str, farthest: int) -> None:
+    span = best_approximate_span(text, search, farthest=farthest)
+    if span is None:
+        assert farthest < FAR
+    else:
+        assert span.distance == Levenshtein.distance(search, text[span.start : span.end])
+
+
+def test_no_more_ends_are_expanded_than_a_place_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[int] = []
+
+    def counting(text: str, search: str, *, anchored: bool) -> list[int]:
+        passes.append(len(text))
+        return distances_by_end(text, search, anchored=anchored)
+
+    distances_by_end = span_module._distances_by_end
+    monkeypatch.setattr(span_module, "_distances_by_end", counting)
+
+    assert best_approximate_span("b" * 4000, "a" * 200, farthest=50) is None
+    assert len(passes) == 1
+    for text, search in (("a" * 4000, "a" * 1999 + "b"), ("-" * 4000, "x" * 500 + "-" * 1500)):
+        passes.clear()
+        assert best_approximate_span(text, search, farthest=500) is not None
+        assert len(passes) <= 1 + MAX_ENDS
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=70), st.text(max_size=30))
 def test_what_stands_there_exactly_is_found(before: str, search: str, after: str) -> None:
-    span = best_approximate_span(before + search + after, search)
+    span = best_approximate_span(before + search + after, search, farthest=0)
+    assert span is not None
     assert span.distance == 0
     assert (before + search + after)[span.start : span.end] == search
 
 
 def test_small_errors_of_a_model_do_not_matter() -> None:
     text = "Lives in Paris with her sister.\nWorks as a baker at Tomas' bakery.\nLikes peppermint tea."
-    span = best_approximate_span(text, "works as baker at Thomas' bakery.")
+    span = best_approximate_span(text, "works as baker at Thomas' bakery.", farthest=8)
+    assert span is not None
     assert text[span.start : span.end] == "Works as a baker at Tomas' bakery."
     assert span.distance == 4
 
 
 def test_letters_beyond_ascii_and_long_searches_are_found() -> None:
     text = "Она живёт в Москве. " * 20 + "Она живёт в Париже с сестрой."
-    span = best_approximate_span(text, "Она живет в Париже с сестрой.")
+    span = best_approximate_span(text, "Она живет в Париже с сестрой.", farthest=7)
+    assert span is not None
     assert (text[span.start : span.end], span.distance) == ("Она живёт в Париже с сестрой.", 1)
 
 
 def test_a_whole_word_is_preferred_to_a_part_of_one() -> None:
-    assert best_approximate_span("party and art", "art").start == 10
+    assert best_approximate_span("party and art", "art", farthest=0) == Span(10, 13, 0)
     text = "likes teas a lot"
-    span = best_approximate_span(text, "like teas")
+    span = best_approximate_span(text, "like teas", farthest=2)
+    assert span is not None
     assert text[span.start : span.end] == "likes teas"

@@ -64,6 +64,24 @@ def test_a_search_that_resembles_nothing_is_refused() -> None:
         patch.apply(None, put(2, "likes tea", "likes coffee"), "string")
 
 
+@pytest.mark.timeout(60)
+def test_a_long_search_in_another_script_is_refused_at_once() -> None:
+    state = patch.apply(None, put(1, "", "我喜欢在早上喝绿茶" * 444), "string")
+    for length in (100, 400, MAX_TEXT):
+        with pytest.raises(RefusedChangeError, match="no_similar_span"):
+            patch.apply(state, put(2, ("Lives in Paris with her sister; " * 125)[:length], "x"), "string")
+
+
+@pytest.mark.parametrize(("search", "found"), [("abcdefgx", True), ("abcdefxy", True), ("abcdexyz", False), ("abx", False)])
+def test_a_quarter_of_the_search_may_differ(search: str, found: bool) -> None:
+    state = patch.apply(None, put(1, "", "--abcdefgh--"), "string")
+    if found:
+        assert "new" in patch.text_of(patch.apply(state, put(2, search, "new"), "string"))
+    else:
+        with pytest.raises(RefusedChangeError, match="no_similar_span"):
+            patch.apply(state, put(2, search, "new"), "string")
+
+
 def test_the_text_is_bounded() -> None:
     state = patch.apply(None, put(1, "", "a" * MAX_TEXT), "string")
     with pytest.raises(RefusedChangeError, match="text_too_long"):
