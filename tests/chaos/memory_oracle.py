@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from memory.ids import entity_id, event_id
 from memory.keys import entity_key
-from tests.chaos.utterances import Fact, fact_in
+from tests.chaos.utterances import Fact, fact_in, goal_in
 from tests.chaos.window_oracle import ExpectedWindow
 
 
@@ -36,6 +36,7 @@ class _Exercises:
     difficulties: list[int] = field(default_factory=list)
     misconceptions: int = 0
     breakthroughs: int = 0
+    goals: list[str] = field(default_factory=list)
 
     def add(self, fact: Fact) -> None:
         if fact.event_type == "exercise":
@@ -60,13 +61,14 @@ class _Exercises:
                 "hardest": max(self.difficulties),
             }
         counted = {"misconceptions": self.misconceptions, "breakthroughs": self.breakthroughs}
-        return fed | {name: number for name, number in counted.items() if number}
+        lines: dict[str, JsonValue] = {"goals": goals_value(self.goals)} if self.goals else {}
+        return fed | lines | {name: number for name, number in counted.items() if number}
 
 
 _PROPERTIES = {
     "mastery": ("exercises", "points", "accuracy", "minutes", "fastest_minutes", "misconceptions"),
     "solved": ("solved", "hardest"),
-    "learner_profile": ("exercises", "breakthroughs"),
+    "learner_profile": ("exercises", "breakthroughs", "goals"),
     "study_day": ("exercises", "accuracy", "minutes"),
 }
 
@@ -78,7 +80,9 @@ def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[st
     for window in windows:
         place = 0
         for identity, text, ms in zip(window.message_ids, window.texts, window.event_times_ms, strict=True):
-            fact = fact_in(text)
+            fact, goal = fact_in(text), goal_in(text)
+            if goal is not None:
+                entities["learner_profile", (("user", window.user),)].goals.append(goal)
             if fact is None:
                 continue
             event = ExpectedMemory(
@@ -94,6 +98,11 @@ def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[st
         entity = entity_id(tenant, entity_type, entity_key(*(part for _, part in key)))
         memories[entity] = ExpectedMemory(entity, "entity", entity_type, dict(key)["user"], properties)
     return memories
+
+
+def goals_value(lines: Iterable[str]) -> str:
+    """A text of lines, whatever order sessions beside one another brought them in."""
+    return "\n".join(sorted(lines))
 
 
 def _entities_of(fact: Fact, user: str, ms: int) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:

@@ -18,7 +18,7 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from models.extraction import form
 from runtime.settings import ExtractionSettings
-from tests.chaos.utterances import fact_in
+from tests.chaos.utterances import fact_in, goal_in
 from varve.embedded.ports import HOST
 
 PROSE = "I am sorry, but as a language model I would rather not say."
@@ -84,10 +84,20 @@ class Answers:
 
 
 def right_answer(asked: Asked) -> str:
-    """A complete answer: an event for each shown message that tells one, in order."""
+    """A complete answer: an event for each shown message that tells one, and a patch for each that tells a goal, in order."""
     lists: dict[str, list[Any]] = {form.SEGMENTS: [], form.EVENTS: [], form.PATCHES: []}
     for number, text in _MESSAGE.findall(_shown_messages(asked)):
-        fact = fact_in(text)
+        fact, goal = fact_in(text), goal_in(text)
+        if goal is not None:
+            lists[form.PATCHES].append(
+                {
+                    form.TYPE: "learner_profile",
+                    form.FIELD: "goals",
+                    form.MESSAGES: [int(number)],
+                    form.SEARCH: "",
+                    form.REPLACE: goal,
+                }
+            )
         if fact is not None:
             lists[form.EVENTS].append(
                 {

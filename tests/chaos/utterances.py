@@ -21,12 +21,14 @@ class Fact:
 
 def utterance(rng: Random, number: int) -> str:
     """A sentence, unlike every other by its number; scores and minutes are eighths, so that sums of them are exact in any order."""
-    match rng.choices(("exercise", "misconception", "breakthrough", "chatter"), (6, 1, 1, 2))[0]:
+    match rng.choices(("exercise", "misconception", "breakthrough", "goal", "chatter"), (12, 2, 2, 1, 3))[0]:
         case "exercise":
             return (
                 f"exercise n={number} point={rng.choice(POINTS)} score={rng.randint(0, _EIGHTHS) / _EIGHTHS} "
                 f"minutes={rng.randint(1, 200) / _EIGHTHS} correct={rng.choice(('yes', 'no'))} difficulty={rng.randint(1, 5)}"
             )
+        case "goal":
+            return f"goal n={number} by the end of term"
         case "chatter":
             return f"chatter n={number} about the weather"
         case told:
@@ -48,3 +50,8 @@ def fact_in(text: str) -> Fact | None:
             "difficulty": int(said["difficulty"]),
         }
     return Fact(kind, properties)
+
+
+def goal_in(text: str) -> str | None:
+    """The line that an utterance adds to its user's goals; None where it adds none."""
+    return text if text.startswith("goal ") else None

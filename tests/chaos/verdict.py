@@ -1,15 +1,17 @@
 """Holds what a run left behind against what its ledger and its log say."""
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from pydantic import JsonValue
 
 from memory.records import Memory, Window
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import Settings
 from tests.chaos.load import Ledger
 from tests.chaos.logs import LogRecord, read_log
-from tests.chaos.memory_oracle import ExpectedMemory, expected_memories
+from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, goals_value
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
 
 _PAGE = 500
@@ -162,10 +164,15 @@ def _told_memory(memory: Memory) -> ExpectedMemory:
         memory.kind,
         memory.type,
         memory.user or "",
-        dict(memory.properties),
+        _comparable(memory.properties),
         memory.content if is_event else None,
         tuple(memory.message_ids) if is_event else (),
     )
+
+
+def _comparable(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    goals = properties.get("goals")
+    return {**properties, "goals": goals_value(goals.split("\n"))} if isinstance(goals, str) else dict(properties)
 
 
 async def _all_memories(store: MemoryStore, tenant: str) -> AsyncIterator[Memory]:
