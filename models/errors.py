@@ -1,10 +1,15 @@
 """What goes wrong between Varve and a model."""
 
+from typing import Literal
+
 from memory.errors import VarveError
 
 
 class ModelError(VarveError):
     """Base of this package's errors."""
+
+    dependency: Literal["llm", "embedding"] = "llm"
+    """Which model it was; an embedder says so of what its backend raises."""
 
 
 class TransientModelError(ModelError):

@@ -6,6 +6,7 @@ from typing import Protocol
 from models.embedding.batching import MicroBatcher
 from models.embedding.cache import EmbeddingCache
 from models.embedding.port import Embedding
+from models.errors import ModelError
 
 
 class EmbeddingBackend(Protocol):
@@ -93,7 +94,12 @@ class BatchedEmbedder:
 async def _embed(texts: Sequence[str], kept: EmbeddingCache, batcher: MicroBatcher) -> list[Embedding]:
     known = {text: found for text in texts if (found := kept.get(text)) is not None}
     missing = list(dict.fromkeys(text for text in texts if text not in known))
-    for text, embedding in zip(missing, await batcher.embed(missing), strict=True):
+    try:
+        embeddings = await batcher.embed(missing)
+    except ModelError as error:
+        error.dependency = "embedding"
+        raise
+    for text, embedding in zip(missing, embeddings, strict=True):
         kept.put(text, embedding)
         known[text] = embedding
     return [known[text] for text in texts]

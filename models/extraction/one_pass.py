@@ -8,7 +8,7 @@ from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
 from memory.tokens import estimate_tokens
 from models.embedding.port import Embedder
-from models.errors import BudgetExceededError, ModelError
+from models.errors import BudgetExceededError, InputRefusedError, ModelError
 from models.extraction.dedup import Candidate, Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
 from models.extraction.drafts import Draft
 from models.extraction.flow import STAGE, Flow, Task, extraction_flow
@@ -114,7 +114,12 @@ class OnePassExtractor:
         candidates = candidates_of(draft.events, task.context.session_events, task.rules.window.messages)
         if len(candidates) < 2 or not draft.events:
             return draft
-        embeddings = await self._embedder.embed_documents([each.statement.content for each in candidates])
+        try:
+            embeddings = await self._embedder.embed_documents([each.statement.content for each in candidates])
+        except InputRefusedError as error:
+            # No retry mends it, and a repetition kept loses nothing.
+            _LOG.warning("repetitions_not_looked_for", tenant=task.rules.window.tenant, window=task.rules.window.id, error=str(error))
+            return draft
         same, doubts = compare(candidates, [each.dense for each in embeddings], self._thresholds)
         if doubts:
             same += await self._resolved(candidates, doubts, task, usage)

@@ -8,6 +8,7 @@ from datetime import datetime
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
+from retrieval.recall.joint_query import embed_together
 from retrieval.recall.ranking import Weights, final_score
 from retrieval.recall.repetition import RepetitionKey, is_newer, repetition_key
 from retrieval.recall.request import Recalled, RecallRequest, RecallResult
@@ -72,18 +73,20 @@ class Recall:
     async def nearest_entities(
         self,
         scope: TenantScope,
-        text: str,
+        texts: Sequence[str],
         entity_types: Sequence[str],
         limit: int = 5,
         *,
         shared_types: Sequence[str] = (),
         generation: str = "",
     ) -> list[Memory]:
-        """The entities nearest to a text, of each type at most ``limit``, best first within a type (VikingMem 3.1, entity patches).
+        """The entities nearest to texts, of each type at most ``limit``, best first within a type (VikingMem 3.1, entity patches).
+
+        A model sees but the beginning of a long text: each is embedded by itself, and their mean is what entities are compared with.
 
         Args:
             scope: Whose entities.
-            text: What they are to be near to.
+            texts: What they are to be near to, all taken together.
             entity_types: Types to look for in the scope.
             limit: Most entities of a type.
             shared_types: Types whose entities belong to no single user: looked for in all of the tenant, whatever the scope's user.
@@ -92,15 +95,16 @@ class Recall:
         Raises:
             StoreUnavailableError: The store is away.
             StoreRejectedError: The store does not take the request, or holds points of another model.
-            models.errors.ModelError: What the embedder raised.
+            models.errors.InputRefusedError: The embedder takes none of the texts.
+            models.errors.ModelError: What else the embedder raised.
         """
-        if not (entity_types or shared_types) or not text.strip():
+        told = [each for each in dict.fromkeys(texts) if each.strip()]
+        if not (entity_types or shared_types) or not told:
             return []
-        embedding = await self._embedder.embed_query(text)
         query = RecallQuery(
             scope=scope,
-            text=text,
-            embedding=embedding,
+            text="\n".join(told),
+            embedding=await embed_together(self._embedder, told),
             limit=limit,
             prefetch=self._settings.prefetch,
             kinds=("entity",),

@@ -8,7 +8,7 @@ from memory.headers import ORIGIN
 from memory.keys import decode_key, encode_key
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
-from models.errors import BudgetExceededError, ModelAnswerError, ModelConfigurationError, TransientModelError
+from models.errors import BudgetExceededError, InputRefusedError, ModelAnswerError, ModelError, TransientModelError
 from models.extraction.port import ExtractionContext, Extractor
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
@@ -89,13 +89,15 @@ class ExtractionHandler:
             extraction = await self._extract(window, schema, context)
         except BudgetExceededError as error:
             raise TransientFailure(str(error), dependency="budget", retry_after=error.retry_after, is_try=False) from error
-        except TransientModelError as error:
-            raise TransientFailure(str(error), dependency="llm", retry_after=error.retry_after) from error
-        except ModelConfigurationError as error:
-            # A wrong key or model name is no window's fault: where every call is refused, the breaker keeps all of them waiting.
-            raise TransientFailure(str(error), dependency="llm") from error
         except ModelAnswerError as error:
             raise PoisonRecord("bad_answer", str(error), raw_answer=error.raw) from error
+        except TransientModelError as error:
+            raise TransientFailure(str(error), dependency=error.dependency, retry_after=error.retry_after) from error
+        except ModelError as error:
+            if isinstance(error, InputRefusedError) and error.dependency == "embedding":
+                raise PoisonRecord("input_refused", str(error)) from error
+            # A wrong key or model name is no window's fault: where every call is refused, the breaker keeps all of them waiting.
+            raise TransientFailure(str(error), dependency=error.dependency) from error
         await self._note(extraction)
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 

@@ -2,7 +2,7 @@
 
 from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
-from models.errors import ModelConfigurationError, TransientModelError
+from models.errors import InputRefusedError, ModelError, TransientModelError
 from retrieval.errors import StoreUnavailableError
 from retrieval.recall import Recall
 from retrieval.stores.port import TenantScope
@@ -47,18 +47,22 @@ class EntitiesToShow:
         return entities
 
     async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
-        text = "\n".join(message.text for message in window.messages)
+        texts = [message.text for message in window.messages]
         scope = TenantScope(window.tenant, window.user)
         own = [each.name for each in schema.entity_types if "user" in each.keys]
         shared = [each.name for each in schema.entity_types if "user" not in each.keys]
         try:
-            nearest = await self._nearest.nearest_entities(scope, text, own, shared_types=shared, generation=generation)
+            nearest = await self._nearest.nearest_entities(scope, texts, own, shared_types=shared, generation=generation)
         except StoreUnavailableError as error:
             # Patches without sight of the entity would append what is there already: better to wait for the store.
             raise TransientFailure(str(error), dependency="store") from error
+        except InputRefusedError as error:
+            # Waiting would not mend it, and to give the window up would lose more than the sight of what is known.
+            _log.warning("the window is shown no entities: none of its messages can be embedded", window=window.id, why=str(error))
+            return ()
         except TransientModelError as error:
             raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error
-        except ModelConfigurationError as error:
+        except ModelError as error:
             raise TransientFailure(str(error), dependency="embedding") from error
         messages = {message.id for message in window.messages}
         return tuple(entity for entity in nearest if messages.isdisjoint(entity.message_ids))

@@ -135,11 +135,11 @@ async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore
     await store_all(edge_store, *people, *trips, memory("bicycle event", user="ann"))
     recall = recall_over(edge_store)
     scope = TenantScope("acme", "ann")
-    nearest = await recall.nearest_entities(scope, "the bicycle of Ann", ["person", "trip", "person", "unknown"])
+    nearest = await recall.nearest_entities(scope, ["the bicycle of Ann"], ["person", "trip", "person", "unknown"])
     assert [each.type for each in nearest] == ["person"] * 5 + ["trip"]
-    assert await recall.nearest_entities(scope, "bicycle", ["trip"], limit=1) == [trips[0]]
-    assert await recall.nearest_entities(scope, " ", ["trip"]) == []
-    assert await recall.nearest_entities(scope, "bicycle", []) == []
+    assert await recall.nearest_entities(scope, ["bicycle"], ["trip"], limit=1) == [trips[0]]
+    assert await recall.nearest_entities(scope, [" "], ["trip"]) == []
+    assert await recall.nearest_entities(scope, ["bicycle"], []) == []
 
 
 async def test_shared_entities_are_found_in_all_of_the_tenant_and_own_ones_by_their_user(edge_store: EdgeStore) -> None:
@@ -151,7 +151,7 @@ async def test_shared_entities_are_found_in_all_of_the_tenant_and_own_ones_by_th
         memory("a bicycle pump", kind="entity", type="tool", tenant="rival"),
     ]
     await store_all(edge_store, tool, own, *others)
-    nearest = await recall_over(edge_store).nearest_entities(TenantScope("acme", "ann"), "bicycle", ["person"], shared_types=["tool"])
+    nearest = await recall_over(edge_store).nearest_entities(TenantScope("acme", "ann"), ["bicycle"], ["person"], shared_types=["tool"])
     assert nearest == [own, tool]
 
 

@@ -101,7 +101,7 @@ async def _entities(parts: Parts, scope: TenantScope, query: str, schema: Memory
     if scope.user is None:
         return []
     types = [entity_type.name for entity_type in schema.entity_types]
-    return await parts.recall.nearest_entities(scope, query, types, generation=generation)
+    return await parts.recall.nearest_entities(scope, [query], types, generation=generation)
 
 
 async def _tail(parts: Parts, tenant: str, session: str | None) -> SessionView | None:

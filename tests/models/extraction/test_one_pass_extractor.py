@@ -16,8 +16,8 @@ from memory.ids import event_id
 from memory.records import Extraction
 from memory.schema import MemorySchema, sample_conversation, scenario, scenario_names
 from memory.tokens import estimate_tokens
-from models.embedding.port import Embedder
-from models.errors import BudgetExceededError, ModelAnswerError
+from models.embedding.port import Embedder, Embedding
+from models.errors import BudgetExceededError, InputRefusedError, ModelAnswerError
 from models.extraction.build import build_extractor
 from models.extraction.port import ExtractionContext, Extractor
 from models.extraction.prompt_view import prompt_view
@@ -130,6 +130,30 @@ async def test_a_doubt_that_nobody_can_resolve_keeps_both(embedder: Embedder, sc
 
     assert len(simulator.asked) == 1
     assert [event.content for event in first.events] == list(contents)
+
+
+class RefusingEmbedder:
+    """Takes no text."""
+
+    name = "refusing"
+    dimension = 2
+
+    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
+        raise InputRefusedError("400")
+
+    async def embed_query(self, text: str) -> Embedding:
+        raise InputRefusedError("400")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_events_that_the_embedding_model_refuses_all_stay(schema: MemorySchema, window_of: BuildWindow) -> None:
+    contents = ("Bob has adopted a dog called Rex.", "Alice moved to Oslo.")
+    async with extractor_over(saying(*contents), RefusingEmbedder()) as (extractor, _):
+        extraction = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
+
+    assert [event.content for event in extraction.events] == list(contents)
 
 
 async def test_what_the_session_laid_down_is_not_laid_down_again(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:

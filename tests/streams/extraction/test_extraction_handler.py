@@ -1,5 +1,7 @@
 """The extraction stage sorts what an extractor raises, and gives what it returns to the right key."""
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -7,7 +9,19 @@ import pytest
 
 from memory.keys import decode_key
 from memory.records import Extraction, Segment, Window
-from models.errors import BudgetExceededError, ModelAnswerError, ModelConfigurationError, OverloadedError, TransientModelError
+from models.embedding.batched import BatchedEmbedder
+from models.embedding.port import Embedding
+from models.errors import (
+    BudgetExceededError,
+    InputRefusedError,
+    ModelAnswerError,
+    ModelConfigurationError,
+    ModelError,
+    OverloadedError,
+    TransientModelError,
+)
+from models.extraction.port import Extractor
+from models.offline.extractor import OfflineExtractor
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
@@ -37,6 +51,7 @@ async def test_an_extraction_goes_to_its_users_key(settings: Settings, tenants: 
         (TransientModelError("504"), "llm", None),
         (OverloadedError("429", retry_after=7.0), "llm", 7.0),
         (ModelConfigurationError("401"), "llm", None),
+        (ModelError("something else"), "llm", None),
         (BudgetExceededError("used up", retry_after=3600.0), "budget", 3600.0),
     ],
 )
@@ -59,6 +74,61 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
         await stage.handle(a_window())
     assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
     assert extractor.seen == []
+
+
+async def test_a_window_that_the_embedding_model_refuses_is_extracted_without_sight_of_entities(
+    settings: Settings, tenants: TenantDirectory
+) -> None:
+    embedder = RefusingEmbedder(InputRefusedError("400"))
+    nearest = Recall(store=build_store(settings), embedder=embedder, settings=settings.recall, clock=SystemClock())
+    extractor = ScriptedExtractor()
+    assert len(await handler(settings, tenants, extractor, nearest=nearest).handle(a_window())) == 1
+    assert extractor.contexts[0].entities == ()
+
+
+class FailingBackend:
+    """An embedding backend that raises what it is given."""
+
+    name = "failing"
+    dimension = 2
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def documents(self, texts: Sequence[str]) -> list[Embedding]:
+        raise self.error
+
+    async def queries(self, texts: Sequence[str]) -> list[Embedding]:
+        raise self.error
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@asynccontextmanager
+async def offline_over(error: Exception) -> AsyncIterator[Extractor]:
+    embedder = BatchedEmbedder(backend=FailingBackend(error), batch_size=4, cache_entries=0)
+    yield OfflineExtractor(embedder=embedder)
+    await embedder.close()
+
+
+@pytest.mark.parametrize("error", [TransientModelError("503"), ModelConfigurationError("401"), ModelError("something else")])
+async def test_an_embedding_model_that_fails_an_extractor_is_not_booked_on_the_llm(
+    settings: Settings, tenants: TenantDirectory, error: Exception
+) -> None:
+    async with offline_over(error) as extractor:
+        with pytest.raises(TransientFailure) as failure:
+            await handler(settings, tenants, extractor).handle(a_window(text="I moved to Oslo with my dog last week."))
+    assert failure.value.dependency == "embedding"
+
+
+async def test_a_window_that_an_extractor_cannot_do_without_its_embeddings_is_poison_where_they_are_refused(
+    settings: Settings, tenants: TenantDirectory
+) -> None:
+    async with offline_over(InputRefusedError("400")) as extractor:
+        with pytest.raises(PoisonRecord) as poison:
+            await handler(settings, tenants, extractor).handle(a_window(text="I moved to Oslo with my dog last week."))
+    assert poison.value.reason == "input_refused"
 
 
 async def test_an_answer_beyond_repair_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
