@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from models.offline.sentences import QUESTION_MARKS
+
 _CLOSING: Final = re.compile(
     r"\b(?:bye|goodbye|welcome|(?:great|nice|good|wonderful|lovely|pleasant) (?:day|time|trip|evening|night|one|stay|rest)|"
     r"enjoy|have fun|no problem|my pleasure|glad (?:i|to)|anything else|that ?['’]?s all|that is all|that will be all|"
@@ -35,9 +37,9 @@ def points_back(text: str) -> bool:
 
 def asks(text: str) -> bool:
     """Whether a text holds a question."""
-    return "?" in text
+    return any(mark in text for mark in QUESTION_MARKS)
 
 
 def ends_in_question(text: str) -> bool:
     """Whether a text's last sentence is a question."""
-    return text.rstrip().endswith("?")
+    return text.rstrip().endswith(QUESTION_MARKS)

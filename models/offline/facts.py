@@ -10,7 +10,7 @@ from memory.schema import EntityProperty, EntityType, MemorySchema
 from models.extraction.drafts import PatchDraft
 from models.offline.fact_rules import RULES
 from models.offline.meanings import name_words
-from models.offline.sentences import sentences_of
+from models.offline.sentences import QUESTION_MARKS, sentences_of
 from models.offline.turns import Turn
 
 _MANY_WORDS: Final = """
@@ -90,7 +90,7 @@ def _facts(turn: Turn, entity_type: EntityType) -> Iterator[tuple[EntityProperty
             if not words & rule.fields:
                 continue
             for sentence in sentences_of(turn.text):
-                if sentence.endswith("?"):
+                if sentence.endswith(QUESTION_MARKS):
                     continue
                 for match in rule.pattern.finditer(sentence):
                     parts = {name: " ".join(part.split()) for name, part in match.groupdict().items() if part}

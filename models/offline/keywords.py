@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from memory.scripts import RUN_WITHOUT_SPACES
 from models.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
-from models.offline.noise import content_words
+from models.offline.noise import topic_words
 
-_PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n]|\s-\s")
+_PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》]|\s-\s")
 _CAPITALISED: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
 
 _TIME_WORDS: Final = frozenset([*MONTHS, *WEEKDAYS, *SEASONS, *NUMBERS]) | frozenset(
@@ -34,7 +35,7 @@ class KeywordRanker:
         """
         self._texts = max(1, len(texts))
         self._left_out = _TIME_WORDS | {word for name in names for word in name.lower().split()}
-        self._occurs_in = Counter(word for text in texts for word in set(content_words(text)))
+        self._occurs_in = Counter(word for text in texts for word in set(topic_words(text)))
 
     def keywords(self, text: str, *, limit: int) -> list[str]:
         """At most ``limit`` keywords of a text in lower case, best first; of equals the first said comes first."""
@@ -49,7 +50,7 @@ class KeywordRanker:
                     degree[word] += len(run)
                     phrases.setdefault(word, (word,))
                 for pair in pairwise(run):
-                    if len(run) <= 3 and pair[0] != pair[1]:
+                    if len(run) <= 3 and pair[0] != pair[1] and not any(map(RUN_WITHOUT_SPACES.match, pair)):
                         phrases.setdefault(" ".join(pair), pair)
         score = {word: degree[word] / frequency[word] * self._rarity(word) * (1.5 if word in names else 1.0) for word in frequency}
         ranked = sorted(phrases, key=lambda phrase: -sum(score[word] for word in phrases[phrase]) / len(phrases[phrase]) ** 0.5)
@@ -68,7 +69,7 @@ class KeywordRanker:
         """Content words that stand next to each other, with nothing between them but blanks."""
         runs: list[list[str]] = [[]]
         for token in stretch.split():
-            words = [word for word in content_words(token) if word not in self._left_out]
+            words = [word for word in topic_words(token) if word not in self._left_out]
             if words:
                 runs[-1].extend(words)
             elif runs[-1]:

@@ -10,7 +10,7 @@ from memory.schema import EventType, Property
 from models.offline.contents import with_dates
 from models.offline.dates import DateMention
 from models.offline.meanings import Meaning, meaning_of, name_words
-from models.offline.noise import content_words, is_filler
+from models.offline.noise import content_words, is_filler, topic_words
 from models.offline.numeric_properties import number_for
 from models.offline.person import first_to_third_person
 from models.offline.quantities import quantities_of
@@ -110,7 +110,7 @@ def _text_for(wanted: Property, event_type: EventType, turns: Sequence[Turn], pa
         case Meaning.PLACE:
             return _place(text, mentions)
         case Meaning.KEYWORDS:
-            words: list[JsonValue] = [*dict.fromkeys(content_words(text))]
+            words: list[JsonValue] = [*dict.fromkeys(topic_words(text))]
             return words[:_KEYWORDS]
     return None
 

@@ -5,7 +5,15 @@ from typing import Final
 
 from memory.tokens import estimate_tokens
 
-_END: Final = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]]))\s+|\n+")
+QUESTION_MARKS: Final = ("?", "？", "؟", "\u037e")
+"""Latin, full-width, Arabic, Greek."""
+_FULL_WIDTH_ENDS: Final = "。！？｡"
+_ENDS: Final = rf".!?…؟۔।။\u037e{_FULL_WIDTH_ENDS}"
+_CLOSING: Final = "\"'”’)]」』）"
+_END: Final = re.compile(
+    rf"(?:(?<=[{_ENDS}])|(?<=[{_ENDS}][{re.escape(_CLOSING)}]))\s+|(?<=[{_FULL_WIDTH_ENDS}])(?![{_FULL_WIDTH_ENDS}…{re.escape(_CLOSING)}])|\n+"
+)
+"""No blank follows a full-width mark; where a closing quote does, what was said goes on (``「行く。」と言った``)."""
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|approx|No)|\b[A-Z])\.$")
 _LONGEST_ABBREVIATION: Final = 8
 _WHOLE_SENTENCE: Final = 2
@@ -66,9 +74,13 @@ def _packed(parts: list[str], tokens: int) -> list[str]:
             room = tokens
         pieces[-1].append(part)
         room -= size
-    return [" ".join(piece) for piece in pieces]
+    return [_joined(piece) for piece in pieces]
+
+
+def _joined(parts: list[str]) -> str:
+    return "".join(part if part.endswith(tuple(_FULL_WIDTH_ENDS)) else f"{part} " for part in parts).rstrip()
 
 
 def questions_of(text: str) -> list[str]:
     """The sentences that ask something."""
-    return [sentence for sentence in sentences_of(text) if sentence.rstrip("\"'”’)]").endswith("?")]
+    return [sentence for sentence in sentences_of(text) if sentence.rstrip(_CLOSING).endswith(QUESTION_MARKS)]

@@ -6,7 +6,7 @@ from typing import Final
 
 from memory.records import Message
 from models.extraction.drafts import Tally
-from models.extraction.recalled import is_recalled, without_recalled
+from models.extraction.recalled import is_recalled, without_recalled, without_recalled_result
 from models.offline.dates import DateMention, resolve_dates
 from models.offline.noise import content_words, is_filler, only_asks
 from models.offline.sentences import pieces_of, questions_of
@@ -64,7 +64,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Ta
             turns.append(
                 Turn(
                     place=place,
-                    message=message,
+                    message=without_recalled_result(message, recalled),
                     text=text,
                     speaker=speaker,
                     listener=next(iter(listeners)) if len(listeners) == 1 else None,
