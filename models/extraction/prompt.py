@@ -20,7 +20,7 @@ from models.extraction.limits import ENTITIES_PER_TYPE, PromptLimits, cut, share
 from models.extraction.port import ExtractionContext
 from models.extraction.prefix import compile_prefix
 from models.extraction.reading import Rules
-from models.extraction.recalled import without_recalled
+from models.extraction.recalled import without_recalled, without_recalled_result
 from models.llm.port import ChatMessage
 
 _STAMP_EVERY: Final = timedelta(minutes=10)
@@ -103,7 +103,7 @@ def _message_lines(rules: Rules, limits: PromptLimits) -> tuple[list[str], int]:
     recalled = rules.recalled_places()
     texts = [
         cut(text, _RECALLED_TOKENS) if place in recalled else text
-        for place, text in enumerate(one_line(_said(message, rules)) for message in messages)
+        for place, text in enumerate(one_line(_said(message, rules, is_echo=place in recalled)) for place, message in enumerate(messages))
     ]
     cap = share([estimate_tokens(text) for text in texts], max(0, limits.window_tokens - _LINE_FRAME_TOKENS * len(messages)))
     lines = list(_introduction(messages))
@@ -133,8 +133,11 @@ def _speaker(message: Message) -> str:
     return one_line(message.speaker or message.role)[:_LONGEST_SPEAKER]
 
 
-def _said(message: Message, rules: Rules) -> str:
-    text = message.text if message.from_recall else without_recalled(message.text, rules.recalled_hashes) or message.text
+def _said(message: Message, rules: Rules, *, is_echo: bool) -> str:
+    text = message.text
+    if not is_echo:
+        text = without_recalled(text, rules.recalled_hashes)
+        message = without_recalled_result(message, rules.recalled_hashes)
     if message.tool_call is None:
         return text
     return f"{text} {_tool_call(message.tool_call)}".strip()

@@ -83,7 +83,7 @@ async def post_recall(body: RecallBody, tenant: Caller, parts: PartsOfApp, trace
     answer, entities, tail = await asyncio.gather(
         parts.recall.recall(request), _entities(parts, scope, body.query, schema, tenant.generation), _tail(parts, tenant.id, body.session)
     )
-    record = _record(answer.results, tenant.id, body.user, parts)
+    record = _record(answer.results, entities, tenant.id, body.user, parts)
     parts.recall_log.note(record, record_headers(trace, record.time))
     return JsonAnswer(
         {
@@ -115,13 +115,14 @@ async def _tail(parts: Parts, tenant: str, session: str | None) -> SessionView |
         return None
 
 
-def _record(results: Sequence[Recalled], tenant: str, user: str | None, parts: Parts) -> RecallRecord:
+def _record(results: Sequence[Recalled], entities: Sequence[Memory], tenant: str, user: str | None, parts: Parts) -> RecallRecord:
+    shown = [*(result.memory for result in results), *entities]
     return RecallRecord(
         id=str(uuid.uuid4()),
         tenant=tenant,
         user=user,
         memory_ids=[result.memory.id for result in results],
-        content_hashes=[content_hash(result.memory.content) for result in results],
+        content_hashes=list(dict.fromkeys(content_hash(each.content) for each in shown)),
         time=parts.clock.now(),
     )
 

@@ -56,6 +56,17 @@ async def test_a_recall_answers_with_evidence_entities_and_tail(world: World) ->
     assert content_hash(OSLO.content) in record.content_hashes
 
 
+async def test_entities_that_a_recall_shows_are_known_again_like_its_results(world: World) -> None:
+    before = sum((await end(world, "recalls")).values())
+    body = {"query": "Where does Ann live now?", "user": "ann", "kinds": ["event"]}
+    answer = (await world.http.post("/v1/recall", json=body, headers=world.of("acme"))).json()
+    record = await _new_recall(world, before)
+
+    assert [entity["id"] for entity in answer["entities"]] == [ENTITY.id]
+    assert set(record.memory_ids) == {OSLO.id, CAT.id}
+    assert set(record.content_hashes) == {content_hash(each.content) for each in (OSLO, CAT, ENTITY)}
+
+
 async def _new_recall(world: World, before: int) -> RecallRecord:
     async with asyncio.timeout(20):
         while sum((ends := await end(world, "recalls")).values()) == before:
