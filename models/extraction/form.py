@@ -11,6 +11,8 @@ from typing import Any, Final
 import orjson
 
 from memory.schema.model import EntityType, EventType, MemorySchema, Property, ValueType
+from models.extraction.lenient_json import INTEGERS, Partial
+from models.llm.surrogates import join_surrogates
 
 SEGMENTS: Final = "segments"
 EVENTS: Final = "events"
@@ -40,6 +42,9 @@ REPLACE: Final = "replace"
 KNOWN_FROM_WINDOW: Final = ("user", "session", "day")
 """Parts of an entity's key that no answer has to name."""
 
+_DOUBLE_BITS: Final = 1023
+_DEEPEST: Final = 100
+
 _MOST_RANGES: Final = 12
 _MOST_PLACES: Final = 20
 _MOST_KEYWORDS: Final = 5
@@ -67,8 +72,12 @@ def named_key_parts(entity_type: EntityType) -> tuple[str, ...]:
 
 
 def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
-    """An answer as the shortest JSON of its form."""
-    return orjson.dumps({name: list(items) for name, items in lists.items()}).decode()
+    """An answer as the shortest JSON of its form. Never raises on what was read of a model's answer."""
+    answer = {name: list(items) for name, items in lists.items()}
+    try:
+        return orjson.dumps(answer, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_writable(answer, depth=0)).decode()
 
 
 def answer_schema(schema: MemorySchema) -> dict[str, Any]:
@@ -84,6 +93,23 @@ def answer_schema(schema: MemorySchema) -> dict[str, Any]:
     if entity_types := patched_types(schema):
         lists[PATCHES] = _list_of(_one_of(_patch_schema(entity_type) for entity_type in entity_types))
     return _object(lists)
+
+
+def _writable(value: Any, *, depth: int) -> Any:
+    """A value with all that JSON cannot hold replaced: halves of characters, integers out of 64 bits, what lies too deep or was cut."""
+    if isinstance(value, Partial):
+        value = value.value
+    if isinstance(value, str):
+        return join_surrogates(value)
+    if isinstance(value, int) and value not in INTEGERS:
+        return float(value) if value.bit_length() <= _DOUBLE_BITS else None
+    if isinstance(value, list | dict) and depth >= _DEEPEST:
+        return None
+    if isinstance(value, list):
+        return [_writable(each, depth=depth + 1) for each in value]
+    if isinstance(value, dict):
+        return {join_surrogates(name): _writable(each, depth=depth + 1) for name, each in value.items()}
+    return value
 
 
 def _event_schema(event_type: EventType) -> dict[str, Any]:

@@ -35,6 +35,8 @@ _ENDS_VALUE: Final = re.compile(
       |[^\S\n]*+\n\s*+["'`“{\[]  # a forgotten comma at the end of a line""",
     re.VERBOSE,
 )
+INTEGERS: Final = range(-(2**63), 2**64)
+"""What plain JSON is read as integers; others become floats, there as here."""
 _CODE_UNIT: Final = re.compile(r"[0-9a-fA-F]{4}")
 _MISSING: Final = object()
 
@@ -205,8 +207,8 @@ class _Reader:
 
 
 def _number(digits: str) -> int | float | None:
-    if re.fullmatch(r"[-+]?\d{1,400}", digits):
-        return int(digits)
+    if re.fullmatch(r"[-+]?\d{1,20}", digits) and (whole := int(digits)) in INTEGERS:
+        return whole
     try:
         value = float(digits)
     except ValueError:

@@ -3,15 +3,21 @@
 from collections import OrderedDict
 from dataclasses import asdict, replace
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from models.errors import SharedStateAwayError
-from models.llm.port import LLMAnswer, LLMRequest, LLMUsage
+from models.llm.port import LLMAnswer, LLMRequest
 from models.llm.shared import SharedState
+from models.llm.surrogates import join_surrogates
+from runtime.logs import logger
+
+_LOG = logger(__name__)
 
 _LOCAL_ENTRIES: Final = 256
+_ANSWER: Final = TypeAdapter(LLMAnswer)
 
 
 def prompt_hash(request: LLMRequest, *, model: str, max_tokens: int) -> str:
@@ -24,7 +30,7 @@ def prompt_hash(request: LLMRequest, *, model: str, max_tokens: int) -> str:
     """
     asked = {
         "model": model,
-        "messages": [[each.role, each.content] for each in request.messages],
+        "messages": [[each.role, join_surrogates(each.content)] for each in request.messages],
         "schema": request.json_schema,
         "max_tokens": max_tokens,
         "attempt": request.attempt,
@@ -60,7 +66,7 @@ class AnswerCache:
                 raw = await self._shared.run(lambda redis: redis.get(key))
             except SharedStateAwayError:
                 raw = None
-            found = None if raw is None else _read(orjson.loads(raw))
+            found = None if raw is None else _read(raw, key)
         return None if found is None else replace(found, from_cache=True)
 
     async def put(self, tenant: str, asked: str, answer: LLMAnswer) -> None:
@@ -68,8 +74,9 @@ class AnswerCache:
         if self._ttl_ms == 0:
             return
         key = self._key(tenant, asked)
+        value = orjson.dumps(asdict(replace(answer, text=join_surrogates(answer.text))))
         try:
-            await self._shared.run(lambda redis: redis.set(key, orjson.dumps(asdict(answer)), px=self._ttl_ms))
+            await self._shared.run(lambda redis: redis.set(key, value, px=self._ttl_ms))
         except SharedStateAwayError:
             self._local[key] = answer
             while len(self._local) > _LOCAL_ENTRIES:
@@ -79,5 +86,10 @@ class AnswerCache:
         return self._shared.key("llm", "answers", tenant, asked)
 
 
-def _read(fields: dict[str, Any]) -> LLMAnswer:
-    return LLMAnswer(**{**fields, "usage": LLMUsage(**fields["usage"])})
+def _read(raw: bytes | str, key: str) -> LLMAnswer | None:
+    """A kept answer; None where what is kept is none, so that it is asked for anew and kept rightly."""
+    try:
+        return _ANSWER.validate_json(raw, strict=True)
+    except ValidationError as error:
+        _LOG.warning("cached_answer_unreadable", key=key, error=str(error))
+        return None

@@ -13,6 +13,7 @@ from models.llm.endpoint import Endpoint, Finished, Token
 from models.llm.limiter import Limiter, Turn
 from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMRequest, LLMUsage
+from models.llm.surrogates import SurrogateJoiner
 from runtime.breaker import CircuitBreaker
 
 _PAUSE_WITHOUT_RETRY_AFTER_S: Final = 1.0
@@ -95,13 +96,17 @@ class LiveCall:
     async def tokens(self) -> AsyncGenerator[str]:
         """The answer's text as it comes; raises as :meth:`begin`."""
         item = self._first
+        joiner = SurrogateJoiner()
         while isinstance(item, Token):
-            self.text += item.text
-            if item.text:
-                yield item.text
+            if text := joiner.add(item.text):
+                self.text += text
+                yield text
             item = await self._next()
         if item is not None:
             self.finish_reason, self._usage = item.reason, item.usage
+        if text := joiner.end():
+            self.text += text
+            yield text
 
     async def close(self) -> None:
         """Hangs up if need be, and gives the turn back. May be called twice."""

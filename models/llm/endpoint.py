@@ -15,6 +15,7 @@ from models.faults import model_error
 from models.llm.capabilities import Capabilities, ResponseFormat
 from models.llm.chunks import Chunk, FinishReason, read_chunk
 from models.llm.port import LLMRequest, LLMUsage
+from models.llm.surrogates import join_surrogates
 from runtime.clocks import Clock
 
 T = TypeVar("T")
@@ -148,7 +149,7 @@ class Endpoint:
 
     async def _send(self, request: LLMRequest, capabilities: Capabilities) -> AsyncStream[ChatCompletionChunk]:
         limit = min(request.max_tokens or self.max_completion_tokens, self.max_completion_tokens)
-        messages = cast(Any, [{"role": each.role, "content": each.content} for each in request.messages])
+        messages = cast(Any, [{"role": each.role, "content": join_surrogates(each.content)} for each in request.messages])
         arguments = capabilities.arguments(request, max_tokens=limit, temperature=self._temperature)
         return cast(
             AsyncStream[ChatCompletionChunk],

@@ -28,12 +28,20 @@ CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(st.text(), VALUES, m
         ('{"smile": "\\ud83d\\ude00", "lone": "\\ud800x",}', {"smile": "😀", "lone": "\ufffdx"}),
         ('{"date": 2023-05-08, "n": +3}', {"date": "2023-05-08", "n": 3}),
         ('{"a": [1, 2}, "b": 3}', {"a": [1, 2]}),
+        ('{"a": [18446744073709551616, -9223372036854775809, 18446744073709551615],}', {"a": [2.0**64, -(2.0**63), 2**64 - 1]}),
+        ('{"a": 1' + "0" * 330 + ', "b": -00012,}', {"a": None, "b": -12}),
         ("<think>maybe {\"a\": 0}?</think>{'a': 1}", {"a": 1}),
         ("{“a”: “b”}", {"a": "b"}),
     ],
 )
 def test_what_models_write_is_read_as_it_is_meant(text: str, value: Any) -> None:
     assert read_json(text)[0] == value
+
+
+@given(st.integers(-(10**30), 10**30))
+def test_an_integer_is_read_the_same_from_plain_json_and_from_other(number: int) -> None:
+    plain, lenient = read_json(f'{{"n": {number}}}')[0]["n"], read_json(f'{{"n": {number},}}')[0]["n"]
+    assert (lenient, type(lenient)) == (plain, type(plain))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Whatever a model says: no exception comes out of the reading, and no event that breaks its schema."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import given
@@ -8,12 +9,28 @@ from hypothesis import strategies as st
 
 from memory.records import Extraction
 from memory.schema import MemorySchema, coerce_properties
+from models.errors import ModelAnswerError
+from models.extraction import form
+from models.extraction.drafts import Draft
+from models.extraction.flow import extraction_flow
 from models.extraction.gathering import gather
 from models.extraction.laying import lay_down
 from models.extraction.reading import Rules, read_answer
-from tests.models.extraction.conftest import BuildWindow
+from models.llm.cache import prompt_hash
+from models.llm.port import LLMAnswer
+from tests.models.extraction.conftest import BuildTask, BuildWindow
 
-JUNK = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12) | st.lists(st.integers(-3, 12), max_size=4)
+HALVES = st.sampled_from(["\ud83d", "\ude00", "a\ud800b"])
+JUNK = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(-(10**400), 10**400)
+    | HALVES
+    | st.floats()
+    | st.text(max_size=12)
+    | st.lists(st.integers(-3, 12), max_size=4)
+)
 PLACES = st.lists(st.integers(-2, 8), max_size=5) | JUNK
 RANGES = st.lists(st.lists(st.integers(-2, 8), max_size=3), max_size=3) | JUNK
 EVENTS = st.fixed_dictionaries(
@@ -47,7 +64,7 @@ ANSWERS = st.fixed_dictionaries(
         "patches": st.lists(PATCHES | JUNK, max_size=4) | JUNK,
     }
 )
-TEXTS = (ANSWERS | st.lists(EVENTS | PATCHES, max_size=4)).map(json.dumps)
+TEXTS = st.builds(json.dumps, ANSWERS | st.lists(EVENTS | PATCHES, max_size=4), ensure_ascii=st.booleans())
 SNIPPETS = st.sampled_from([*"{}[],:\"'\\", "```", "//", "/*", "null", "\\u", "\n", '"events":', "\ud800"]) | st.text(max_size=4)
 
 
@@ -99,6 +116,38 @@ def test_what_a_cut_keeps_is_what_came_before_it(
     assert [(event.type, event.content) for event in part.events] == [(event.type, event.content) for event in whole.events][
         : len(part.events)
     ]
+
+
+@given(texts=st.tuples(*[mangled()] * 3), reasons=st.tuples(*[st.sampled_from(["stop", "length", "other"])] * 3), share=st.floats(0.3, 1))
+def test_no_course_of_an_extraction_raises(
+    schema: MemorySchema, window_of: BuildWindow, task_of: BuildTask, texts: tuple[str, ...], reasons: tuple[Any, ...], share: float
+) -> None:
+    """Cut off, continued, repaired: each request can be sent, and what is good in the answers keeps the schema."""
+    window = window_of(*(f"Text {place}." for place in range(6)))
+    first = texts[0][: int(len(texts[0]) * share)]
+    flow = extraction_flow(task_of(window))
+    draft: Draft | None = None
+    request = next(flow)
+    with suppress(ModelAnswerError):
+        try:
+            for text, reason in zip((first, *texts[1:]), reasons, strict=True):
+                prompt_hash(request, model="m", max_tokens=500)
+                request = flow.send(LLMAnswer(text=text, model="m", finish_reason=reason))
+            raise AssertionError("the flow asks for more than a continuation and a repair")
+        except StopIteration as end:
+            draft = end.value
+    if draft is not None:
+        extraction = lay_down(draft, window=window, schema=schema, extractor="llm:test", generation="", usage=())
+        assert Extraction.from_json(extraction.to_json()) == extraction
+
+
+@given(mangled())
+def test_what_is_kept_of_an_answer_can_be_shown_again(text: str) -> None:
+    raw = gather(text)
+    shown = form.encode_answer(raw.lists)
+
+    shown.encode()
+    assert {name: len(items) for name, items in gather(shown).lists.items()} == {name: len(items) for name, items in raw.lists.items()}
 
 
 def _extraction(text: str, window: Any, schema: MemorySchema) -> Extraction:

@@ -1,0 +1,54 @@
+"""Characters that come in halves: joined across pieces, replaced where a half is alone, and never in the way of a paid answer."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.llm.cache import AnswerCache, prompt_hash
+from models.llm.port import LLMAnswer
+from models.llm.shared import SharedState
+from models.llm.surrogates import SurrogateJoiner, join_surrogates
+from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
+
+END = chunk(finish="stop")
+
+
+async def test_an_emoji_split_over_two_deltas_is_whole_again(llm_of, ask) -> None:
+    async with raw_endpoint(stream_of(chunk("a\ud83d"), chunk("\ude00b"), chunk("\ud83d"), chunk(""), chunk("\ude00"), END)) as url:
+        llm = llm_of(url)
+        assert (await llm.complete(ask())).text == "a😀b😀"
+        assert [piece async for piece in llm.stream(ask(attempt=1))] == ["a", "😀b", "😀"]
+
+
+async def test_a_half_alone_is_replaced_and_the_answer_kept(llm_of, ask) -> None:
+    async with raw_endpoint(stream_of(chunk("\ude00a\ud83d"), chunk("b\ud83d"), END)) as url:
+        llm = llm_of(url)
+        assert (await llm.complete(ask())).text == "\ufffda\ufffdb\ufffd"
+        assert [piece async for piece in llm.stream(ask(attempt=1))] == ["\ufffda", "\ufffdb", "\ufffd"]
+        assert (await llm.complete(ask())).from_cache
+
+
+async def test_a_question_with_halves_can_be_asked(llm_of, ask, serve) -> None:
+    endpoint = await serve()
+    assert (await llm_of(endpoint).complete(ask("Who is \ud83d?"))).text == "yes"
+    assert endpoint.asked[0].messages[-1] == ("user", "Who is \ufffd?")
+
+
+async def test_an_answer_with_halves_is_kept_whatever_made_it(ask) -> None:
+    cache = AnswerCache(shared=SharedState(redis=None, prefix="varve:"), ttl_s=60)
+    asked = prompt_hash(ask("\ud83d"), model="m", max_tokens=9)
+    await cache.put("acme", asked, LLMAnswer(text="a\ud83d", model="m"))
+    assert await cache.get("acme", asked) is not None
+
+
+@given(st.lists(st.text(st.characters(blacklist_categories=()) | st.sampled_from("\ud83d\ude00a\ufeff"), max_size=4)))
+def test_pieces_are_joined_as_the_whole_is(pieces: list[str]) -> None:
+    joiner = SurrogateJoiner()
+    joined = "".join([*map(joiner.add, pieces), joiner.end()])
+    assert (
+        joined
+        == join_surrogates("".join(pieces))
+        == json.loads(json.dumps("".join(pieces))).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )
+    joined.encode()
