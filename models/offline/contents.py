@@ -8,6 +8,7 @@ import orjson
 
 from memory.records import ToolCall
 from memory.tokens import estimate_tokens
+from models.offline.bounds import LONGEST_CONTENT, shortened
 from models.offline.dates import DateMention, resolve_dates
 from models.offline.person import first_to_third_person, second_to_third_person
 from models.offline.sentences import pieces_of
@@ -28,11 +29,13 @@ def event_content(turn: Turn, passage: Passage) -> str:
         passage: The part of it.
     """
     if turn.message.tool_call is not None:
-        return _tool_text(turn, turn.message.tool_call)
+        return shortened(_tool_text(turn, turn.message.tool_call), LONGEST_CONTENT)
     said_at = turn.message.event_time
     opening = turn.speaker if turn.message.speaker else turn.speaker.capitalize()
     text = f"{opening} ({in_words(said_at)}): {first_to_third_person(with_dates(passage.text, passage.mentions), turn.speaker)}"
-    return text if passage.asked is None else f"{text} (answering {passage.asked.speaker}: {_question(passage.asked)})"
+    if passage.asked is not None:
+        text = f"{text} (answering {passage.asked.speaker}: {_question(passage.asked)})"
+    return shortened(text, LONGEST_CONTENT)
 
 
 def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) -> str:
@@ -89,11 +92,7 @@ def _tool_text(turn: Turn, call: ToolCall) -> str:
     for label, value in (("error", call.error), ("arguments", call.arguments), ("result", call.result)):
         if value not in (None, "", [], {}):
             text = value if isinstance(value, str) else orjson.dumps(value).decode()
-            parts.append(f"; {label}: {_shortened(text)}")
+            parts.append(f"; {label}: {shortened(text, _RESULT_CHARACTERS)}")
     if turn.text:
         parts.append(f". {turn.text}")
     return "".join(parts)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _RESULT_CHARACTERS else f"{text[: _RESULT_CHARACTERS - 1]}…"

@@ -10,6 +10,8 @@ from memory.schema import MemorySchema, coerce_properties
 from models.embedding.port import Embedding
 from models.extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
 from models.extraction.port import ExtractionContext
+from models.extraction.reading import MAX_ITEMS
+from models.offline.bounds import LONGEST_TOPIC, most_important, shortened
 from models.offline.contents import event_content, event_time_of
 from models.offline.event_types import TypeChooser
 from models.offline.facts import patches_of
@@ -52,7 +54,21 @@ def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
     turns = turns_of(window.messages, recalled=recalled, tally=tally)
     passages = [passage for index in range(len(turns)) for passage in passages_of(turns, index)]
     tally.drop("message", "filler", len(turns) - len({passage.index for passage in passages}))
-    return ReadWindow(turns=turns, passages=passages, tally=tally)
+    kept = most_important(passages, _weights(turns, passages))
+    tally.drop("event", "too_many", len(passages) - len(kept))
+    return ReadWindow(turns=turns, passages=kept, tally=tally)
+
+
+def _weights(turns: Sequence[Turn], passages: Sequence[Passage]) -> list[float]:
+    """How much each passage matters; what the same speaker has said before matters less than all else."""
+    told: set[tuple[str, str]] = set()
+    weights: list[float] = []
+    for passage in passages:
+        turn = turns[passage.index]
+        said = (turn.speaker, passage.text)
+        weights.append(importance_of(turn, passage) - (said in told))
+        told.add(said)
+    return weights
 
 
 def draft_of(
@@ -92,10 +108,12 @@ def draft_of(
         for dropped in coerced.dropped:
             tally.drop("property", dropped.reason, dropped.count)
         events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.index], ranker))
+    patches = list(patches_of(turns, window=window, schema=schema, entities=context.entities, tally=tally))
+    tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
     return Draft(
         segments=tuple(segments),
         events=tuple(events),
-        patches=tuple(patches_of(turns, window=window, schema=schema, entities=context.entities)),
+        patches=tuple(patches[:MAX_ITEMS]),
         tally=tally,
     )
 
@@ -106,15 +124,17 @@ def _segments(
     """The segments without their noise, and for each turn of a passage the segment that it is in."""
     segments: list[SegmentDraft] = []
     segment_of: dict[int, int] = {}
-    told = {passage.index for passage in passages}
+    told: dict[int, list[str]] = {}
+    for passage in passages:
+        told.setdefault(passage.index, []).append(passage.text)
     for stretches in topics(utterances):
         members = [index for first, last in stretches for index in range(first, last + 1) if index in told]
         if not members:
             continue
         segment_of.update(dict.fromkeys(members, len(segments)))
-        words = ranker.keywords(" . ".join(turns[index].text for index in members), limit=_TOPIC_KEYWORDS)
+        words = ranker.keywords(" . ".join(text for index in members for text in told[index]), limit=_TOPIC_KEYWORDS)
         ranges = _joined([turns[index].place for index in members])
-        segments.append(SegmentDraft(topic=", ".join(words) or turns[members[0]].speaker, ranges=ranges))
+        segments.append(SegmentDraft(topic=shortened(", ".join(words) or turns[members[0]].speaker, LONGEST_TOPIC), ranges=ranges))
     return segments, segment_of
 
 

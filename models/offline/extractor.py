@@ -1,12 +1,14 @@
 """The extractor that asks no LLM: by rule and embedding alone."""
 
 import asyncio
+from functools import partial
 
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
 from models.embedding.port import Embedder
 from models.extraction.laying import lay_down
 from models.extraction.port import ExtractionContext
+from models.offline.bounds import fitting
 from models.offline.drafting import draft_of, read_window
 from models.offline.event_types import type_text
 
@@ -45,7 +47,8 @@ class OfflineExtractor:
         draft = await asyncio.to_thread(
             draft_of, read, embeddings=embeddings, of_types=of_types, window=window, schema=schema, context=context
         )
-        return lay_down(draft, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())
+        laid_down = partial(lay_down, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())
+        return await asyncio.to_thread(fitting, draft, laid_down)
 
     async def close(self) -> None:
         """Nothing of its own to free: the embedder belongs to whoever gave it."""

@@ -7,7 +7,8 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key
 from memory.records import Memory, Window
 from memory.schema import EntityProperty, EntityType, MemorySchema
-from models.extraction.drafts import PatchDraft
+from models.extraction.drafts import PatchDraft, Tally
+from models.offline.bounds import LONGEST_PATCH, shortened
 from models.offline.fact_rules import RULES
 from models.offline.meanings import name_words
 from models.offline.sentences import QUESTION_MARKS, sentences_of
@@ -20,7 +21,9 @@ avoids dislikes allergies restrictions goals aims sizes health
 _MANY: Final = frozenset(_MANY_WORDS.split())
 
 
-def patches_of(turns: Sequence[Turn], *, window: Window, schema: MemorySchema, entities: Sequence[Memory]) -> Iterator[PatchDraft]:
+def patches_of(
+    turns: Sequence[Turn], *, window: Window, schema: MemorySchema, entities: Sequence[Memory], tally: Tally
+) -> Iterator[PatchDraft]:
     """Patches for what the user says of themselves; a field that no rule knows stays untouched.
 
     A field that holds one value is replaced where the entity is shown, a field that holds many gets a line more; what it already says is
@@ -31,23 +34,29 @@ def patches_of(turns: Sequence[Turn], *, window: Window, schema: MemorySchema, e
         window: It says whose profile it is.
         schema: Its entity types with fields that patches set.
         entities: Those that are known, with their values.
+        tally: Counts what is left out.
     """
     own = _own_speaker(turns, window.user)
-    told: dict[tuple[str, str], list[str]] = {}
+    stated = [(turn, _statements(turn)) for turn in turns if turn.message.role == "user" and turn.speaker == own]
+    told: dict[tuple[str, str], dict[str, str]] = {}
     for entity_type in schema.entity_types:
         key = _key_of(entity_type, window)
         if key is None:
             continue
         shown = next((each for each in entities if each.type == entity_type.name and each.entity_key == key), None)
-        for turn in turns:
-            if turn.message.role != "user" or turn.speaker != own:
-                continue
-            for field, value in _facts(turn, entity_type):
-                known = told.setdefault((entity_type.name, field.name), _lines(shown, field.name))
-                if any(value.casefold() == line.casefold() for line in known):
+        for turn, sentences in stated:
+            for field, said in _facts(sentences, entity_type):
+                value = shortened(said, LONGEST_PATCH)
+                known = told.setdefault((entity_type.name, field.name), _known(shown, field.name))
+                if value.casefold() in known:
                     continue
-                search = known[-1] if known and _holds_one(field) else ""
-                known[:] = [value] if _holds_one(field) else [*known, value]
+                search = known[next(reversed(known))] if known and _holds_one(field) else ""
+                if len(search) > LONGEST_PATCH:
+                    tally.drop("patch", "too_long")
+                    continue
+                if _holds_one(field):
+                    known.clear()
+                known[value.casefold()] = value
                 yield PatchDraft(
                     entity_type=entity_type.name,
                     entity_key=key,
@@ -76,6 +85,15 @@ def _key_of(entity_type: EntityType, window: Window) -> str | None:
         return None
 
 
+def _statements(turn: Turn) -> list[str]:
+    return [sentence for sentence in sentences_of(turn.text) if not sentence.endswith(QUESTION_MARKS)]
+
+
+def _known(shown: Memory | None, field: str) -> dict[str, str]:
+    """What a field says already, each line by its case-folded form."""
+    return {line.casefold(): line for line in _lines(shown, field)}
+
+
 def _lines(shown: Memory | None, field: str) -> list[str]:
     value = shown.properties.get(field) if shown is not None else None
     if isinstance(value, str):
@@ -83,15 +101,13 @@ def _lines(shown: Memory | None, field: str) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
-def _facts(turn: Turn, entity_type: EntityType) -> Iterator[tuple[EntityProperty, str]]:
+def _facts(sentences: Sequence[str], entity_type: EntityType) -> Iterator[tuple[EntityProperty, str]]:
     for field in entity_type.patched_properties():
         words = {"_".join(name_words(field.name)), *name_words(field.name)}
         for rule in RULES:
             if not words & rule.fields:
                 continue
-            for sentence in sentences_of(turn.text):
-                if sentence.endswith(QUESTION_MARKS):
-                    continue
+            for sentence in sentences:
                 for match in rule.pattern.finditer(sentence):
                     parts = {name: " ".join(part.split()) for name, part in match.groupdict().items() if part}
                     yield field, rule.form.format(**parts) if not _holds_one(field) else parts["value"]

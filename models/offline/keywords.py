@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from memory.scripts import RUN_WITHOUT_SPACES
+from models.offline.bounds import LONGEST_KEYWORD
 from models.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
 from models.offline.noise import topic_words
 
@@ -69,7 +70,7 @@ class KeywordRanker:
         """Content words that stand next to each other, with nothing between them but blanks."""
         runs: list[list[str]] = [[]]
         for token in stretch.split():
-            words = [word for word in topic_words(token) if word not in self._left_out]
+            words = [word for word in topic_words(token) if word not in self._left_out and len(word) <= LONGEST_KEYWORD]
             if words:
                 runs[-1].extend(words)
             elif runs[-1]:

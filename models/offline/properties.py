@@ -7,6 +7,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from memory.schema import EventType, Property
+from models.offline.bounds import LONGEST_CONTENT, bounded_value, shortened
 from models.offline.contents import with_dates
 from models.offline.dates import DateMention
 from models.offline.meanings import Meaning, meaning_of, name_words
@@ -43,7 +44,8 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
     """
     turn = turns[passage.index]
     if turn.message.tool_call is not None:
-        return tool_properties(event_type, turn.message.tool_call, goal=_said_before(turns, passage.index))
+        told = tool_properties(event_type, turn.message.tool_call, goal=_said_before(turns, passage.index))
+        return {name: bounded_value(value) for name, value in told.items()}
     quantities = tuple(quantities_of(passage.text))
     values: dict[str, JsonValue] = {}
     for each in event_type.properties:
@@ -55,7 +57,7 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
         elif each.value_type in ("string", "list<string>"):
             value = _text_for(each, event_type, turns, passage, topic)
         if value is not None:
-            values[each.name] = value
+            values[each.name] = bounded_value(value)
     return values
 
 
@@ -63,7 +65,7 @@ def _said_before(turns: Sequence[Turn], index: int) -> str | None:
     """What the agent said right before it called a tool."""
     for turn in reversed(turns[:index]):
         if turn.message.tool_call is None:
-            return first_to_third_person(turn.text, turn.speaker)
+            return first_to_third_person(shortened(turn.text, LONGEST_CONTENT), turn.speaker)
     return None
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from memory.records import Message
 from models.extraction.drafts import Tally
 from models.extraction.recalled import is_recalled, without_recalled, without_recalled_result
+from models.offline.bounds import LONGEST_CONTENT, LONGEST_SPEAKER, shortened
 from models.offline.dates import DateMention, resolve_dates
 from models.offline.noise import content_words, is_filler, only_asks
 from models.offline.sentences import pieces_of, questions_of
@@ -77,7 +78,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Ta
 def speaker_of(message: Message) -> str:
     """Who said it, in words that fit into a sentence."""
     if message.speaker and message.speaker.strip():
-        return " ".join(message.speaker.split())
+        return shortened(" ".join(message.speaker.split()), LONGEST_SPEAKER)
     if message.tool_call is not None:
         return message.tool_call.name
     return f"the {message.role}"
@@ -105,7 +106,8 @@ def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
     """What of a turn is worth remembering: all of a short one, bounded pieces of a long one, nothing of a filler that answers nothing."""
     turn, asked = turns[index], _asked_before(turns, index)
     if turn.message.tool_call is not None:
-        return [Passage(index=index, text=turn.text or turn.message.tool_call.name, asked=None, mentions=())]
+        text = shortened(turn.text, LONGEST_CONTENT) or turn.message.tool_call.name
+        return [Passage(index=index, text=text, asked=None, mentions=())]
     if _is_answered(turns, index):
         return []
     if turn.is_filler:
@@ -115,6 +117,7 @@ def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
 
 
 def _passage(turn: Turn, index: int, text: str, asked: Turn | None) -> Passage:
+    text = shortened(text, LONGEST_CONTENT)
     mentions = tuple(resolve_dates(text, turn.message.event_time.date()))
     return Passage(index=index, text=text, asked=asked, mentions=mentions)
 
