@@ -24,6 +24,11 @@ Flow = Generator[LLMRequest, LLMAnswer, R]
 
 STAGE: Final = "extraction"
 
+_LOOP_LASTS: Final = 400
+"""Characters that a loop has to go on for before its answer is given up."""
+_LOOP_STEP: Final = 40
+"""No longer than the shortest loop: any other word between would show."""
+
 _CONTINUE: Final = (
     "Your answer was cut off at the length limit. Answer with one JSON object of the same form that holds only what is still missing; "
     "repeat nothing, and count segments on from those above."
@@ -109,4 +114,10 @@ def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:
         json_schema=task.answer_schema,
         max_tokens=task.max_tokens,
         attempt=task.context.attempt,
+        hang_up_if=_loops_on,
     )
+
+
+def _loops_on(text: str) -> bool:
+    """Whether a text has been in a loop for a while: a rule drawn in dashes looks like one too, but comes to an end."""
+    return all(ends_in_loop(text[: len(text) - back]) for back in range(0, _LOOP_LASTS + 1, _LOOP_STEP))

@@ -64,6 +64,7 @@ class LiveCall:
         self._metrics = metrics
         self._usage: LLMUsage | None = None
         self._fault: BaseException | None = None
+        self._is_cut_short = False
         self._begun_at = 0.0
         self._stack = AsyncExitStack()
         self._stream: AsyncGenerator[Token | Finished]
@@ -108,6 +109,11 @@ class LiveCall:
             self.text += text
             yield text
 
+    def cut_short(self) -> None:
+        """Takes what has come for the answer, as if it had come to its longest here. Close the call to hang up."""
+        self._is_cut_short = True
+        self.finish_reason = "length"
+
     async def close(self) -> None:
         """Hangs up if need be, and gives the turn back. May be called twice."""
         await self._stack.aclose()
@@ -148,6 +154,8 @@ class LiveCall:
         return self._first is None and isinstance(self._fault, ModelError) and not isinstance(self._fault, ModelTimeoutError)
 
     def _outcome(self) -> str:
+        if self._is_cut_short:
+            return "cut_short"
         if self.finish_reason is not None:
             return "answered"
         match self._fault:

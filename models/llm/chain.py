@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
+from typing import Final
 
 from memory.records import Usage
 from memory.tokens import estimate_tokens
@@ -21,6 +22,8 @@ from runtime.clocks import Clock
 from runtime.logs import logger
 
 _LOG = logger(__name__)
+
+_LOOK_EVERY_CHARS: Final = 400
 
 
 class EndpointChain:
@@ -120,8 +123,7 @@ class EndpointChain:
         while True:
             call = await self._open(request, prompt_tokens, account, untried)
             try:
-                async for _ in call.tokens():
-                    pass
+                await _read_on(call, request.hang_up_if)
                 return call
             except TransientModelError as fault:
                 if not untried:
@@ -225,6 +227,20 @@ class EndpointChain:
     def _max_tokens(self, request: LLMRequest) -> int:
         longest = self._lanes[0].endpoint.max_completion_tokens
         return min(request.max_tokens or longest, longest)
+
+
+async def _read_on(call: LiveCall, hang_up_if: Callable[[str], bool] | None) -> None:
+    """Reads a call's answer to its end, or to where it is of no use to read on."""
+    looked_at = 0
+    async with aclosing(call.tokens()) as tokens:
+        async for _ in tokens:
+            if hang_up_if is None or len(call.text) - looked_at < _LOOK_EVERY_CHARS:
+                continue
+            looked_at = len(call.text)
+            if hang_up_if(call.text):
+                _LOG.warning("llm_answer_cut_short", endpoint=call.lane.endpoint.name, characters=looked_at)
+                call.cut_short()
+                return
 
 
 def _prompt_tokens(request: LLMRequest) -> int:

@@ -1,6 +1,6 @@
 """What every LLM endpoint offers: chat completions, streamed, with usage."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -30,6 +30,9 @@ class LLMRequest:
     """Counts up when the answer before was of no use: asks anew, past the answer cache, and not at temperature 0."""
     deferrable: bool = False
     """May wait for off-peak hours once the tenant's soft budget is used up."""
+    hang_up_if: Callable[[str], bool] | None = None
+    """Is shown the answer so far every few hundred characters. Once it says so, no more is waited and paid for: the answer ends there, as
+    one at its longest does (``length``). For :meth:`LLM.complete`; who streams closes the stream."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

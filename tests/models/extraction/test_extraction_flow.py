@@ -106,6 +106,27 @@ def test_a_loop_is_cut_and_not_continued(task: Task) -> None:
     assert reasons(draft)["event", "truncated"] == 1
 
 
+@pytest.mark.parametrize("unit", ["so on and so on ", "\n", json.dumps(event("Alice moved.")) + ", "])
+def test_an_answer_that_loops_on_is_hung_up_on(task: Task, unit: str) -> None:
+    hang_up_if = next(extraction_flow(task)).hang_up_if
+    assert hang_up_if is not None
+    begun = answer_text("Alice moved.")[:-20] + '"}, '
+    lengths = [length for length in range(0, 2400, 50) if hang_up_if(begun + (unit * 2400)[:length])]
+
+    assert lengths
+    assert lengths == list(range(lengths[0], 2400, 50))
+    assert 400 <= lengths[0] <= 1400
+
+
+def test_an_answer_that_goes_on_is_not_hung_up_on(task: Task) -> None:
+    hang_up_if = next(extraction_flow(task)).hang_up_if
+    assert hang_up_if is not None
+    contents = [f"Alice saw {place} birds by the lake {'-' * place} and {' ' * place} went home." for place in range(100)]
+    text = json.dumps(json.loads(answer_text(*contents)), indent=12)
+
+    assert not any(hang_up_if(text[:length]) for length in range(0, len(text), 7))
+
+
 @pytest.mark.parametrize(
     ("bad", "problem"),
     [

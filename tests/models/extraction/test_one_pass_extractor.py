@@ -194,6 +194,34 @@ async def test_an_answer_cut_off_at_the_token_limit_is_continued(embedder: Embed
     assert simulator.outcomes == {"length": 1, "stop": 1}
 
 
+async def test_an_answer_that_loops_is_hung_up_on_and_what_came_before_is_kept(
+    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
+) -> None:
+    event = {"type": "life_event", "msgs": [0], "content": "Alice moved to Oslo."}
+    looping = json.dumps({"segments": [], "events": [event]})[:-2] + ', {"type": "life_event", "content": "' + "and so on " * 20_000
+    async with extractor_over(lambda _: looping, embedder, longest_answer=6000) as (extractor, simulator):
+        extraction = await extractor.extract(window_of("I moved to Oslo."), schema, ExtractionContext())
+
+    assert [event.content for event in extraction.events] == ["Alice moved to Oslo."]
+    assert [(each.what, each.reason) for each in extraction.dropped] == [("event", "truncated")]
+    assert len(simulator.asked) == 1
+    (usage,) = extraction.usage
+    assert usage.completion_tokens < 500
+
+
+async def test_an_answer_that_only_loops_is_asked_for_again_shorter(
+    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
+) -> None:
+    looping = '{"segments": [{"topic": "' + "and so on " * 20_000
+    good = saying("Alice moved to Oslo.")
+    async with extractor_over(lambda asked: looping if len(asked.messages) == 2 else good(asked), embedder) as (extractor, simulator):
+        extraction = await extractor.extract(window_of("I moved to Oslo."), schema, ExtractionContext())
+
+    assert [event.content for event in extraction.events] == ["Alice moved to Oslo."]
+    assert "Be shorter" in simulator.asked[1].messages[-1][1]
+    assert sum(each.completion_tokens for each in extraction.usage) < 500
+
+
 async def test_beyond_the_budget_a_window_waits_or_is_extracted_offline(
     embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
 ) -> None:

@@ -78,6 +78,30 @@ class TestAnswerCache:
         assert [each.estimated for each in usages.records] == [True]
         assert not (await llm.complete(ask())).from_cache
 
+    async def test_an_answer_given_up_ends_there_and_is_paid_for_and_kept_so_far(
+        self, serve, until, llm_of, ask, usages, registry: CollectorRegistry
+    ) -> None:
+        endpoint = await serve(Plan(token_s=0.001), answer="word " * 20_000)
+        llm = llm_of(endpoint, max_completion_tokens=20_000, budget=BudgetSettings(hard_tokens=21_000))
+        shown: list[int] = []
+
+        def hang_up_if(text: str) -> bool:
+            shown.append(len(text))
+            return len(text) > 1000
+
+        first = await llm.complete(ask(hang_up_if=hang_up_if))
+        await until(lambda: endpoint.outcomes["hung_up"] == 1, "the endpoint is hung up on")
+        again = await llm.complete(ask(hang_up_if=hang_up_if))
+
+        assert [length // 400 for length in shown] == [1, 2, 3], "it is looked at every few hundred characters"
+        assert (first.finish_reason, len(first.text), again.text, again.from_cache) == ("length", shown[-1], first.text, True)
+        (usage,) = usages.records
+        assert (usage.estimated, usage.completion_tokens) == (True, first.usage.completion_tokens)
+        assert 200 < usage.completion_tokens < 400
+        outcomes = {"endpoint": f"{endpoint.base_url.removeprefix('http://')}#simulated", "outcome": "cut_short"}
+        assert registry.get_sample_value("varve_llm_calls_total", outcomes) == 1
+        await llm.complete(ask("What is left of the budget?", hang_up_if=hang_up_if))
+
     async def test_a_failure_is_not_cached(self, serve, llm_of, ask) -> None:
         endpoint = await serve(FAILS, WELL)
         llm = llm_of(endpoint)
