@@ -54,8 +54,10 @@ def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
     turns = turns_of(window.messages, recalled=recalled, tally=tally)
     passages = [passage for index in range(len(turns)) for passage in passages_of(turns, index)]
     tally.drop("message", "filler", len(turns) - len({passage.index for passage in passages}))
-    kept = most_important(passages, _weights(turns, passages))
-    tally.drop("event", "too_many", len(passages) - len(kept))
+    told_once = list({(passage.index, passage.text): passage for passage in reversed(passages)}.values())[::-1]
+    tally.drop("event", "duplicate", len(passages) - len(told_once))
+    kept = most_important(told_once, _weights(turns, told_once))
+    tally.drop("event", "too_many", len(told_once) - len(kept))
     return ReadWindow(turns=turns, passages=kept, tally=tally)
 
 

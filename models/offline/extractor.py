@@ -2,17 +2,24 @@
 
 import asyncio
 from functools import partial
+from typing import Final
 
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema
 from models.embedding.port import Embedder
+from models.extraction.dedup import Thresholds, candidates_of
+from models.extraction.drafts import Draft
 from models.extraction.laying import lay_down
 from models.extraction.port import ExtractionContext
 from models.offline.bounds import fitting
 from models.offline.drafting import draft_of, read_window
 from models.offline.event_types import type_text
+from models.offline.repetitions import may_hold_repetitions, without_repetitions
+from runtime.settings import ExtractionSettings
 
 NAME = "offline"
+_DEFAULTS: Final = ExtractionSettings()
+_THRESHOLDS: Final = Thresholds(duplicate=_DEFAULTS.duplicate_similarity, doubtful=_DEFAULTS.doubtful_similarity)
 
 
 class OfflineExtractor:
@@ -22,13 +29,15 @@ class OfflineExtractor:
     vectors whatever is embedded beside it.
     """
 
-    def __init__(self, *, embedder: Embedder) -> None:
+    def __init__(self, *, embedder: Embedder, thresholds: Thresholds = _THRESHOLDS) -> None:
         """Takes the embedder that segments and types are told apart with.
 
         Args:
             embedder: Shared with others; :meth:`close` leaves it open.
+            thresholds: When two events are one.
         """
         self._embedder = embedder
+        self._thresholds = thresholds
 
     @property
     def name(self) -> str:
@@ -47,8 +56,17 @@ class OfflineExtractor:
         draft = await asyncio.to_thread(
             draft_of, read, embeddings=embeddings, of_types=of_types, window=window, schema=schema, context=context
         )
+        draft = await self._without_repetitions(draft, window, context)
         laid_down = partial(lay_down, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())
         return await asyncio.to_thread(fitting, draft, laid_down)
+
+    async def _without_repetitions(self, draft: Draft, window: Window, context: ExtractionContext) -> Draft:
+        candidates = candidates_of(draft.events, context.session_events, window.messages)
+        if not await asyncio.to_thread(may_hold_repetitions, candidates):
+            return draft
+        embeddings = await self._embedder.embed_documents([each.statement.content for each in candidates])
+        vectors = [each.dense for each in embeddings]
+        return await asyncio.to_thread(without_repetitions, draft, candidates, vectors, self._thresholds)
 
     async def close(self) -> None:
         """Nothing of its own to free: the embedder belongs to whoever gave it."""
