@@ -4,9 +4,9 @@ The text is a base with the newest patches laid over it in the order of their ev
 that is taken back leaves the text as if it had never been. Behind the newest ones patches settle into the base for good. A patch whose
 SEARCH is no longer found, because what it edited was taken back, rests, and works again when that returns.
 
-Two departures from the paper's algorithm: an empty SEARCH appends a line, or creates the text (the paper skips it); and where the best
+Three departures from the paper's algorithm: an empty SEARCH appends a line, or creates the text (the paper skips it); where the best
 span is less similar than :data:`MIN_SIMILARITY` the patch is refused, for the paper's unconditional replacement would overwrite text
-that has nothing to do with it.
+that has nothing to do with it. And marks of JSON that a model puts around SEARCH and REPLACE are taken off (:mod:`operators.readings`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,8 @@ from pydantic import JsonValue
 from memory.schema.coerce import coerce_value
 from memory.schema.model import ValueType
 from operators.errors import RefusedChangeError
-from operators.span import best_approximate_span
+from operators.readings import plain_replacement, readings
+from operators.span import Span, best_approximate_span
 
 MIN_SIMILARITY: Final = 0.75
 """Least ``1 - distance / len(search)`` at which a patch is applied."""
@@ -111,20 +112,46 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
     Raises:
         RefusedChangeError: As :func:`apply` says.
     """
+    replace = patch.replace
     if patch.search:
-        span = best_approximate_span(text, patch.search, farthest=int((1 - MIN_SIMILARITY) * len(patch.search)))
-        if span is None:
-            raise RefusedChangeError("no_similar_span")
-        new = f"{text[: span.start]}{patch.replace}{text[span.end :]}"
-    elif not text or not (value_type == "string" or value_type.startswith("list")):
-        new = patch.replace
+        span, replace = _place(text, patch, value_type)
+        replace = plain_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
+        new = f"{text[: span.start]}{replace}{text[span.end :]}"
     else:
-        new = text if f"\n{patch.replace}\n" in f"\n{text}\n" else f"{text}\n{patch.replace}"
+        replace = plain_replacement(replace, search="", text=text, value_type=value_type)
+        if not text or not (value_type == "string" or value_type.startswith("list")):
+            new = replace
+        else:
+            new = text if f"\n{replace}\n" in f"\n{text}\n" else f"{text}\n{replace}"
+    if value_type != "string":
+        new = _text_of_value(value_of(new, value_type), value_type) if new.strip() else ""
     if len(new) > MAX_TEXT:
         raise RefusedChangeError("text_too_long")
     if new.strip() and value_of(new, value_type) is None:
         raise RefusedChangeError(f"not_{value_type}")
     return new
+
+
+def _place(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
+    """Where a patch's SEARCH stands in a text, and its REPLACE: as given or, where that is nearer, as it may have been meant."""
+    best: tuple[Span, str] | None = None
+    for search, replace in readings(patch.search, patch.replace, value_type):
+        span = best_approximate_span(text, search, farthest=int((1 - MIN_SIMILARITY) * len(search)))
+        if span is not None and (best is None or span.distance < best[0].distance):
+            best = span, replace
+        if span is not None and span.distance == 0:
+            break
+    if best is None:
+        raise RefusedChangeError("no_similar_span")
+    return best
+
+
+def _text_of_value(value: JsonValue | None, value_type: ValueType) -> str:
+    """The text as which a value is shown, so that a SEARCH copied from there is found: ``true`` for a ``yes``, no blank lines in a list."""
+    texts = [coerce_value(each, "string") for each in (value if isinstance(value, list) else [value])]
+    if not all(isinstance(each, str) for each in texts):
+        raise RefusedChangeError(f"not_{value_type}")
+    return "\n".join(map(str, texts))
 
 
 def _replayed(text: str, patches: Sequence[Patch], value_type: ValueType) -> str:

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from memory.schema import EntityType, EventType, MemorySchema, Property
 from memory.schema.model import ValueType
 from models.extraction import form
+from models.extraction.entity_view import field_lines, flat_text, head_of
 
 _WORDS: Final = ("alpha", "beta", "gamma", "delta")
 _MOST_PROPERTIES: Final = len(_WORDS)
@@ -33,7 +34,7 @@ def example(schema: MemorySchema) -> str:
         field = entity_type.patched_properties()[0]
         place = 5 if schema.event_types else 1
         lines.append(f"[{place}] Ann: One more thing: {_words(field.name)} is {_WORDS[1]} now, no longer {_WORDS[0]}.")
-        lines.append(f'and the entity {entity_type.name}{_example_key(entity_type)} with {field.name}: "{_WORDS[0]}; {_WORDS[2]}"')
+        lines += ["and the entity", head_of(entity_type.name, _key(entity_type)), *field_lines(field.name, _present(field.value_type))]
         answer[form.SEGMENTS].append({form.TOPIC: f"Ann's {_words(field.name)}", form.RANGES: [[place, place]]})
         answer[form.PATCHES] = [_patch(entity_type, field.name, place)]
     return "\n".join([*lines, "answer", form.encode_answer(answer)])
@@ -55,14 +56,18 @@ def _event(event_type: EventType, shown: tuple[Property, ...], content: str) -> 
 
 def _patch(entity_type: EntityType, field: str, place: int) -> dict[str, Any]:
     patch: dict[str, Any] = {form.TYPE: entity_type.name}
-    if parts := form.named_key_parts(entity_type):
-        patch[form.KEY] = [_WORDS[3]] * len(parts)
+    if key := _key(entity_type):
+        patch[form.KEY] = key
     return patch | {form.FIELD: field, form.MESSAGES: [place], form.SEARCH: _WORDS[0], form.REPLACE: _WORDS[1]}
 
 
-def _example_key(entity_type: EntityType) -> str:
-    parts = form.named_key_parts(entity_type)
-    return f" with key {_WORDS[3]}" if parts else ""
+def _key(entity_type: EntityType) -> list[str]:
+    return [_WORDS[3]] * len(form.named_key_parts(entity_type))
+
+
+def _present(value_type: ValueType) -> str:
+    """What the field holds before the patch."""
+    return flat_text([_WORDS[0], _WORDS[2]] if value_type in ("string", "list<string>") else _WORDS[0])
 
 
 def _value(value_type: ValueType, place: int) -> JsonValue:

@@ -35,7 +35,7 @@ language of the messages.
 
 _PATCH_RULE: Final = """## patches
 Changes of the entities' text fields, only where the messages say something new or different about the entity. An entity without a key is \
-the user's.
+the user's. A field of several lines, and a list with an item a line, stands indented below its name.
 - "type", "field": the entity type and one of its fields. "msgs": as above.
 - "search": the shortest piece of the field's present text, copied exactly, that is to be replaced; "" to add to the field.
 - "replace": what stands there instead, in a few words."""

@@ -15,6 +15,7 @@ from memory.records import Memory, Message, ToolCall
 from memory.schema import EntityType
 from memory.tokens import estimate_tokens
 from models.extraction import form
+from models.extraction.entity_view import field_lines, flat_text, head_of
 from models.extraction.fencing import fenced, nonce_of, one_line
 from models.extraction.limits import ENTITIES_PER_TYPE, PromptLimits, cut, share
 from models.extraction.port import ExtractionContext
@@ -74,14 +75,14 @@ def _entity_lines(rules: Rules, entities: Sequence[Memory], limits: PromptLimits
     for entity_type in form.patched_types(rules.schema):
         own = (_entity(rules, entity_type, entity, limits) for entity in entities if entity.type == entity_type.name)
         for lines in islice(filter(None, own), ENTITIES_PER_TYPE):
-            left -= sum(map(estimate_tokens, lines))
+            left -= sum(map(estimate_tokens, lines)) + len(lines)
             if left < 0:
                 return
             yield from lines
 
 
 def _entity(rules: Rules, entity_type: EntityType, entity: Memory, limits: PromptLimits) -> list[str]:
-    """The entity's patchable fields, a line each; nothing of an entity that a patch from this window cannot reach."""
+    """The entity's patchable fields as patches edit them; nothing of an entity that a patch from this window cannot reach."""
     try:
         parts = dict(zip(entity_type.keys, entity_key_parts(entity.entity_key or ""), strict=True))
     except (KeyFormatError, ValueError):
@@ -89,13 +90,12 @@ def _entity(rules: Rules, entity_type: EntityType, entity: Memory, limits: Promp
     window = rules.window
     if parts.get("user", window.user) != window.user or parts.get("session", window.session) != window.session:
         return []
-    key = [parts[name] for name in form.named_key_parts(entity_type)]
-    head = f"{entity_type.name} {one_line(_compact(key))}" if key else entity_type.name
+    head = head_of(entity_type.name, [parts[name] for name in form.named_key_parts(entity_type)])
     fields = [field.name for field in entity_type.patched_properties() if entity.properties.get(field.name) is not None]
     room = max(0, limits.entity_tokens - estimate_tokens(head) - sum(estimate_tokens(name) + 1 for name in fields))
-    texts = [one_line(_as_text(entity.properties[name])) for name in fields]
+    texts = [flat_text(entity.properties[name]) for name in fields]
     cap = share([estimate_tokens(text) for text in texts], room)
-    return [head, *(f"  {name}: {cut(text, cap)}" for name, text in zip(fields, texts, strict=True))]
+    return [head, *(line for name, text in zip(fields, texts, strict=True) for line in field_lines(name, cut(text, cap)))]
 
 
 def _message_lines(rules: Rules, limits: PromptLimits) -> tuple[list[str], int]:

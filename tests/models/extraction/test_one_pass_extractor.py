@@ -125,7 +125,7 @@ async def test_repetitions_become_one_and_only_doubtful_ones_are_asked_about(
 async def test_a_doubt_that_nobody_can_resolve_keeps_both(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
     contents = ("Bob has adopted a dog called Rex.", "Bob adopted a dog named Rex.")
     # Enough for the extraction itself (its prompt and longest answer), but not for the question about the pair.
-    async with extractor_over(saying(*contents), embedder, longest_answer=150, hard_tokens=1400) as (extractor, simulator):
+    async with extractor_over(saying(*contents), embedder, longest_answer=150, hard_tokens=1450) as (extractor, simulator):
         first = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
 
     assert len(simulator.asked) == 1

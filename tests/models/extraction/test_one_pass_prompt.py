@@ -191,7 +191,8 @@ def test_no_text_leaves_its_line_or_its_fence(build, text: str, place: str) -> N
 
     assert [found[1] for found in FENCE.finditer(prompt.body)] == ["summary", "entities", "messages"]
     assert FENCE.sub("", prompt.body).split("\n") == ["", "", "", "Answer with the JSON object for these messages."]
-    assert [len(shown(prompt, name)) for name in ("summary", "entities", "messages")] == [1, 3, 4]
+    assert [len(shown(prompt, name)) for name in ("summary", "messages")] == [1, 4]
+    assert [line.partition(":")[0] for line in shown(prompt, "entities") if not line.startswith("    ")] == ["profile", "  home", "  likes"]
     numbered = [line for line in shown(prompt, "messages") if line.startswith("[")]
     assert [line[:3] for line in numbered] == ["[0]", "[1]"]
     assert not re.search(r"<\||<end_of_turn>|<start_of_turn>|\[INST\]|<<SYS>>|</s>|[\x00\x1b\u200b\u202e\ud800]", prompt.body)

@@ -1,0 +1,97 @@
+r"""What a patch may mean: its SEARCH and REPLACE without the marks of JSON that a model put in and the text does not have.
+
+Such marks are a line break written as ``\n``, quotes around it all, the punctuation of a list, and the indent of a text that was shown.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Final
+
+import orjson
+
+from memory.schema.coerce import coerce_value
+from memory.schema.model import ValueType
+
+_BREAK: Final = re.compile(r"(?:\\r)?\\n")
+_CERTAIN_BREAK: Final = re.compile(r"""(?<=[\w.,;!?)\]"'])[ \t]*(?:\\r)?\\n""")
+r"""Not the ``\n`` of ``C:\new``, ``\\nas`` or ``$\nu$``."""
+_QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
+_BETWEEN_ITEMS: Final = re.compile(r'"\s*,\s*"')
+_DANGLING: Final = re.compile(r'^\s*\[?\s*"|"\s*,?\s*\]?\s*$')
+
+
+def readings(search: str, replace: str, value_type: ValueType) -> Iterator[tuple[str, str]]:
+    """A SEARCH that is not empty and its REPLACE: first as given, then with ever more marks taken off both; no SEARCH comes twice."""
+    known: set[str] = set()
+    ways: tuple[tuple[Callable[[str], str], ...], ...] = (
+        (str, _broken),
+        (str, partial(_unlisted, value_type=value_type), _unquoted),
+        (str, _unindented),
+    )
+    for way in product(*ways):
+        read_search, read_replace = search, replace
+        for step in way:
+            read_search, read_replace = step(read_search), step(read_replace)
+        if read_search and read_search not in known:
+            known.add(read_search)
+            yield read_search, read_replace
+
+
+def plain_replacement(replace: str, *, search: str, text: str, value_type: ValueType) -> str:
+    """A REPLACE without the marks that neither its SEARCH nor the text has, where they can hardly be meant.
+
+    Args:
+        replace: As :func:`readings` gives it.
+        search: What it replaces, empty where it is added.
+        text: The whole text before.
+        value_type: Of the field. In a list a line is an item, so more is certain there than in a free text.
+    """
+    around = f"{text}{search}"
+    if value_type == "string":
+        return replace if "\\" in around else _CERTAIN_BREAK.sub("\n", replace)
+    if not value_type.startswith("list"):
+        return _unquoted(replace)
+    if '"' not in around:
+        replace = _items(replace, value_type) or replace
+    return replace if "\\n" in around else _broken(replace)
+
+
+def _broken(text: str) -> str:
+    return _BREAK.sub("\n", text)
+
+
+def _unlisted(text: str, value_type: ValueType) -> str:
+    """The items of a JSON list or of a piece of one, a line each; the text itself where it is none."""
+    items = _items(text, value_type)
+    if items is not None:
+        return items
+    if text.count('"') % 2:
+        text = _DANGLING.sub("", text)
+    return _BETWEEN_ITEMS.sub("\n", text)
+
+
+def _items(text: str, value_type: ValueType) -> str | None:
+    inner = text.strip().strip(",")
+    is_list = value_type.startswith("list")
+    if '"' not in inner and not (is_list and (inner.startswith("[") or value_type != "list<string>")):
+        return None
+    try:
+        items = orjson.loads(inner if inner.startswith("[") else f"[{inner}]")
+    except orjson.JSONDecodeError:
+        return None
+    lines = [coerce_value(each, "string") for each in items]
+    return "\n".join(line for line in lines if isinstance(line, str)) if all(isinstance(line, str) for line in lines) else None
+
+
+def _unquoted(text: str) -> str:
+    inner = text.strip()
+    closing = _QUOTES.get(inner[:1])
+    if closing is None or len(inner) < len('""') or inner[-1] != closing or closing in inner[1:-1]:
+        return text
+    return inner[1:-1]
+
+
+def _unindented(text: str) -> str:
+    return "\n".join(line.strip() for line in text.split("\n"))
