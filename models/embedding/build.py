@@ -33,6 +33,7 @@ def _backend(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:
                 model=settings.model,
                 dimension=settings.dimension,
                 api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+                max_chars=settings.max_chars,
             )
         case "fastembed":
             from models.embedding.fast import FastembedBackend

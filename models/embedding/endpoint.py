@@ -12,7 +12,6 @@ from models.embedding.pooling import unit_rows
 from models.embedding.port import Embedding, Vector
 from models.errors import ModelConfigurationError, TransientModelError
 from models.faults import model_error
-from runtime.settings import settings
 
 
 class EndpointBackend:
@@ -36,7 +35,7 @@ class EndpointBackend:
             dimension: The length its vectors must have.
             api_key: The endpoint's key, where it wants one.
             timeout_s: Time-out of one request, in seconds.
-            max_chars: Of a longer text only so many characters are sent; None: as many as this process's settings say.
+            max_chars: Of a longer text only so many characters are sent; None: all of it.
 
         Raises:
             ModelConfigurationError: If the address or the model is empty.
@@ -45,7 +44,7 @@ class EndpointBackend:
             raise ModelConfigurationError("an embeddings endpoint needs VARVE_EMBEDDING__BASE_URL and VARVE_EMBEDDING__MODEL")
         self._model = model
         self._dimension = dimension
-        self._max_chars = settings().embedding.max_chars if max_chars is None else max_chars
+        self._max_chars = max_chars
         self._told = f"the embeddings endpoint {base_url} ({model})"
         self._client = AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
 

@@ -23,16 +23,17 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
     Raises:
         ValueError: If the similarities of the settings contradict each other.
     """
-    offline = OfflineExtractor(embedder=embedder)
+    extraction = settings.extraction
+    thresholds = Thresholds(duplicate=extraction.duplicate_similarity, doubtful=extraction.doubtful_similarity)
+    offline = OfflineExtractor(embedder=embedder, thresholds=thresholds)
     if llm is None:
         return offline
-    extraction = settings.extraction
     return OnePassExtractor(
         llm=llm,
         embedder=embedder,
         settings=settings.llm,
         limits=limits_of(extraction),
-        thresholds=Thresholds(duplicate=extraction.duplicate_similarity, doubtful=extraction.doubtful_similarity),
+        thresholds=thresholds,
         clock=clock or SystemClock(),
         beyond_budget=offline if settings.budget.policy == "offline" else None,
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from pydantic import JsonValue
@@ -120,6 +120,7 @@ def _values_differ(one: JsonValue, other: JsonValue) -> bool:
     return one != other
 
 
+@lru_cache(maxsize=4096)
 def _content_words(text: str) -> tuple[str, ...]:
     tokens = (word.casefold() for word in _WORD.findall(text))
     return tuple(_stem(token) for token in tokens if not _FUNCTION_WORD.fullmatch(token))

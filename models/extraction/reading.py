@@ -24,12 +24,12 @@ V = TypeVar("V", int, float)
 MAX_ITEMS: Final = 200
 """Of each list: more than any window holds; what follows is a loop."""
 
-_LONGEST_TOPIC: Final = 200
-_LONGEST_CONTENT: Final = 2000
-_LONGEST_PATCH: Final = 2000
-_LONGEST_KEYWORD: Final = 80
+LONGEST_TOPIC: Final = 200
+LONGEST_CONTENT: Final = 2000
+LONGEST_PATCH: Final = 2000
+LONGEST_KEYWORD: Final = 80
 _LONGEST_KEY_PART: Final = 200
-_MAX_KEYWORDS: Final = 12
+MAX_KEYWORDS: Final = 12
 _MAX_EVIDENCE: Final = 20
 _DEFAULT_IMPORTANCE: Final = 0.5
 _EARLIEST_YEAR: Final = 1000
@@ -109,7 +109,7 @@ class _Reading:
 
     def _segment(self, item: Any) -> SegmentDraft:
         fields = _fields(item)
-        topic = as_text(fields.get(form.TOPIC), longest=_LONGEST_TOPIC)
+        topic = as_text(fields.get(form.TOPIC), longest=LONGEST_TOPIC)
         ranges = self._ranges(fields.get(form.RANGES))
         if not topic:
             raise _Unfit("no_topic")
@@ -127,7 +127,7 @@ class _Reading:
     def _event(self, item: Any) -> EventDraft:
         fields = _fields(item)
         event_type = _named(self._schema.event_types, fields.get(form.TYPE))
-        content = as_text(fields.get(form.CONTENT), longest=_LONGEST_CONTENT)
+        content = as_text(fields.get(form.CONTENT), longest=LONGEST_CONTENT)
         if event_type is None:
             raise _Unfit("unknown_type")
         if not content:
@@ -157,8 +157,8 @@ class _Reading:
         field = _named(entity_type.patched_properties(), fields.get(form.FIELD))
         if field is None:
             raise _Unfit("unknown_field")
-        search = as_text(fields.get(form.SEARCH), longest=_LONGEST_PATCH)
-        replace = as_text(fields.get(form.REPLACE), longest=_LONGEST_PATCH)
+        search = as_text(fields.get(form.SEARCH), longest=LONGEST_PATCH)
+        replace = as_text(fields.get(form.REPLACE), longest=LONGEST_PATCH)
         if search == replace:
             raise _Unfit("no_change")
         messages = self._evidence(fields.get(form.MESSAGES), None)
@@ -260,8 +260,8 @@ def _plain(name: str) -> str:
 
 def _keywords(value: Any) -> tuple[str, ...]:
     given = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
-    texts = (as_text(each, longest=_LONGEST_KEYWORD) for each in given[:MAX_ITEMS])
-    return tuple({text.casefold(): text for text in texts if text}.values())[:_MAX_KEYWORDS]
+    texts = (as_text(each, longest=LONGEST_KEYWORD) for each in given[:MAX_ITEMS])
+    return tuple({text.casefold(): text for text in texts if text}.values())[:MAX_KEYWORDS]
 
 
 def _append_new(kept: list[D], item: D) -> None:

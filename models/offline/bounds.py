@@ -8,16 +8,10 @@ from pydantic import JsonValue
 
 from memory.records import Extraction
 from models.extraction.drafts import Draft
-from models.extraction.reading import MAX_ITEMS
+from models.extraction.reading import LONGEST_CONTENT, MAX_ITEMS
 
 T = TypeVar("T")
 
-LONGEST_TOPIC: Final = 200
-LONGEST_CONTENT: Final = 2000
-LONGEST_PATCH: Final = 2000
-LONGEST_KEYWORD: Final = 80
-MAX_KEYWORDS: Final = 12
-"""In characters and items, the same as an LLM's answer is held to (:mod:`models.extraction.reading`)."""
 LONGEST_SPEAKER: Final = 100
 """A speaker's name stands wherever they speak of themselves."""
 LONGEST_EXTRACTION: Final = 900_000

@@ -8,7 +8,8 @@ import orjson
 
 from memory.records import ToolCall
 from memory.tokens import estimate_tokens
-from models.offline.bounds import LONGEST_CONTENT, shortened
+from models.extraction.reading import LONGEST_CONTENT
+from models.offline.bounds import shortened
 from models.offline.dates import DateMention, resolve_dates
 from models.offline.person import first_to_third_person, second_to_third_person
 from models.offline.sentences import pieces_of

@@ -10,8 +10,8 @@ from memory.schema import MemorySchema, coerce_properties
 from models.embedding.port import Embedding
 from models.extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
 from models.extraction.port import ExtractionContext
-from models.extraction.reading import MAX_ITEMS
-from models.offline.bounds import LONGEST_TOPIC, most_important, shortened
+from models.extraction.reading import LONGEST_TOPIC, MAX_ITEMS
+from models.offline.bounds import most_important, shortened
 from models.offline.contents import event_content, event_time_of
 from models.offline.event_types import TypeChooser
 from models.offline.facts import patches_of

@@ -8,7 +8,8 @@ from memory.keys import entity_key
 from memory.records import Memory, Window
 from memory.schema import EntityProperty, EntityType, MemorySchema
 from models.extraction.drafts import PatchDraft, Tally
-from models.offline.bounds import LONGEST_PATCH, shortened
+from models.extraction.reading import LONGEST_PATCH
+from models.offline.bounds import shortened
 from models.offline.fact_rules import RULES
 from models.offline.meanings import name_words
 from models.offline.sentences import QUESTION_MARKS, sentences_of

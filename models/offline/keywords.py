@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from memory.scripts import RUN_WITHOUT_SPACES
-from models.offline.bounds import LONGEST_KEYWORD
+from models.extraction.reading import LONGEST_KEYWORD
 from models.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
 from models.offline.noise import topic_words
 

@@ -7,7 +7,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from memory.schema import EventType, Property
-from models.offline.bounds import LONGEST_CONTENT, bounded_value, shortened
+from models.extraction.reading import LONGEST_CONTENT
+from models.offline.bounds import bounded_value, shortened
 from models.offline.contents import with_dates
 from models.offline.dates import DateMention
 from models.offline.meanings import Meaning, meaning_of, name_words

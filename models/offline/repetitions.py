@@ -7,7 +7,7 @@ from models.embedding.port import Vector
 from models.extraction.dedup import Candidate, Thresholds, compare, merge
 from models.extraction.drafts import Draft
 from models.extraction.facts import says_all_of
-from models.offline.bounds import MAX_KEYWORDS
+from models.extraction.reading import MAX_KEYWORDS
 
 
 def may_hold_repetitions(candidates: Sequence[Candidate]) -> bool:

@@ -6,8 +6,9 @@ from typing import Final
 
 from memory.records import Message
 from models.extraction.drafts import Tally
+from models.extraction.reading import LONGEST_CONTENT
 from models.extraction.recalled import is_recalled, without_recalled, without_recalled_result
-from models.offline.bounds import LONGEST_CONTENT, LONGEST_SPEAKER, shortened
+from models.offline.bounds import LONGEST_SPEAKER, shortened
 from models.offline.dates import DateMention, resolve_dates
 from models.offline.noise import content_words, is_filler, only_asks
 from models.offline.sentences import pieces_of, questions_of

@@ -15,13 +15,14 @@ from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
+from memory.scripts import RUN_WITHOUT_SPACES
+
 K1: Final = 1.2
 B: Final = 0.75
 AVERAGE_LENGTH: Final = 20.0
 """avgdl, in terms. A constant, since a true mean would change every stored weight with every new memory; only b's part depends on it."""
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_SCRIPT_WITHOUT_SPACES: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
 _FUNCTION_WORDS: Final = """
 a about above after again all also am an and any are as at be because been before being below between both but by can could did do
@@ -66,7 +67,7 @@ def terms_of(text: str) -> Iterator[str]:
 
 def _terms_of_word(word: str) -> Iterator[str]:
     end = 0
-    for run in _SCRIPT_WITHOUT_SPACES.finditer(word):
+    for run in RUN_WITHOUT_SPACES.finditer(word):
         yield from _term(word[end : run.start()])
         characters = run.group()
         yield from (characters[place : place + 2] for place in range(max(1, len(characters) - 1)))

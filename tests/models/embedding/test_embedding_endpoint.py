@@ -12,7 +12,6 @@ from models.embedding.endpoint import EndpointBackend
 from models.embedding.port import Embedder
 from models.errors import InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from runtime.settings import EmbeddingSettings
-from runtime.settings import settings as process_settings
 from tests.embedding_endpoint import EmbeddingEndpoint, embedding_endpoint
 
 
@@ -151,13 +150,8 @@ async def test_a_long_text_is_sent_cut(endpoint: EmbeddingEndpoint) -> None:
     assert endpoint.requests[0]["input"] == ["ééééé", "abcde"]
 
 
-async def test_how_long_a_text_may_be_is_a_setting(
-    endpoint: EmbeddingEndpoint, tmp_path: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    monkeypatch.setenv("VARVE_EMBEDDING__MAX_CHARS", "7")
-    process_settings.cache_clear()
-    request.addfinalizer(process_settings.cache_clear)
-    embedder = build_embedder(settings_for(endpoint), cache=tmp_path)
+async def test_how_long_a_text_may_be_is_a_setting(endpoint: EmbeddingEndpoint, tmp_path: Any) -> None:
+    embedder = build_embedder(settings_for(endpoint).model_copy(update={"max_chars": 7}), cache=tmp_path)
 
     await embedder.embed_query("x" * 100)
     await embedder.close()

@@ -107,7 +107,20 @@ def test_values_of_a_wrong_type_are_brought_to_it_or_dropped_alone(window: Windo
 
 @pytest.mark.parametrize(
     ("weight", "importance"),
-    [(0, 0), (10, 1), (1, 0.1), (0.8, 0.8), (1.0, 1), (99, 1), (-3, 0), (10**399, 1), (-(10**399), 0), ("x", 0.5), (None, 0.5)],
+    [
+        (0, 0),
+        (10, 1),
+        (1, 0.1),
+        (0.8, 0.8),
+        (1.0, 1),
+        (99, 1),
+        (-3, 0),
+        (10**30, 1),
+        (-(10**30), 0),
+        (10**399, 0.5),
+        ("x", 0.5),
+        (None, 0.5),
+    ],
 )
 def test_weights_become_importances(window: Window, schema: MemorySchema, weight: Any, importance: float) -> None:
     assert read(window, schema, events=[{**EVENT, "weight": weight}]).events[0].importance == pytest.approx(importance)
@@ -119,7 +132,7 @@ def test_numbers_without_end_break_nothing(window: Window, schema: MemorySchema)
     odd = {**EVENT, "msgs": [1, endless], "segment": endless, "props": {"place": endless}, "weight": endless, "date": endless}
     draft = read(window, schema, events=[bad, odd], patches=[{**PATCH, "search": endless, "replace": endless}])
     (event,) = draft.events
-    assert (event.messages, event.properties, event.importance) == ((1,), {}, 1.0)
+    assert (event.messages, event.properties, event.importance) == ((1,), {}, 0.5)
     assert dropped(draft)["event", "no_content"] == 1
 
 

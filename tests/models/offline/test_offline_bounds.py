@@ -9,7 +9,7 @@ import pytest
 from memory.schema import scenario
 from models.extraction import reading
 from models.extraction.port import ExtractionContext
-from models.offline import bounds, drafting, extractor, turns
+from models.offline import drafting, extractor, turns
 from models.offline.bounds import fitting, most_important
 from models.offline.dates import DateMention, resolve_dates
 from models.offline.extractor import OfflineExtractor
@@ -85,9 +85,9 @@ async def test_an_extraction_fits_into_a_record_whatever_the_window_holds(texts:
     assert 0 < len(extraction.events) <= reading.MAX_ITEMS
     assert len(extraction.patches) <= reading.MAX_ITEMS
     assert embedder.embedded <= len(texts) + 3 * reading.MAX_ITEMS
-    assert all(len(event.content) <= bounds.LONGEST_CONTENT for event in extraction.events)
-    assert all(len(word) <= bounds.LONGEST_KEYWORD for event in extraction.events for word in event.keywords)
-    assert all(len(segment.topic) <= bounds.LONGEST_TOPIC for segment in extraction.segments)
+    assert all(len(event.content) <= reading.LONGEST_CONTENT for event in extraction.events)
+    assert all(len(word) <= reading.LONGEST_KEYWORD for event in extraction.events for word in event.keywords)
+    assert all(len(segment.topic) <= reading.LONGEST_TOPIC for segment in extraction.segments)
 
 
 async def test_a_tool_call_of_any_size_is_one_bounded_event() -> None:
@@ -135,8 +135,3 @@ async def test_events_go_until_the_extraction_fits(monkeypatch: pytest.MonkeyPat
 
 def test_the_heaviest_stay_in_their_order() -> None:
     assert most_important("abcde", [1, 3, 2, 3, 0], most=3) == ["b", "c", "d"]
-
-
-@pytest.mark.parametrize("name", ["LONGEST_TOPIC", "LONGEST_CONTENT", "LONGEST_PATCH", "LONGEST_KEYWORD", "MAX_KEYWORDS"])
-def test_the_limits_are_those_of_an_llms_answer(name: str) -> None:
-    assert getattr(bounds, name) == getattr(reading, f"_{name}")

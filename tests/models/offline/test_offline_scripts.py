@@ -12,7 +12,6 @@ from models.offline.extractor import OfflineExtractor
 from models.offline.keywords import KeywordRanker
 from models.offline.noise import is_filler, topic_words
 from models.offline.sentences import pieces_of, questions_of, sentences_of
-from retrieval.stores import lexical
 from tests.models.offline.offline_windows import CountingEmbedder, window_of
 
 
@@ -70,9 +69,3 @@ def test_keywords_stand_between_the_characters_that_only_join() -> None:
 @given(st.text(alphabet="我的花生敏カタねことหมฉันก็ กab。，", max_size=200))
 def test_topic_words_are_short_parts_of_the_text(text: str) -> None:
     assert all(word in text and (len(word) <= 8 or not RUN_WITHOUT_SPACES.match(word)) for word in topic_words(text))
-
-
-def test_the_lexical_index_means_the_same_scripts() -> None:
-    every = "".join(chr(code) for code in range(0x10000))
-
-    assert RUN_WITHOUT_SPACES.findall(every) == lexical._SCRIPT_WITHOUT_SPACES.findall(every)
