@@ -1,10 +1,12 @@
 """Fixtures that start the real parts, once for the whole run: the embedded stack, or containers with ``VARVE_TEST_STACK=containers``."""
 
 import asyncio
+import json
 import os
+import sys
 import tempfile
 import uuid
-from collections.abc import Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from varve.supervisor.process import ManagedProcess, ProcessSpec
 hypothesis_settings.register_profile("varve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("varve")
 
+ROOT = Path(__file__).parents[1]
 FORBID_SKIPS = os.environ.get("VARVE_FORBID_SKIPS") == "1"
 CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 
@@ -41,6 +44,29 @@ def kafka() -> Iterator[str]:
         broker = EmbeddedKafka(data=Path(folder), cache=cache, short_lived=True)
         with _running(broker.prepare()):
             yield broker.bootstrap
+
+
+@pytest.fixture
+async def local_llm(tmp_path: Path) -> AsyncIterator[dict[str, str]]:
+    """The ``base_url`` and the ``model`` of llama.cpp's server with Gemma 3 270M, in a process of its own."""
+    pytest.importorskip("xllamacpp", reason="the local-llm extra is not installed")
+    server = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "models.llm.local", "--folder", str(tmp_path), "--context-tokens", "6144"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert server.stdout is not None
+    try:
+        async with asyncio.timeout(120):
+            ready = json.loads(await server.stdout.readline())
+        yield ready
+    finally:
+        if server.returncode is None:
+            server.terminate()
+            async with asyncio.timeout(30):
+                await server.wait()
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
-from memory.records import Message
+from memory.records import Message, SessionCommand
 from memory.schema import sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.settings import DeliverySettings, EmbeddingSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
@@ -46,14 +47,14 @@ async def serving(settings: Settings, stages: Iterable[str] = STAGES) -> AsyncIt
                 stop.set()
 
 
-async def caught_up(settings: Settings, stages: Iterable[str] = STAGES) -> None:
+async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadline_s: float = DEADLINE_S) -> None:
     """Returns when the stages have done all that lies before them, and nothing new has come of it."""
     specs = [STAGES[name] for name in stages]
     topics = [settings.topic(spec.source.name) for spec in specs]
     seen: dict[TopicPartition, int] | None = None
     behind: dict[str, dict[TopicPartition, int]] = {}
     try:
-        async with asyncio.timeout(DEADLINE_S), KafkaOffsets(kafka=settings.kafka) as offsets:
+        async with asyncio.timeout(deadline_s), KafkaOffsets(kafka=settings.kafka) as offsets:
             while True:
                 ends = await offsets.end_offsets(topics)
                 for spec, topic in zip(specs, topics, strict=True):
@@ -63,7 +64,7 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES) -> None:
                 seen = ends
                 await asyncio.sleep(POLL_S)
     except TimeoutError as error:
-        raise AssertionError(f"not caught up in {DEADLINE_S:g} s; behind by {behind}") from error
+        raise AssertionError(f"not caught up in {deadline_s:g} s; behind by {behind}") from error
 
 
 async def followed(settings: Settings, generation: str) -> None:
@@ -93,3 +94,13 @@ async def send_sample(
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send_many(records)
     return len(records)
+
+
+async def flush(settings: Settings) -> None:
+    """Closes all open windows of the tenant."""
+    command = SessionCommand(command="flush", tenant=TENANT)
+    async with Producer(kafka=settings.kafka) as producer:
+        for partition in range(settings.kafka.partitions):
+            await producer.send(
+                settings.topic("messages"), key=encode_key(TENANT), value=command.to_json(), headers=[(KIND, COMMAND)], partition=partition
+            )

@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from memory.keys import encode_key
-from memory.records import SessionCommand, Window
-from runtime.kafka import Producer, create_topics, read_topic
-from runtime.settings import Settings
+from memory.records import Window
+from runtime.kafka import create_topics, read_topic
 from runtime.tenants import add_tenant
 from streams.delivery.folders import tables_folder
 from streams.run import serve_stage
-from tests.streams.flow import TENANT, caught_up, flow_settings, send_sample
+from tests.streams.flow import TENANT, caught_up, flow_settings, flush, send_sample
 from tests.streams.steps import until
 
 pytestmark = pytest.mark.integration
@@ -36,23 +34,10 @@ async def test_what_one_worker_has_begun_the_next_one_ends(kafka: str, redis_url
             workers.create_task(serve_stage("sessions", settings, stops[1]))
             second = tables_folder(settings.data, "sessions") / "1"
             await until(lambda: any(second.rglob("*.db")))
-            await _flush(settings)
+            await flush(settings)
             await caught_up(settings, ["sessions"])
         finally:
             for stop in stops:
                 stop.set()
     windows = [Window.from_json(record.value or b"") async for record in read_topic(settings.topic("windows"), settings.kafka)]
     assert sum(len(window.messages) for window in {window.id: window for window in windows}.values()) == sent
-
-
-async def _flush(settings: Settings) -> None:
-    command = SessionCommand(command="flush", tenant=TENANT)
-    async with Producer(kafka=settings.kafka) as producer:
-        for partition in range(settings.kafka.partitions):
-            await producer.send(
-                settings.topic("messages"),
-                key=encode_key(TENANT),
-                value=command.to_json(),
-                headers=[("varve-kind", b"command")],
-                partition=partition,
-            )
