@@ -43,6 +43,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,
+        metrics=metrics,
         extractor=extractor,
         nearest=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
         recalled=RecalledHashes(client=client, prefix=settings.redis.prefix),

@@ -13,6 +13,7 @@ from models.extraction.port import ExtractionContext, Extractor
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
+from runtime.metrics import Metrics
 from runtime.recalled import RecalledHashes
 from runtime.session_notes import Notes, SessionNotes
 from runtime.settings import Settings
@@ -32,6 +33,7 @@ class ExtractionHandler:
     Args:
         settings: The settings in force.
         tenants: Who is known, with which schema.
+        metrics: Where what answers left out is counted, with its reason.
         extractor: Does the work.
         nearest: Finds the entities that the extractor is shown; None: it is shown none.
         recalled: What recalls returned lately; None: echoes are known by their mark only.
@@ -45,6 +47,7 @@ class ExtractionHandler:
         *,
         settings: Settings,
         tenants: TenantDirectory,
+        metrics: Metrics,
         extractor: Extractor,
         nearest: Recall | None,
         recalled: RecalledHashes | None,
@@ -55,6 +58,7 @@ class ExtractionHandler:
         self._extractions_topic = settings.topic("extractions")
         self._attempts = settings.extraction.attempts
         self._tenants = tenants
+        self._records = metrics.records
         self._extractor = extractor
         self._showing = None if nearest is None else EntitiesToShow(nearest=nearest, shown=shown)
         self._recalled = recalled
@@ -98,6 +102,8 @@ class ExtractionHandler:
                 raise PoisonRecord("input_refused", str(error)) from error
             # A wrong key or model name is no window's fault: where every call is refused, the breaker keeps all of them waiting.
             raise TransientFailure(str(error), dependency=error.dependency) from error
+        for each in extraction.dropped:
+            self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         await self._note(extraction)
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 

@@ -18,6 +18,7 @@ from models.extraction.port import ExtractionContext, Extractor
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
 from runtime.clocks import Clock
+from runtime.metrics import Metrics
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
@@ -56,8 +57,8 @@ class NoUsage:
 
 
 def handler(settings: Settings, tenants: TenantDirectory, extractor: Extractor, **parts: Any) -> ExtractionHandler:
-    none = dict.fromkeys(("nearest", "recalled", "shown", "notes"))
-    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, **{**none, **parts})
+    others = {"metrics": Metrics(), **dict.fromkeys(("nearest", "recalled", "shown", "notes"))}
+    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, **{**others, **parts})
 
 
 @asynccontextmanager

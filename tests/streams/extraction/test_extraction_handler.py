@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memory.keys import decode_key
-from memory.records import Extraction, Segment, Window
+from memory.records import Dropped, Extraction, Segment, Window
+from memory.schema import MemorySchema
 from models.embedding.batched import BatchedEmbedder
 from models.embedding.port import Embedding
 from models.errors import (
@@ -20,11 +21,12 @@ from models.errors import (
     OverloadedError,
     TransientModelError,
 )
-from models.extraction.port import Extractor
+from models.extraction.port import ExtractionContext, Extractor
 from models.offline.extractor import OfflineExtractor
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
+from runtime.metrics import Metrics
 from runtime.recalled import RecalledHashes
 from runtime.redis import connect_redis
 from runtime.session_notes import NotedEvent, SessionNotes
@@ -43,6 +45,22 @@ async def test_an_extraction_goes_to_its_users_key(settings: Settings, tenants: 
     assert (output.topic, decode_key(output.key or b"")) == ("varve.extractions", (TENANT, "agent"))
     assert Extraction.from_json(output.value or b"").sequence == 3
     assert extractor.seen[0][1].name == SCHEMA
+
+
+class Lossy(ScriptedExtractor):
+    """An extractor that leaves things out."""
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        dropped = [Dropped(what="property", reason="not_int64", count=2), Dropped(what="event", reason="duplicate")]
+        return (await super().extract(window, schema, context)).model_copy(update={"dropped": dropped})
+
+
+async def test_what_an_answer_held_that_was_left_out_is_counted_with_its_reason(settings: Settings, tenants: TenantDirectory) -> None:
+    metrics = Metrics()
+    await handler(settings, tenants, Lossy(), metrics=metrics).handle(a_window())
+    text = metrics.render().decode()
+    assert 'varve_records_total{outcome="dropped_property_not_int64",stage="extraction"} 2.0' in text
+    assert 'varve_records_total{outcome="dropped_event_duplicate",stage="extraction"} 1.0' in text
 
 
 @pytest.mark.parametrize(
