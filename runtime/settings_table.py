@@ -8,7 +8,8 @@ from typing import Any, Final
 import orjson
 from pydantic import BaseModel, SecretStr
 
-from runtime.settings import Group, Settings
+from runtime.settings import Settings
+from runtime.settings.group import Group
 
 MASK: Final = "********"
 
@@ -43,7 +44,7 @@ def settings_markdown() -> str:
         "# Settings",
         "",
         "Each comes from the environment or a `.env` file in the working folder, or is the default. `varve config` prints those in force.",
-        "This table is made from `runtime/settings.py` by `python -m runtime.settings_table`; a test holds the two equal.",
+        "This table is made from `runtime/settings/` by `python -m runtime.settings_table`; a test holds the two equal.",
         "",
         "| variable | default | meaning |",
         "|---|---|---|",

@@ -1,0 +1,96 @@
+"""The one settings object. Every value comes from the environment (``VARVE_KAFKA__BOOTSTRAP``) or a ``.env`` file, or is the default.
+
+``docs/settings.md`` lists every value; a test holds that table equal to this package.
+"""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings
+from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings
+from runtime.settings.outside import ClientSettings, LogSettings, RecallSettings, ServiceSettings
+
+__all__ = [
+    "BudgetSettings",
+    "ClientSettings",
+    "DeliverySettings",
+    "EmbeddingSettings",
+    "EndpointSettings",
+    "ExtractionSettings",
+    "KafkaSettings",
+    "LLMSettings",
+    "LogSettings",
+    "RecallSettings",
+    "RedisSettings",
+    "ServiceSettings",
+    "SessionSettings",
+    "Settings",
+    "StoreSettings",
+    "settings",
+]
+
+
+class Settings(BaseSettings):
+    """All settings of Varve."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="VARVE_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        nested_model_default_partial_update=True,
+    )
+
+    data: Path = Field(default=Path(".varve"), description="Folder for local state: tables, the embedded stack's data, the tenants' file.")
+    cache: Path | None = Field(
+        default=None,
+        description="Folder for what can be fetched or built again (Kafka's jars, models); `$XDG_CACHE_HOME/varve` where unset.",
+    )
+    tenants_file: Path | None = Field(
+        default=None, description="JSON: tenants with their schema and hashed API keys; `<data>/tenants.json` where unset."
+    )
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of a stage's health and metrics page; 0: a free one.")
+    metrics_host: str = Field(default="127.0.0.1", description="Address of that page.")
+    kafka: KafkaSettings = KafkaSettings()
+    redis: RedisSettings = RedisSettings()
+    store: StoreSettings = StoreSettings()
+    sessions: SessionSettings = SessionSettings()
+    delivery: DeliverySettings = DeliverySettings()
+    llm: LLMSettings = LLMSettings()
+    budget: BudgetSettings = BudgetSettings()
+    extraction: ExtractionSettings = ExtractionSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    recall: RecallSettings = RecallSettings()
+    service: ServiceSettings = ServiceSettings()
+    client: ClientSettings = ClientSettings()
+    log: LogSettings = LogSettings()
+
+    @property
+    def cache_path(self) -> Path:
+        """The cache folder in force."""
+        return self.cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "varve"
+
+    @property
+    def tenants_path(self) -> Path:
+        """Where the tenants' file lies."""
+        return self.tenants_file or self.data / "tenants.json"
+
+    @property
+    def edge_socket(self) -> Path:
+        """Where the Edge process listens."""
+        return self.store.socket or self.data / "edge.sock"
+
+    def topic(self, name: str) -> str:
+        """A topic's name on the broker."""
+        return f"{self.kafka.topic_prefix}{name}"
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings()

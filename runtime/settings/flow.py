@@ -1,0 +1,113 @@
+"""Where the flow runs, and how: Kafka, Redis, the vector store, windows, delivery."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from runtime.settings.group import Group
+
+
+class KafkaSettings(Group):
+    """The broker, and the topics on it."""
+
+    bootstrap: str = Field(default="127.0.0.1:9092", description="Bootstrap servers, `host:port`, comma-separated.")
+    topic_prefix: str = Field(default="varve.", description="Put before every topic's and consumer group's name.")
+    partitions: int = Field(default=8, ge=1, description="Partitions of each topic that `varve topics create` makes.")
+    replication_factor: int = Field(default=1, ge=1, description="Replicas of each topic that `varve topics create` makes.")
+    min_insync_replicas: int = Field(default=1, ge=1, description="`min.insync.replicas` of those topics.")
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT", description="How to reach the brokers."
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+        default="PLAIN", description="SASL mechanism, where the protocol is a SASL one."
+    )
+    sasl_username: str | None = Field(default=None, description="SASL user name.")
+    sasl_password: SecretStr | None = Field(default=None, description="SASL password.")
+    ssl_cafile: Path | None = Field(default=None, description="CA file for TLS; the system's store where unset.")
+    max_record_bytes: int = Field(
+        default=1_000_000, ge=1024, description="Largest value taken in or produced; a larger message goes to the dead letters."
+    )
+    max_message_bytes: int = Field(
+        default=4_000_000,
+        ge=1024,
+        description="`max.message.bytes` of the topics: above `max_record_bytes`, so that a too large record of a foreign producer "
+        "comes in and is dead-lettered.",
+    )
+    linger_ms: int = Field(default=5, ge=0, description="How long the producer waits to fill a batch.")
+    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(default="none", description="Producer compression.")
+    session_timeout_s: float = Field(default=6.0, gt=0, description="A worker silent for so long loses its partitions.")
+    heartbeat_s: float = Field(default=1.5, gt=0, description="Heartbeat interval of a worker.")
+    request_timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request to a broker.")
+
+
+class RedisSettings(Group):
+    """Redis: session tails, entity views, budgets, the answer cache."""
+
+    url: str = Field(default="redis://127.0.0.1:6379/0", description="`redis://`, `rediss://` or `unix://` address.")
+    prefix: str = Field(default="varve:", description="Put before every key.")
+    timeout_s: float = Field(default=2.0, gt=0, description="Time-out of one command.")
+    tail_ttl_s: float = Field(default=7 * 86400.0, ge=1, description="How long a silent session's tail is kept.")
+
+
+class StoreSettings(Group):
+    """The vector store: Qdrant Edge in a process of its own, or a Qdrant server."""
+
+    kind: Literal["edge", "server"] = Field(default="edge", description="`edge` (embedded) or `server`.")
+    socket: Path | None = Field(default=None, description="Unix socket of the Edge process; `<data>/edge.sock` where unset.")
+    url: str = Field(default="http://127.0.0.1:6333", description="Address of the Qdrant server.")
+    grpc_port: int = Field(default=6334, description="gRPC port of the Qdrant server.")
+    api_key: SecretStr | None = Field(default=None, description="API key of the Qdrant server.")
+    collection: str = Field(default="varve", description="The collection that holds every tenant's memories.")
+    timeout_s: float = Field(default=10.0, gt=0, description="Time-out of one request.")
+
+
+class SessionSettings(Group):
+    """When a window closes (VikingMem 3.1: at least 20 messages give the best memories)."""
+
+    message_count: int = Field(default=20, ge=1, description="From so many messages a window closes at the next pause.")
+    message_cap: int = Field(default=40, ge=1, description="At so many messages it closes, pause or not.")
+    token_count: int = Field(default=4000, ge=1, description="At so many (estimated) tokens it closes.")
+    pause_s: float = Field(default=120.0, ge=0, description="A gap in event time that counts as a pause.")
+    wait_timeout_s: float = Field(default=1800.0, gt=0, description="A session silent for so long (event time) closes its window.")
+    out_of_orderness_s: float = Field(default=30.0, ge=0, description="How far messages may lie behind the newest of their partition.")
+    idle_partition_s: float = Field(
+        default=10.0, gt=0, description="Wall-clock silence after which a partition's clock moves on by itself."
+    )
+    max_future_s: float = Field(default=300.0, ge=0, description="A message dated further ahead of the wall clock is dead-lettered.")
+
+
+class DeliverySettings(Group):
+    """Bounds and retries of every stage."""
+
+    max_in_flight: int = Field(
+        default=1000,
+        ge=1,
+        description="Records that a stage with slow calls holds, per worker; those beyond are read again when their turn comes.",
+    )
+    max_unacked_span: int = Field(
+        default=20_000,
+        ge=1,
+        description="Records of one partition that such a stage has in view, to find other tenants' behind a flood; no commit lies "
+        "further back.",
+    )
+    max_queued: int = Field(
+        default=5000, ge=1, description="Records of one partition that wait for their turn, in a stage that handles them in order."
+    )
+    max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
+    max_batch_bytes: int = Field(default=500_000, ge=1, description="Bytes of such records; a larger one goes alone.")
+    batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")
+    max_batch_interval_s: float = Field(
+        default=1.0, ge=0, description="Most time between them: where making a batch durable takes long, or the stage is behind."
+    )
+    state_cache_bytes: int = Field(
+        default=2_000_000, ge=0, description="What the state objects that a stage keeps in memory may weigh, per partition."
+    )
+    slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls works on at once, per worker.")
+    tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
+    max_tries: int = Field(default=6, ge=1, description="Tries of a record before it is dead-lettered.")
+    backoff_s: float = Field(default=0.2, gt=0, description="First wait between tries; doubles, with jitter.")
+    max_backoff_s: float = Field(default=30.0, gt=0, description="Longest wait between tries.")
+    drain_timeout_s: float = Field(default=20.0, gt=0, description="How long a stopping worker finishes what it has begun.")
+    breaker_failures: int = Field(default=5, ge=1, description="Failures in a row that open a dependency's circuit breaker.")
+    breaker_reset_s: float = Field(default=5.0, gt=0, description="How long an open breaker waits before it lets one call try.")

@@ -1,0 +1,107 @@
+"""LLM and embedding endpoints, what they may use up, and what is asked of them."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from runtime.settings.group import Group
+
+
+class LLMSettings(Group):
+    """The LLM endpoints; without one the offline extractor does the work."""
+
+    base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; none: the offline extractor.")
+    api_key: SecretStr | None = Field(default=None, description="Its API key.")
+    model: str = Field(default="", description="Its model's name.")
+    fallbacks: tuple["EndpointSettings", ...] = Field(default=(), description="Further endpoints (JSON), in order of priority.")
+    response_format: Literal["auto", "json_schema", "json_object", "none"] = Field(
+        default="auto", description="How to ask for JSON; `auto` finds out and remembers."
+    )
+    temperature: float = Field(default=0.0, ge=0, description="Sampling temperature.")
+    max_completion_tokens: int = Field(default=4096, ge=16, description="Longest answer.")
+    context_tokens: int = Field(default=32_000, ge=512, description="The model's context; a prompt is cut to fit.")
+    first_token_timeout_s: float = Field(default=30.0, gt=0, description="Time-out until the first token.")
+    timeout_s: float = Field(default=120.0, gt=0, description="Time-out of a whole call.")
+    hedge_after_s: float | None = Field(default=None, description="Silence after which the next endpoint is asked too; off if unset.")
+    concurrency: int = Field(default=8, ge=1, description="Calls at once, per endpoint, over all workers.")
+    requests_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers; none if unset.")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers; none if unset.")
+    queue_timeout_s: float = Field(default=60.0, gt=0, description="How long a call waits for its turn under these limits.")
+    lease_s: float = Field(default=15.0, gt=0, description="A worker that dies in a call gives its turn back after so long.")
+    cache_ttl_s: float = Field(default=7 * 86400.0, ge=0, description="How long an answer is kept for a redelivery; 0: not at all.")
+    price_table: Path | None = Field(default=None, description="JSON: `{model: {prompt, cached, completion}}` per million tokens.")
+
+
+class BudgetSettings(Group):
+    """What LLM calls may use up, per tenant and day (UTC)."""
+
+    soft_tokens: int | None = Field(default=None, ge=0, description="Tokens from which on to warn, and to defer windows to off-peak hours.")
+    hard_tokens: int | None = Field(default=None, ge=0, description="Tokens that no call may pass; none if unset.")
+    soft_cost: float | None = Field(default=None, ge=0, description="The same as a cost; needs the price table.")
+    hard_cost: float | None = Field(default=None, ge=0, description="The same as a cost; needs the price table.")
+    policy: Literal["wait", "offline"] = Field(
+        default="wait",
+        description="Past the hard budget a window waits for the next day, or is extracted offline; past the soft one it is deferred.",
+    )
+    off_peak_start_hour: int | None = Field(
+        default=None,
+        ge=0,
+        le=23,
+        description="Hour (UTC) from which on windows that the soft budget deferred are extracted; none is deferred if unset.",
+    )
+    off_peak_hours: int = Field(default=8, ge=1, le=24, description="How many hours that time lasts.")
+
+
+class EndpointSettings(Group):
+    """One further OpenAI-compatible endpoint."""
+
+    base_url: str = Field(description="Its address.")
+    api_key: SecretStr | None = Field(default=None, description="Its API key.")
+    model: str = Field(description="Its model's name.")
+
+
+class ExtractionSettings(Group):
+    """The one-pass prompt's bounds, how often a window is asked for, and when two events are one."""
+
+    summary_tokens: int = Field(default=400, ge=0, description="Longest session summary in a prompt, in estimated tokens.")
+    entity_tokens: int = Field(default=250, ge=16, description="Longest entity shown in a prompt.")
+    entities_tokens: int = Field(default=2000, ge=0, description="All entities shown in a prompt.")
+    window_tokens: int = Field(default=8000, ge=256, description="All messages shown in a prompt; the longest are cut first.")
+    attempts: int = Field(
+        default=3, ge=1, description="Times that the model is asked for a window, each with one repair, before it is dead-lettered."
+    )
+    shown_ttl_s: float = Field(
+        default=7 * 86400.0, ge=1, description="How long an extraction that is repeated is shown the entities that it was shown first."
+    )
+    duplicate_similarity: float = Field(
+        default=0.95, gt=0, le=1, description="Cosine from which two events of a session that differ in no fact are one."
+    )
+    doubtful_similarity: float = Field(
+        default=0.85, gt=0, le=1, description="Cosine from which an LLM is asked whether two events are one; below, both stay."
+    )
+
+
+class EmbeddingSettings(Group):
+    """The embedding model."""
+
+    kind: Literal["minilm", "openai", "fastembed"] = Field(
+        default="minilm", description="`minilm` (carried by a package), `openai` (any compatible endpoint) or `fastembed`."
+    )
+    model: str = Field(default="all-MiniLM-L6-v2", description="The model's name, stamped on every point.")
+    base_url: str | None = Field(default=None, description="Address of the embeddings endpoint (`openai`).")
+    api_key: SecretStr | None = Field(default=None, description="Its API key.")
+    dimension: int = Field(default=384, ge=1, description="Dimension of its dense vectors.")
+    compute_type: Literal["int8", "float32"] = Field(default="int8", description="Arithmetic of the embedded model.")
+    threads: int = Field(default=1, ge=1, description="Threads of the embedded model, per process.")
+    max_chars: int = Field(
+        default=8000,
+        ge=1,
+        description="Of a longer text, an embeddings endpoint (`openai`) is sent so many characters. 8000 are 2,000 tokens of English and "
+        "8,000 of Chinese; for a model that refuses more than 512 tokens, 1500 and 400.",
+    )
+    batch_size: int = Field(default=32, ge=1, description="Texts in one batch.")
+    late_tokens: int = Field(default=16, ge=1, description="Late-interaction vectors kept per memory, after pooling.")
+    cache_entries: int = Field(
+        default=2000, ge=0, description="Embeddings kept in memory by content hash, of documents and of queries each; 26 kB a document."
+    )

@@ -1,0 +1,58 @@
+"""What is seen from outside: recall, the query service, its client, the logs."""
+
+from typing import Literal
+
+from pydantic import Field, SecretStr, model_validator
+
+from runtime.settings.group import Group
+
+
+class RecallSettings(Group):
+    """Hybrid recall (VikingMem 3.3)."""
+
+    limit: int = Field(default=10, ge=1, description="Results unless the request says otherwise.")
+    prefetch: int = Field(default=64, ge=1, description="Candidates of each of dense and BM25.")
+    time_weight: float = Field(default=0.0, ge=0, le=1, description="w_time of the final score.")
+    business_weight: float = Field(default=0.0, ge=0, le=1, description="w_busi of the final score.")
+    freshness_window_s: float = Field(default=86400.0, ge=0, description="Memories this young have a temporal score of 1.")
+    half_life_s: float = Field(default=30 * 86400.0, gt=0, description="Behind the window, the temporal score halves in this time.")
+    min_origin_score: float = Field(
+        default=0.0, ge=0, le=1, description="Results whose original score (in [0, 1]) is lower are rejected; 0 rejects none."
+    )
+
+    @model_validator(mode="after")
+    def _weights_leave_room(self) -> "RecallSettings":
+        if self.time_weight + self.business_weight > 1:
+            raise ValueError(f"time_weight + business_weight must not exceed 1, got {self.time_weight:g} + {self.business_weight:g}")
+        return self
+
+
+class ServiceSettings(Group):
+    """The query service."""
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on.")
+    max_batch: int = Field(default=1000, ge=1, description="Messages in one POST.")
+    max_body_bytes: int = Field(default=16_000_000, ge=1024, description="Largest request body.")
+    produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it answers 503.")
+    probe_timeout_s: float = Field(default=2.0, gt=0, description="How long `/readyz` waits for each dependency.")
+    max_pending_recalls: int = Field(
+        default=1000, ge=1, description="Recall records waiting for Kafka beside the answers; more are dropped and counted."
+    )
+
+
+class ClientSettings(Group):
+    """How the command line reaches the query service."""
+
+    url: str | None = Field(
+        default=None, description="Address of the query service; that of the stack on `<data>`, else of `VARVE_SERVICE__*`, where unset."
+    )
+    api_key: SecretStr | None = Field(default=None, description="The tenant's API key; that of the stack on `<data>` where unset.")
+    timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request.")
+
+
+class LogSettings(Group):
+    """Logs of every process."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Lowest level written.")
+    format: Literal["json", "console"] = Field(default="console", description="`json` for machines, `console` for eyes.")
