@@ -24,7 +24,7 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
         ValueError: If the similarities of the settings contradict each other.
     """
     extraction = settings.extraction
-    thresholds = Thresholds(duplicate=extraction.duplicate_similarity, doubtful=extraction.doubtful_similarity)
+    thresholds = Thresholds.of(extraction)
     offline = OfflineExtractor(embedder=embedder, thresholds=thresholds)
     if llm is None:
         return offline

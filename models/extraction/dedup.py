@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,14 @@ from memory.records import Message
 from models.embedding.port import Vector
 from models.extraction.coercion import as_indices
 from models.extraction.drafts import EventDraft, Tally
-from models.extraction.facts import Statement, differ_in_fact, says_all_of, share_frame
+from models.extraction.facts import Statement, differ_in_fact, either_says_all, says_all_of, share_frame
 from models.extraction.fencing import fenced, nonce_of, one_line
 from models.extraction.flow import Flow
 from models.extraction.lenient_json import read_json
 from models.extraction.occasions import may_be_two
 from models.llm.port import ChatMessage, LLMRequest
 from runtime.session_notes import NotedEvent
+from runtime.settings import ExtractionSettings
 
 _MAX_DOUBTS: Final = 20
 _MAX_EVIDENCE: Final = 20
@@ -53,6 +54,15 @@ class Thresholds:
 
     duplicate: float
     doubtful: float
+
+    @classmethod
+    def of(cls, settings: ExtractionSettings) -> Self:
+        """Those that the settings say.
+
+        Raises:
+            ValueError: If they contradict each other.
+        """
+        return cls(duplicate=settings.duplicate_similarity, doubtful=settings.doubtful_similarity)
 
     def __post_init__(self) -> None:
         if not 0 < self.doubtful <= self.duplicate <= 1:
@@ -164,7 +174,7 @@ class _Alterations:
 
 
 def _agree(one: Statement, other: Statement) -> bool:
-    return (says_all_of(one, other) or says_all_of(other, one)) and not differ_in_fact(one, other)
+    return either_says_all(one, other) and not differ_in_fact(one, other)
 
 
 def _told_apart(one: Candidate, other: Candidate) -> bool:
@@ -187,7 +197,7 @@ def _is_one(later: Candidate, earlier: Candidate) -> bool:
         return False
     if earlier.is_laid_down:
         return says_all_of(earlier.statement, later.statement) and later.statement.properties.keys() <= earlier.statement.properties.keys()
-    return says_all_of(earlier.statement, later.statement) or says_all_of(later.statement, earlier.statement)
+    return either_says_all(earlier.statement, later.statement)
 
 
 def resolution_flow(candidates: Sequence[Candidate], doubts: Sequence[Doubt], request: LLMRequest) -> Flow[list[Doubt]]:

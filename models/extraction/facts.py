@@ -98,6 +98,11 @@ def says_all_of(one: Statement, other: Statement) -> bool:
     return _is_subsequence(other.words, one.words)
 
 
+def either_says_all(one: Statement, other: Statement) -> bool:
+    """Whether one of two statements holds all the words of the other."""
+    return says_all_of(one, other) or says_all_of(other, one)
+
+
 def share_frame(one: Statement, other: Statement) -> bool:
     """Whether two statements begin and end with the same words, half of those of the shorter at least, and differ between."""
     shorter = min(len(one.words), len(other.words))

@@ -18,8 +18,7 @@ from models.offline.repetitions import may_hold_repetitions, without_repetitions
 from runtime.settings import ExtractionSettings
 
 NAME = "offline"
-_DEFAULTS: Final = ExtractionSettings()
-_THRESHOLDS: Final = Thresholds(duplicate=_DEFAULTS.duplicate_similarity, doubtful=_DEFAULTS.doubtful_similarity)
+_THRESHOLDS: Final = Thresholds.of(ExtractionSettings())
 
 
 class OfflineExtractor:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from models.embedding.port import Vector
 from models.extraction.dedup import Candidate, Thresholds, compare, merge
 from models.extraction.drafts import Draft
-from models.extraction.facts import says_all_of
+from models.extraction.facts import either_says_all
 from models.extraction.reading import MAX_KEYWORDS
 
 
@@ -17,7 +17,7 @@ def may_hold_repetitions(candidates: Sequence[Candidate]) -> bool:
         candidates: The session's events, then the window's.
     """
     return any(
-        later.type == earlier.type and (says_all_of(earlier.statement, later.statement) or says_all_of(later.statement, earlier.statement))
+        later.type == earlier.type and either_says_all(earlier.statement, later.statement)
         for place, later in enumerate(candidates)
         if not later.is_laid_down
         for earlier in candidates[:place]

@@ -25,17 +25,20 @@ class NoState:
         """Nothing."""
 
 
-def lanes_of(settings: Settings, codec: Codec[Any], new_handler: Callable[[int], BatchHandler]) -> NewDriver:
+def lanes_of(
+    settings: Settings, codec: Codec[Any], new_handler: Callable[[int], BatchHandler], *, new_lanes: Callable[..., Lanes] = Lanes
+) -> NewDriver:
     """A driver that handles every partition in the order of its log.
 
     Args:
         settings: The settings in force.
         codec: How the stage's state becomes bytes.
         new_handler: Makes the handler of one partition.
+        new_lanes: Makes the driver, for a stage whose lanes do more.
     """
 
     def new_driver(context: StageContext, rows: RowsOf) -> Driver:
-        return Lanes(
+        return new_lanes(
             context=context,
             new_handler=new_handler,
             rows=rows,

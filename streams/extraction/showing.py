@@ -34,16 +34,20 @@ class EntitiesToShow:
         """
         if not schema.entity_types:
             return ()
-        try:
-            shown = None if self._shown is None else await self._shown.of(window.tenant, window.id, generation)
-            if shown is not None:
-                return shown
-            entities = await self._nearest_to(window, schema, generation)
-            if self._shown is not None:
-                await self._shown.remember(window.tenant, window.id, generation, entities)
-        except RedisUnavailableError as error:
-            _log.warning("whether the window was extracted before is known by its messages alone", why=str(error))
+        if self._shown is None:
             return await self._nearest_to(window, schema, generation)
+        try:
+            shown = await self._shown.of(window.tenant, window.id, generation)
+        except RedisUnavailableError as error:
+            _warn_that_it_may_be_shown_others(error)
+            return await self._nearest_to(window, schema, generation)
+        if shown is not None:
+            return shown
+        entities = await self._nearest_to(window, schema, generation)
+        try:
+            await self._shown.remember(window.tenant, window.id, generation, entities)
+        except RedisUnavailableError as error:
+            _warn_that_it_may_be_shown_others(error)
         return entities
 
     async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
@@ -66,3 +70,7 @@ class EntitiesToShow:
             raise TransientFailure(str(error), dependency="embedding") from error
         messages = {message.id for message in window.messages}
         return tuple(entity for entity in nearest if messages.isdisjoint(entity.message_ids))
+
+
+def _warn_that_it_may_be_shown_others(error: RedisUnavailableError) -> None:
+    _log.warning("whether the window was extracted before is known by its messages alone", why=str(error))

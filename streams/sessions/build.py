@@ -1,14 +1,13 @@
 """What the sessions stage runs on."""
 
 from contextlib import AsyncExitStack
+from functools import partial
 
 from runtime.metrics import Metrics
 from runtime.redis import connect_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, RowsOf
-from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver
+from streams.delivery.build import NewDriver, lanes_of
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.lanes import SessionLanes
@@ -26,18 +25,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     feed = TailFeed(tail=tail, metrics=metrics)
     feed.start()
     resources.push_async_callback(feed.stop)
-
-    def new_driver(context: StageContext, rows: RowsOf) -> Driver:
-        return SessionLanes(
-            feed=feed,
-            context=context,
-            new_handler=lambda partition: SessionsHandler(
-                partition=partition, settings=settings, tenants=tenants, tail=feed, metrics=metrics
-            ),
-            rows=rows,
-            codec=SessionCodec(),
-            max_span=settings.delivery.max_queued,
-            cache_bytes=settings.delivery.state_cache_bytes,
-        )
-
-    return new_driver
+    return lanes_of(
+        settings,
+        SessionCodec(),
+        lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=feed, metrics=metrics),
+        new_lanes=partial(SessionLanes, feed=feed),
+    )

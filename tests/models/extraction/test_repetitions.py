@@ -16,7 +16,7 @@ from runtime.session_notes import NotedEvent
 from runtime.settings import ExtractionSettings
 
 DAY = datetime(2023, 5, 7, 12, tzinfo=UTC)
-THRESHOLDS = Thresholds(duplicate=ExtractionSettings().duplicate_similarity, doubtful=ExtractionSettings().doubtful_similarity)
+THRESHOLDS = Thresholds.of(ExtractionSettings())
 
 
 def statement(content: str, day: int = 0, **properties: Any) -> Statement:

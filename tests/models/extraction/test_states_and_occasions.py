@@ -16,7 +16,7 @@ from runtime.settings import ExtractionSettings
 MORNING = datetime(2023, 5, 7, 7, tzinfo=UTC)
 SOON = timedelta(minutes=2)
 EVENING = timedelta(hours=12)
-THRESHOLDS = Thresholds(duplicate=ExtractionSettings().duplicate_similarity, doubtful=ExtractionSettings().doubtful_similarity)
+THRESHOLDS = Thresholds.of(ExtractionSettings())
 OPEN, CLOSED = "The garage door is open.", "The garage door is closed."
 
 
