@@ -5,9 +5,12 @@ import pytest
 
 from runtime.kafka import create_topics
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
+from runtime.tenants import TenantDirectory, add_tenant
 from tests.retrieval.edge_process import EdgeProcess
 from tests.streams.flow import TENANT, flow_settings
+from tests.streams.laid_down import SCHEMA as AGENTS_SCHEMA
+from tests.streams.laid_down import TENANT as AGENTS
+from tests.streams.steps import plain_settings, tenants_of
 
 
 @pytest.fixture
@@ -18,3 +21,15 @@ async def flow(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) ->
         add_tenant(settings.tenants_path, TENANT, schema="companion")
         await create_topics(settings)
         yield settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings of a stage whose handler is called without a broker."""
+    return plain_settings(tmp_path)
+
+
+@pytest.fixture
+def tenants(settings: Settings) -> TenantDirectory:
+    """A tenant of agents."""
+    return tenants_of(settings, {AGENTS: AGENTS_SCHEMA})

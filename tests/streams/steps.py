@@ -4,11 +4,17 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from runtime.breaker import CircuitBreaker
+from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, add_tenant
+from streams.delivery.backoff import Backoff
 from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.context import StageContext
+from streams.delivery.outbox import Outbox
+from streams.delivery.pacer import Pacer
 from streams.delivery.records import Delivered, Headers
 from streams.delivery.state import Codec, PartitionState, Row
 
@@ -70,6 +76,23 @@ class Steps:
 
     def commit(self) -> None:
         self.state.commit(self.state.changes(), 0)
+
+
+def stage_context(outbox: object, **parts: Any) -> StageContext:
+    """What lanes or chains share, with waits as short as can be; ``parts`` are what a test wants otherwise."""
+    usual = {
+        "stage": "test",
+        "metrics": Metrics(),
+        "backoff": Backoff(first_s=0.001, longest_s=0.002),
+        "new_breaker": lambda: CircuitBreaker(failures=3, reset_s=0.005),
+        "dead_letters_topic": "dead-letters",
+        "changelog_topic": None,
+        "max_batch": 1,
+        "max_batch_bytes": 1000,
+        "pacer": Pacer(shortest_s=0.0, longest_s=0.0),
+        "may_write": lambda generation: True,
+    }
+    return StageContext(outbox=cast(Outbox, outbox), **{**usual, **parts})
 
 
 def delivered(topic: str, offset: int, key: bytes | None, value: bytes | None, *, headers: Headers = (), partition: int = 0) -> Delivered:

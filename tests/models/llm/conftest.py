@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -37,6 +38,17 @@ class UsageList:
         if self.fault is not None:
             raise self.fault
         self.records.append(usage)
+
+
+@pytest.fixture
+def prefix() -> str:
+    return f"test-{uuid.uuid4().hex}:"
+
+
+@pytest.fixture
+async def redis(redis_url: str) -> AsyncIterator[Redis]:
+    async with Redis.from_url(redis_url) as client:
+        yield client
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """Answers kept in a real Redis: what is none is a miss, and is put right by the next answer."""
 
-import uuid
-from collections.abc import AsyncIterator
-
 import pytest
 from redis.asyncio import Redis
 
@@ -11,17 +8,6 @@ from models.llm.port import LLMAnswer, LLMUsage
 from models.llm.shared import SharedState
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture
-def prefix() -> str:
-    return f"test-{uuid.uuid4().hex}:"
-
-
-@pytest.fixture
-async def redis(redis_url: str) -> AsyncIterator[Redis]:
-    async with Redis.from_url(redis_url) as client:
-        yield client
 
 
 @pytest.fixture

@@ -6,20 +6,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from runtime.breaker import CircuitBreaker
-from runtime.metrics import Metrics
-from streams.delivery.backoff import Backoff
 from streams.delivery.batch import Batch
-from streams.delivery.context import StageContext
 from streams.delivery.lane import Lane
-from streams.delivery.outbox import Outbox
-from streams.delivery.pacer import Pacer
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState, Row
 from streams.errors import PoisonRecord, TransientFailure
-from tests.streams.steps import RowsInMemory, delivered, until
+from tests.streams.steps import RowsInMemory, delivered, stage_context, until
 
 GENERATION = 3
 CHANGELOG = "g-state-changelog"
@@ -139,17 +133,11 @@ class Scene:
         self.rows = JournaledRows(self.journal)
         self.handler = Script()
         self.generation = GENERATION
-        context = StageContext(
-            stage="test",
-            outbox=cast(Outbox, self.outbox),
-            metrics=Metrics(),
-            backoff=Backoff(first_s=0.001, longest_s=0.002),
-            new_breaker=lambda: CircuitBreaker(failures=3, reset_s=0.005),
+        context = stage_context(
+            self.outbox,
             dead_letters_topic=LETTERS,
             changelog_topic=CHANGELOG,
             max_batch=3,
-            max_batch_bytes=1000,
-            pacer=Pacer(shortest_s=0.0, longest_s=0.0),
             may_write=lambda generation: generation == self.generation,
         )
         state = PartitionState(self.rows, Counts(), cache_bytes=100_000)

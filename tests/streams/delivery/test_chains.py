@@ -6,17 +6,12 @@ from contextlib import asynccontextmanager
 from typing import cast
 
 from runtime.breaker import CircuitBreaker
-from runtime.metrics import Metrics
-from streams.delivery.backoff import Backoff
 from streams.delivery.chains import Chains
-from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
-from streams.delivery.outbox import Outbox
-from streams.delivery.pacer import Pacer
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecord, TransientFailure
-from tests.streams.steps import delivered, until
+from tests.streams.steps import delivered, stage_context, until
 
 TOPIC = "windows"
 SLOTS = 4
@@ -45,17 +40,9 @@ class Scene:
         self.generation = 1
         self.broker_failures = 0
         self.broker_gate: asyncio.Event | None = None
-        context = StageContext(
-            stage="test",
-            outbox=cast(Outbox, self),
-            metrics=Metrics(),
-            backoff=Backoff(first_s=0.001, longest_s=0.002),
+        context = stage_context(
+            self,
             new_breaker=lambda: CircuitBreaker(failures=4, reset_s=reset_s),
-            dead_letters_topic="dead-letters",
-            changelog_topic=None,
-            max_batch=1,
-            max_batch_bytes=1000,
-            pacer=Pacer(shortest_s=0, longest_s=0),
             may_write=lambda generation: generation == self.generation,
         )
         scheduler: Scheduler[FaustRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=50)

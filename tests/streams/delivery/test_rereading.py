@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from aiokafka import TopicPartition
@@ -12,19 +11,14 @@ from aiokafka.admin.records_to_delete import RecordsToDelete
 
 from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
-from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings
-from streams.delivery.backoff import Backoff
 from streams.delivery.chains import Chains
-from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
-from streams.delivery.outbox import Outbox
-from streams.delivery.pacer import Pacer
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.rereading import Rereader
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecord, TransientFailure
-from tests.streams.steps import until
+from tests.streams.steps import stage_context, until
 
 TOPIC = "windows"
 COUNT = 50
@@ -43,19 +37,7 @@ class Scene:
         self.away = 10
         self.longest_held = 0
         self.events: list[SimpleNamespace] = []
-        context = StageContext(
-            stage="test",
-            outbox=cast(Outbox, self),
-            metrics=Metrics(),
-            backoff=Backoff(first_s=0.001, longest_s=0.002),
-            new_breaker=lambda: CircuitBreaker(failures=10, reset_s=0.002),
-            dead_letters_topic="dead-letters",
-            changelog_topic=None,
-            max_batch=1,
-            max_batch_bytes=1000,
-            pacer=Pacer(shortest_s=0, longest_s=0),
-            may_write=lambda generation: True,
-        )
+        context = stage_context(self, new_breaker=lambda: CircuitBreaker(failures=10, reset_s=0.002))
         scheduler = Scheduler[FaustRecord](slots=2, tenant_share=1.0, max_in_flight=2, max_span=COUNT, let_go=FaustRecord.let_go)
         self.chains = Chains(context=context, handler=self, topic=TOPIC, scheduler=scheduler, max_tries=3, reread=self.read_again)
 

@@ -1,7 +1,5 @@
 """The events stage: what a window laid down is replaced exactly when it is extracted again, and repeated without harm."""
 
-from pathlib import Path
-
 import pytest
 
 from memory.headers import ORIGIN
@@ -14,18 +12,8 @@ from streams.delivery.batch import Batch
 from streams.delivery.records import Outgoing
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LaidDown, LedgerCodec
-from tests.streams.laid_down import SCHEMA, TENANT, extraction, in_log
-from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return plain_settings(tmp_path)
-
-
-@pytest.fixture
-def tenants(settings: Settings) -> TenantDirectory:
-    return tenants_of(settings, {TENANT: SCHEMA})
+from tests.streams.laid_down import TENANT, extraction, in_log
+from tests.streams.steps import RowsInMemory, Steps, delivered, tenants_of
 
 
 @pytest.fixture

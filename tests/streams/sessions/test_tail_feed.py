@@ -8,22 +8,17 @@ from typing import cast
 import pytest
 
 from memory.keys import encode_key
-from runtime.breaker import CircuitBreaker
 from runtime.errors import RedisUnavailableError
 from runtime.metrics import Metrics
 from runtime.session_tail import SessionTail, TailUpdate, TailWindow
 from runtime.settings import KafkaSettings
-from streams.delivery.backoff import Backoff
-from streams.delivery.context import StageContext
-from streams.delivery.outbox import Outbox
-from streams.delivery.pacer import Pacer
 from streams.sessions import tail as tail_module
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.lanes import SessionLanes
 from streams.sessions.tail import TailFeed
 from streams.sessions.windows import SessionState
-from tests.streams.steps import RowsInMemory, plain_settings, tenants_of, until
+from tests.streams.steps import RowsInMemory, plain_settings, stage_context, tenants_of, until
 
 
 class ScriptedTail:
@@ -172,19 +167,7 @@ async def test_the_stage_writes_tails_under_the_generation_that_it_was_assigned(
     tenants = tenants_of(settings, {"acme": "companion"})
     metrics = Metrics()
     present = 1
-    context = StageContext(
-        stage="sessions",
-        outbox=cast(Outbox, None),
-        metrics=metrics,
-        backoff=Backoff(first_s=0.001, longest_s=0.002),
-        new_breaker=lambda: CircuitBreaker(failures=3, reset_s=0.005),
-        dead_letters_topic="letters",
-        changelog_topic=None,
-        max_batch=1,
-        max_batch_bytes=1000,
-        pacer=Pacer(shortest_s=0.0, longest_s=0.0),
-        may_write=lambda generation: generation == present,
-    )
+    context = stage_context(None, stage="sessions", metrics=metrics, may_write=lambda generation: generation == present)
     state = session("recovered", b"1")
     state.last_event_ms = 1
     rows = RowsInMemory()
