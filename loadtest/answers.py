@@ -69,13 +69,12 @@ def _types(rules: str, heading: str) -> Iterator[_Type]:
 def _event(event_type: _Type, number: int, text: str) -> dict[str, Any]:
     event: dict[str, Any] = {
         form.TYPE: event_type.name,
-        form.SEGMENT: 0,
         form.MESSAGES: [number],
-        form.DATE: None,
+        form.DATE: "",
         form.CONTENT: text,
     }
-    if event_type.properties:
-        event[form.PROPERTIES] = {name: _value(value_type, text) for name, value_type in event_type.properties.items()}
+    values = {name: _value(value_type, text) for name, value_type in event_type.properties.items()}
+    event |= {form.PROPERTIES: values} if form.stand_apart(values) else values
     words = sorted(set(re.findall(r"[^\W\d_]{4,}", text.lower())), key=lambda word: (-len(word), word))
     return event | {form.KEYWORDS: words[:3], form.WEIGHT: len(text) % (form.HEAVIEST + 1)}
 
@@ -99,7 +98,7 @@ def _value(value_type: str, text: str) -> Any:
         case "float32":
             return float(numbers[0]) if numbers else None
         case "string":
-            return " ".join(words) or None
+            return " ".join(words)
         case "bool":
             return "not" not in text.lower().split()
         case "list<int64>":

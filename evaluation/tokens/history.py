@@ -8,6 +8,7 @@ from evaluation.locomo import AnnotatedWindow
 from evaluation.tokens.counting import Counter
 from evaluation.tokens.pipelines import one_pass, one_pass_without_eua
 from evaluation.tokens.scenes import Director, Entity, Scene
+from evaluation.tokens.sums import Sum
 from memory.records import Memory
 from memory.schema import MemorySchema
 from models.embedding.port import Embedder
@@ -29,7 +30,7 @@ async def tokens_by_history(
 
     Returns:
         For each growth: the windows in the history, the entities that it left, the mean prompt and completion tokens of a window, and
-        the ratio of all tokens to those of one-pass extraction without EUA, whose merges rewrite the aged entities.
+        the ratios of cost and of tokens to one-pass extraction without EUA, whose merges rewrite the aged entities.
     """
     scenes = [scene async for scene in Director(schema=schema, embedder=embedder).scenes(windows)]
     return [_row(scenes, schema, growth, count) for growth in GROWTH]
@@ -38,19 +39,19 @@ async def tokens_by_history(
 def _row(scenes: Sequence[Scene], schema: MemorySchema, growth: int, count: Counter) -> dict[str, Any]:
     texts = _texts_left_by(scenes, growth)
     entities = tuple(_left_by(scenes, growth, texts))
-    calls = [call for scene in scenes for call in one_pass(replace(scene, nearest=entities), schema)]
-    prompt = sum(count(call.prefix) + count(call.body) for call in calls)
-    completion = sum(count(call.answer) for call in calls)
-    merged = [call for scene in scenes for call in one_pass_without_eua(_aged(scene, texts), schema)]
-    without = sum(count(call.prefix) + count(call.body) + count(call.answer) for call in merged)
+    eua, without = Sum(), Sum()
+    for scene in scenes:
+        eua.add_calls(one_pass(replace(scene, nearest=entities), schema), count)
+        without.add_calls(one_pass_without_eua(_aged(scene, texts), schema), count)
     return {
         "growth": growth,
         "windows_before": len(scenes) * growth,
         "entities": len(entities),
-        "prompt_tokens": round(prompt / len(calls), 1),
-        "completion_tokens": round(completion / len(calls), 1),
-        "tokens": round((prompt + completion) / len(calls), 1),
-        "eua_to_one_pass": round((prompt + completion) / without, 4),
+        "prompt_tokens": round(eua.prompt / eua.calls, 1),
+        "completion_tokens": round(eua.completion / eua.calls, 1),
+        "tokens": round(eua.tokens / eua.calls, 1),
+        "eua_to_one_pass": round(eua.cost / without.cost, 4),
+        "eua_to_one_pass_by_tokens": round(eua.tokens / without.tokens, 4),
     }
 
 

@@ -52,7 +52,7 @@ def multi_pass(scene: Scene, schema: MemorySchema) -> Iterator[Call]:
     Event types are asked for by the prompt that the extractor compiles for that type alone.
     """
     for event_type in schema.event_types:
-        own = [{**event, form.SEGMENT: None} for event in scene.events if event[form.TYPE] == event_type.name]
+        own = [event for event in scene.events if event[form.TYPE] == event_type.name]
         alone = MemorySchema(name=schema.name, event_types=(event_type,))
         yield _extraction(scene, alone, (), {form.SEGMENTS: (), form.EVENTS: own})
     for entity_type in form.patched_types(schema):
@@ -95,7 +95,7 @@ def per_message(scene: Scene, memories: Sequence[str]) -> Iterator[Call]:
 
 
 def _extraction(scene: Scene, schema: MemorySchema, nearest: Any, lists: dict[str, Any]) -> Call:
-    context = ExtractionContext(session_summary=scene.annotated.summary, entities=tuple(nearest))
+    context = ExtractionContext(session_summary="; ".join(scene.topics_before), entities=tuple(nearest))
     prompt = build_prompt(Rules(scene.annotated.window, schema), context, _LIMITS)
     return Call(prompt.prefix, prompt.body, form.encode_answer({name: lists[name] for name in form.LISTS if name in lists}))
 

@@ -4,6 +4,7 @@ Events are the observations that LoCoMo's authors wrote down (9 a window, 15 wor
 the offline extractor; what changes an entity are the session's significant events, and for a topic the observations on it.
 """
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -70,6 +71,8 @@ class Scene:
     """A window, what a model is shown beside it, and what it answers."""
 
     annotated: AnnotatedWindow
+    topics_before: tuple[str, ...]
+    """Of the same session's windows before, which is what the extraction stage tells of them."""
     nearest: tuple[Memory, ...]
     segments: tuple[dict[str, Any], ...]
     events: tuple[dict[str, Any], ...]
@@ -90,6 +93,7 @@ class Director:
         types = [f"{each.name}: {each.description}" for each in self._schema.event_types]
         type_vectors = await self._vectors(types)
         entities: list[Entity] = []
+        topics: dict[str, list[str]] = defaultdict(list)
         for annotated in windows:
             texts = [each.text for each in annotated.observations]
             vectors = await self._vectors(texts)
@@ -102,14 +106,16 @@ class Director:
             ]
             yield Scene(
                 annotated=annotated,
+                topics_before=tuple(dict.fromkeys(topics[annotated.window.session])),
                 nearest=nearest,
                 segments=tuple({form.TOPIC: each.topic, form.RANGES: [list(pair) for pair in each.ranges]} for each in laid_down.segments),
                 events=tuple(
-                    _event(self._schema.event_types[int(np.argmax(type_vectors @ vector))], observation, place, annotated, number)
-                    for number, (observation, vector, place) in enumerate(zip(annotated.observations, vectors, places, strict=True))
+                    _event(self._schema.event_types[int(np.argmax(type_vectors @ vector))], observation, annotated, number)
+                    for number, (observation, vector) in enumerate(zip(annotated.observations, vectors, strict=True))
                 ),
                 changes=tuple(changes),
             )
+            topics[annotated.window.session] += [each.topic for each in laid_down.segments]
 
     async def _vectors(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
         embeddings = await self._embedder.embed_documents(list(texts)) if texts else []
@@ -195,25 +201,24 @@ def _segment_of(observation: Observation, segments: Sequence[Segment]) -> int | 
     return None
 
 
-def _event(event_type: EventType, observation: Observation, segment: int | None, annotated: AnnotatedWindow, number: int) -> dict[str, Any]:
+def _event(event_type: EventType, observation: Observation, annotated: AnnotatedWindow, number: int) -> dict[str, Any]:
     said = annotated.window.messages[observation.places[0]].event_time
     event: dict[str, Any] = {
         form.TYPE: event_type.name,
-        form.SEGMENT: segment,
         form.MESSAGES: list(observation.places),
-        form.DATE: f"{said:%Y-%m-%d}" if number % _EVERY_THIRD == 0 else None,
+        form.DATE: f"{said:%Y-%m-%d}" if number % _EVERY_THIRD == 0 else "",
         form.CONTENT: observation.text,
     }
-    if event_type.properties:
-        event[form.PROPERTIES] = {each.name: _value(each, observation.text, place) for place, each in enumerate(event_type.properties)}
+    values = {each.name: _value(each, observation.text, place) for place, each in enumerate(event_type.properties)}
+    event |= {form.PROPERTIES: values} if form.stand_apart(values) else values
     words = sorted(set(observation.text.strip(".").split()), key=lambda word: (-len(word), word))
     return event | {form.KEYWORDS: words[:3], form.WEIGHT: 5}
 
 
 def _value(each: Property, text: str, place: int) -> Any:
-    """A value of a property's type: a few words of the text for the first two properties, null for every third."""
+    """A value of a property's type: a few words of the text for the first two properties, nothing for every third."""
     if place % _EVERY_THIRD == _EVERY_THIRD - 1:
-        return [] if each.value_type.startswith("list") else None
+        return [] if each.value_type.startswith("list") else "" if each.value_type == "string" else None
     words = text.split()[place : place + _WORDS_IN_VALUE]
     values: dict[str, Any] = {"int64": 7, "float32": 2.5, "bool": True, "string": " ".join(words), "list<string>": words[:1]}
     return values.get(each.value_type, [])

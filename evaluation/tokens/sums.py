@@ -1,7 +1,11 @@
 """Sums of what calls cost."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
+
+from evaluation.tokens.counting import Counter
+from evaluation.tokens.pipelines import Call
 
 _CACHED_FROM: Final = 1024
 _CACHED_PRICE: Final = 0.5
@@ -18,6 +22,11 @@ class Sum:
     completion: int = 0
     cost: float = 0.0
     """In prices of an uncached prompt token."""
+
+    def add_calls(self, calls: Iterable[Call], count: Counter) -> None:
+        """Adds calls by their texts."""
+        for call in calls:
+            self.add(prefix=count(call.prefix), body=count(call.body), completion=count(call.answer))
 
     def add(self, *, prefix: int, body: int, completion: int) -> None:
         """Adds a call."""

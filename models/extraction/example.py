@@ -43,14 +43,12 @@ def example(schema: MemorySchema) -> str:
 def _event(event_type: EventType, shown: tuple[Property, ...], content: str) -> dict[str, Any]:
     event: dict[str, Any] = {
         form.TYPE: event_type.name,
-        form.SEGMENT: 0,
         form.MESSAGES: [1, 4],
         form.DATE: "2024-03-04",
         form.CONTENT: content,
     }
-    if event_type.properties:
-        values = {each.name: _value(each.value_type, place) for place, each in enumerate(shown)}
-        event[form.PROPERTIES] = values
+    values = {each.name: _value(each.value_type, place) for place, each in enumerate(shown)}
+    event |= {form.PROPERTIES: values} if form.stand_apart(each.name for each in event_type.properties) else values
     return event | {form.KEYWORDS: [_words(event_type.name)], form.WEIGHT: 6}
 
 

@@ -1,8 +1,9 @@
 """The form of an answer: what the one-pass prompt asks for, as a JSON schema, and its names in one place.
 
-``{"segments": [{"topic", "ranges"}], "events": [{"type", "segment", "msgs", "date", "content", "props", "keywords", "weight"}],
+``{"segments": [{"topic", "ranges"}], "events": [{"type", "msgs", "date", "content", ..., "keywords", "weight"}],
 "patches": [{"type", "key", "field", "msgs", "search", "replace"}]}``. Short whole words cost one token each, as single letters do,
-and any model understands them.
+and any model understands them. Which segment an event belongs to is not asked for: its messages tell. A
+type's properties stand beside an event's own fields.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,14 +26,16 @@ MESSAGES: Final = "msgs"
 TOPIC: Final = "topic"
 RANGES: Final = "ranges"
 
-SEGMENT: Final = "segment"
 DATE: Final = "date"
 CONTENT: Final = "content"
 PROPERTIES: Final = "props"
+"""Holds the properties of a type that has one named as an event's own field."""
 KEYWORDS: Final = "keywords"
 WEIGHT: Final = "weight"
 HEAVIEST: Final = 10
 """``weight`` is a whole number from 0 to this: one token, where a fraction costs three."""
+
+EVENT_FIELDS: Final = frozenset({TYPE, MESSAGES, DATE, CONTENT, PROPERTIES, KEYWORDS, WEIGHT})
 
 KEY: Final = "key"
 FIELD: Final = "field"
@@ -47,12 +50,12 @@ _DEEPEST: Final = 100
 
 _MOST_RANGES: Final = 12
 _MOST_PLACES: Final = 20
-_MOST_KEYWORDS: Final = 5
+_MOST_KEYWORDS: Final = 3
 
 _JSON_TYPES: Final[Mapping[ValueType, Mapping[str, Any]]] = {
     "int64": {"type": ["integer", "null"]},
     "float32": {"type": ["number", "null"]},
-    "string": {"type": ["string", "null"]},
+    "string": {"type": "string"},
     "bool": {"type": ["boolean", "null"]},
     "list<int64>": {"type": "array", "items": {"type": "integer"}},
     "list<float32>": {"type": "array", "items": {"type": "number"}},
@@ -71,6 +74,11 @@ def named_key_parts(entity_type: EntityType) -> tuple[str, ...]:
     return tuple(part for part in entity_type.keys if part not in KNOWN_FROM_WINDOW)
 
 
+def stand_apart(names: Iterable[str]) -> bool:
+    """Whether properties of these names stand in an object of their own: one bears the name of an event's own field."""
+    return not EVENT_FIELDS.isdisjoint(names)
+
+
 def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
     """An answer as the shortest JSON of its form. Never raises on what was read of a model's answer."""
     answer = {name: list(items) for name, items in lists.items()}
@@ -83,7 +91,8 @@ def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
 def answer_schema(schema: MemorySchema) -> dict[str, Any]:
     """The JSON schema of an answer under a memory schema: equal bytes for equal schemas, whatever the window.
 
-    It keeps to what strict endpoints accept: every property required, null for what is absent, no further ones. Lists of numbers and
+    It keeps to what strict endpoints accept: every property required and no further ones; what is absent is an empty text (a token less
+    than null, and no union of types), an empty list or null. Lists of numbers and
     keywords are bounded, for it is there that small models count on for ever.
     """
     ranges = _list_of(_list_of({"type": "integer"}, minItems=2, maxItems=2), maxItems=_MOST_RANGES)
@@ -115,13 +124,12 @@ def _writable(value: Any, *, depth: int) -> Any:
 def _event_schema(event_type: EventType) -> dict[str, Any]:
     fields: dict[str, Any] = {
         TYPE: {"type": "string", "enum": [event_type.name]},
-        SEGMENT: {"type": ["integer", "null"]},
         MESSAGES: _indices(),
-        DATE: {"type": ["string", "null"]},
+        DATE: {"type": "string"},
         CONTENT: {"type": "string"},
     }
-    if event_type.properties:
-        fields[PROPERTIES] = _object({each.name: _value_schema(each) for each in event_type.properties})
+    properties = {each.name: _value_schema(each) for each in event_type.properties}
+    fields |= {PROPERTIES: _object(properties)} if stand_apart(properties) else properties
     return _object(fields | {KEYWORDS: _list_of({"type": "string"}, maxItems=_MOST_KEYWORDS), WEIGHT: {"type": "integer"}})
 
 

@@ -25,21 +25,23 @@ is one segment with several ranges. Leave out greetings, fillers and small talk.
 
 _EVENT_RULE: Final = """## events
 One object for each thing that happened or was said to be so, of one of the types below; nothing twice, nothing that no message says.
-- "type": the event type. "segment": its place in segments, from 0, or null. "msgs": numbers of the messages it rests on, best first.
-- "date": when it happened, YYYY-MM-DD or YYYY-MM-DDTHH:MM, worked out from the message's own date ("yesterday", "last Friday"); null if \
-it is the message's own day or unknown.
+- "type": the event type. "msgs": numbers of the messages it rests on, best first.
+- "date": when it happened, YYYY-MM-DD or YYYY-MM-DDTHH:MM, worked out from the message's own date ("yesterday", "last Friday"); "" if it \
+is the message's own day or unknown.
 - "content": one sentence that can be understood alone: third person, names instead of pronouns, the date instead of "yesterday", in the \
 language of the messages.
-- "props": the type's properties, with values of their types; null for what is not said.
-- "keywords": one to five. "weight": how important it is to remember, 0 to 10."""
+- the type's properties by their names, of their types, in as few words as can be; "", null or [] for what is not said.
+- "keywords": one to three. "weight": how important it is to remember, 0 to 10."""
 
 _PATCH_RULE: Final = """## patches
-Changes of the entities' text fields, only where the messages say something new or different about the entity. An entity without a key is \
-the user's. A field of several lines, and a list with an item a line, stands indented below its name.
+Changes of the entities' text fields, only where the messages say something new about the entity. An entity without a key is the user's. \
+A field of several lines, or a list, stands indented below its name, an item a line.
 - "type", "field": the entity type and one of its fields. "msgs": as above.
-- "search": the shortest piece of the field's present text, copied exactly, that is to be replaced; "" to add to the field.
+- "search": the shortest piece of the field's text that is to be replaced, copied exactly; "" to add to it.
 - "replace": what stands there instead, in a few words."""
 _KEY_RULE: Final = """- "key": which entity, where the type names key parts: one text each, the present key where the entity is shown."""
+
+_APART: Final = f' Its properties stand in "{form.PROPERTIES}": {{...}}.'
 
 
 def compile_prefix(schema: MemorySchema) -> str:
@@ -69,7 +71,8 @@ def _lists_of(schema: MemorySchema) -> Iterator[str]:
 
 def _event_types(schema: MemorySchema) -> Iterator[str]:
     for event_type in schema.event_types:
-        yield f"## {_titled(event_type.name, event_type.description)}"
+        apart = form.stand_apart(each.name for each in event_type.properties)
+        yield f"## {_titled(event_type.name, event_type.description)}{_APART if apart else ''}"
         yield from map(_property, event_type.properties)
 
 

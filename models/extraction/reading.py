@@ -12,13 +12,13 @@ from memory.keys import entity_key
 from memory.records import Window
 from memory.schema import EntityProperty, EntityType, EventType, MemorySchema, coerce_properties
 from models.extraction import form
-from models.extraction.coercion import as_index, as_indices, as_ranges, as_text, as_time, as_weight
+from models.extraction.coercion import as_indices, as_ranges, as_text, as_time, as_weight
 from models.extraction.drafts import Draft, EventDraft, Kind, PatchDraft, SegmentDraft, Tally
 from models.extraction.gathering import RawAnswer
 from models.extraction.recalled import is_recalled
 
 N = TypeVar("N", EventType, EntityType, EntityProperty)
-D = TypeVar("D", EventDraft, PatchDraft)
+D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)
 V = TypeVar("V", int, float)
 
 MAX_ITEMS: Final = 200
@@ -33,6 +33,7 @@ MAX_KEYWORDS: Final = 12
 _MAX_EVIDENCE: Final = 20
 _DEFAULT_IMPORTANCE: Final = 0.5
 _EARLIEST_YEAR: Final = 1000
+_BLANKS: Final = ("", "null")
 _LATEST_YEAR_AHEAD: Final = 100
 
 
@@ -79,26 +80,25 @@ class _Reading:
         self._recalled = rules.recalled_places()
         self._tally = Tally()
         self._segments: list[SegmentDraft] = []
-        self._segment_of_given: dict[int, int] = {}
 
     def draft(self, raw: RawAnswer) -> Draft:
-        for given, item in self._items(raw, form.SEGMENTS, "segment"):
+        for item in self._items(raw, form.SEGMENTS, "segment"):
             with self._dropping_alone("segment"):
-                self._segment_of_given[given] = self._add_segment(self._segment(item))
+                _append_new(self._segments, self._segment(item))
         events: list[EventDraft] = []
-        for _, item in self._items(raw, form.EVENTS, "event"):
+        for item in self._items(raw, form.EVENTS, "event"):
             with self._dropping_alone("event"):
                 _append_new(events, self._event(item))
         patches: list[PatchDraft] = []
-        for _, item in self._items(raw, form.PATCHES, "patch"):
+        for item in self._items(raw, form.PATCHES, "patch"):
             with self._dropping_alone("patch"):
                 _append_new(patches, self._patch(item))
         return Draft(segments=tuple(self._segments), events=tuple(events), patches=tuple(patches), tally=self._tally)
 
-    def _items(self, raw: RawAnswer, name: str, kind: Kind) -> Iterator[tuple[int, Any]]:
+    def _items(self, raw: RawAnswer, name: str, kind: Kind) -> list[Any]:
         items = raw.lists[name]
         self._tally.drop(kind, "too_many", max(0, len(items) - MAX_ITEMS))
-        return enumerate(items[:MAX_ITEMS])
+        return items[:MAX_ITEMS]
 
     @contextmanager
     def _dropping_alone(self, kind: Kind) -> Iterator[None]:
@@ -117,13 +117,6 @@ class _Reading:
             raise _Unfit("no_evidence")
         return SegmentDraft(topic=topic, ranges=ranges)
 
-    def _add_segment(self, segment: SegmentDraft) -> int:
-        if segment in self._segments:
-            self._tally.drop("segment", "repeated")
-        else:
-            self._segments.append(segment)
-        return self._segments.index(segment)
-
     def _event(self, item: Any) -> EventDraft:
         fields = _fields(item)
         event_type = _named(self._schema.event_types, fields.get(form.TYPE))
@@ -134,16 +127,15 @@ class _Reading:
             raise _Unfit("no_content")
         if self._hashes and content_hash(content) in self._hashes:
             raise _Unfit("recalled")
-        segment = self._segment_of_given.get(_or(as_index(fields.get(form.SEGMENT)), -1))
-        messages = self._evidence(fields.get(form.MESSAGES), segment)
+        messages = self._evidence(fields.get(form.MESSAGES))
         said_at = max(self._window.messages[place].event_time for place in messages)
         return EventDraft(
             type=event_type.name,
             content=content,
-            properties=self._properties(event_type, fields.get(form.PROPERTIES)),
+            properties=self._properties(event_type, fields),
             importance=_or(as_weight(fields.get(form.WEIGHT), heaviest=form.HEAVIEST), _DEFAULT_IMPORTANCE),
             keywords=_keywords(fields.get(form.KEYWORDS)),
-            segment=segment,
+            segment=self._segment_about(messages),
             messages=messages,
             event_time=self._event_time(fields.get(form.DATE), said_at),
             said_at=said_at,
@@ -161,7 +153,7 @@ class _Reading:
         replace = as_text(fields.get(form.REPLACE), longest=LONGEST_PATCH)
         if search == replace:
             raise _Unfit("no_change")
-        messages = self._evidence(fields.get(form.MESSAGES), None)
+        messages = self._evidence(fields.get(form.MESSAGES))
         time = max(self._window.messages[place].event_time for place in messages)
         return PatchDraft(
             entity_type=entity_type.name,
@@ -185,30 +177,38 @@ class _Reading:
             places.update(range(found[0], min(found[1], last) + 1))
         return tuple(_runs(sorted(places - self._recalled)))
 
-    def _evidence(self, value: Any, segment: int | None) -> tuple[int, ...]:
-        """The places that an item rests on, in the order given; its segment's where it names none."""
+    def _segment_about(self, messages: tuple[int, ...]) -> int | None:
+        """The segment that holds most of the messages; of several, the one that holds the best of them, then the first."""
+        held = [tuple(any(first <= place <= last for first, last in each.ranges) for place in messages) for each in self._segments]
+        best = max(range(len(held)), key=lambda segment: (sum(held[segment]), held[segment], -segment), default=None)
+        return best if best is not None and any(held[best]) else None
+
+    def _evidence(self, value: Any) -> tuple[int, ...]:
+        """The places that an item rests on, in the order given."""
         given = as_indices(value)[:MAX_ITEMS] if value is not None else []
         inside = [place for place in given if place is not None and place < len(self._window.messages)]
         self._tally.drop("message", "bad_index", len(given) - len(inside))
-        if not inside and segment is not None:
-            inside = [place for first, last in self._segments[segment].ranges for place in range(first, last + 1)]
         places = tuple(dict.fromkeys(place for place in inside if place not in self._recalled))[:_MAX_EVIDENCE]
         if not places:
             raise _Unfit("recalled" if inside else "no_evidence")
         return places
 
-    def _properties(self, event_type: EventType, value: Any) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            self._tally.drop("property", "not_an_object", int(value is not None))
-            return {}
-        coerced = coerce_properties(event_type, value)
+    def _properties(self, event_type: EventType, fields: dict[str, Any]) -> dict[str, Any]:
+        """What stands beside the event's own fields, or apart from them."""
+        given = {name: value for name, value in fields.items() if name not in form.EVENT_FIELDS}
+        apart = fields.get(form.PROPERTIES)
+        if isinstance(apart, dict):
+            given |= apart
+        else:
+            self._tally.drop("property", "not_an_object", int(apart is not None))
+        coerced = coerce_properties(event_type, {name: _said(value) for name, value in given.items()})
         for dropped in coerced.dropped:
             self._tally.drop("property", dropped.reason, dropped.count)
         return coerced.properties
 
     def _event_time(self, value: Any, said_at: datetime) -> datetime:
         """When it happened: the date given; the time it was said where none is, or where it names the same day and no time."""
-        if value in (None, ""):
+        if _is_blank(value):
             return said_at
         time = as_time(value, zone=said_at.tzinfo)
         if time is None or not _EARLIEST_YEAR <= time.year <= said_at.year + _LATEST_YEAR_AHEAD:
@@ -256,6 +256,18 @@ def _named(candidates: Sequence[N], name: Any) -> N | None:
 
 def _plain(name: str) -> str:
     return name.strip().casefold().replace(" ", "").replace("_", "").replace("-", "")
+
+
+def _said(value: Any) -> Any:
+    """A value without what stands for nothing in it."""
+    if isinstance(value, list):
+        return [each for each in value if not _is_blank(each)]
+    return None if _is_blank(value) else value
+
+
+def _is_blank(value: Any) -> bool:
+    """Whether a model says so that something was not said."""
+    return value is None or (isinstance(value, str) and value.strip().lower() in _BLANKS)
 
 
 def _keywords(value: Any) -> tuple[str, ...]:

@@ -102,11 +102,10 @@ def right_answer(asked: Asked) -> str:
             lists[form.EVENTS].append(
                 {
                     form.TYPE: fact.event_type,
-                    form.SEGMENT: None,
                     form.MESSAGES: [int(number)],
-                    form.DATE: None,
+                    form.DATE: "",
                     form.CONTENT: text,
-                    form.PROPERTIES: fact.properties,
+                    **fact.properties,
                     form.KEYWORDS: [fact.event_type],
                     form.WEIGHT: 5,
                 }

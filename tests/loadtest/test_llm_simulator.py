@@ -57,12 +57,10 @@ def asked(*contents: str, **body: object) -> Asked:
 
 def test_every_numbered_message_is_an_event_and_the_last_one_a_patch() -> None:
     answer = json.loads(extraction_answer(asked(SYSTEM, USER)))
-    assert [(each["type"], each["msgs"], each["content"]) for each in answer["events"]] == [
-        ("meal", [0], "I ate 2 apples: 120 calories."),
-        ("trip", [2], "I am off to Oslo."),
-    ]
-    assert answer["events"][0]["props"] == {"calories": 2, "dishes": ["I", "ate", "2"]}
-    assert "props" not in answer["events"][1]
+    first, second = answer["events"]
+    assert (first["type"], first["msgs"], first["content"]) == ("meal", [0], "I ate 2 apples: 120 calories.")
+    assert (first["calories"], first["dishes"]) == (2, ["I", "ate", "2"])
+    assert list(second) == ["type", "msgs", "date", "content", "keywords", "weight"]
     assert answer["segments"] == [{"topic": "conversation", "ranges": [[0, 0], [2, 2]]}]
     assert answer["patches"] == [{"type": "profile", "field": "likes", "msgs": [2], "search": "", "replace": "I am off to Oslo."}]
 

@@ -13,7 +13,7 @@ from models.extraction.gathering import gather
 from models.extraction.reading import Rules, read_answer
 from tests.models.extraction.conftest import BEGIN, BuildWindow
 
-EVENT = {"type": "life_event", "segment": 0, "msgs": [1], "content": "Alice moved to Oslo.", "props": {"place": "Oslo"}, "weight": 7}
+EVENT = {"type": "life_event", "msgs": [1], "content": "Alice moved to Oslo.", "place": "Oslo", "weight": 7}
 PATCH = {"type": "profile", "field": "home", "msgs": [1], "search": "Bergen", "replace": "Oslo"}
 SEGMENT = {"topic": "Moving", "ranges": [[1, 2]]}
 
@@ -54,8 +54,8 @@ def test_a_good_answer_is_kept_whole(window: Window, schema: MemorySchema) -> No
         ({"type": 7}, ("event", "unknown_type")),
         ({"content": "  "}, ("event", "no_content")),
         ({"content": None}, ("event", "no_content")),
-        ({"msgs": [], "segment": None}, ("event", "no_evidence")),
-        ({"msgs": ["x"], "segment": 9}, ("event", "no_evidence")),
+        ({"msgs": []}, ("event", "no_evidence")),
+        ({"msgs": ["x"]}, ("event", "no_evidence")),
     ],
 )
 def test_a_bad_event_is_dropped_alone_with_its_reason(
@@ -105,6 +105,24 @@ def test_values_of_a_wrong_type_are_brought_to_it_or_dropped_alone(window: Windo
     assert dropped(draft) == {("property", "unknown_property"): 1, ("property", "not_float32"): 1}
 
 
+def test_properties_are_read_beside_an_events_fields_and_in_an_object_of_their_own(window: Window, schema: MemorySchema) -> None:
+    beside = {**EVENT, "place": "Rome", "count": 3, "colour": "red", "props": {"place": "Oslo"}}
+    draft = read(window, schema, events=[beside, {**EVENT, "content": "Alice lives in Oslo.", "props": "Oslo"}])
+
+    assert [event.properties for event in draft.events] == [{"place": "Oslo", "count": 3}, {"place": "Oslo"}]
+    assert dropped(draft) == {("property", "not_an_object"): 1, ("property", "unknown_property"): 1}
+
+
+@pytest.mark.parametrize("blank", ["", "  ", None, "null", "NULL"])
+def test_a_blank_stands_for_what_was_not_said(window: Window, schema: MemorySchema, blank: str | None) -> None:
+    given = {"place": blank, "count": blank, "people": ["Bob", blank]}
+    draft = read(window, schema, events=[{**EVENT, "props": given, "date": blank}])
+
+    assert draft.events[0].properties == {"people": ["Bob"]}
+    assert draft.events[0].event_time == draft.events[0].said_at
+    assert dropped(draft) == {}
+
+
 @pytest.mark.parametrize(
     ("weight", "importance"),
     [
@@ -129,7 +147,7 @@ def test_weights_become_importances(window: Window, schema: MemorySchema, weight
 def test_numbers_without_end_break_nothing(window: Window, schema: MemorySchema) -> None:
     endless = 10**399
     bad = {**EVENT, "content": endless}
-    odd = {**EVENT, "msgs": [1, endless], "segment": endless, "props": {"place": endless}, "weight": endless, "date": endless}
+    odd = {**EVENT, "msgs": [1, endless], "props": {"place": endless}, "weight": endless, "date": endless}
     draft = read(window, schema, events=[bad, odd], patches=[{**PATCH, "search": endless, "replace": endless}])
     (event,) = draft.events
     assert (event.messages, event.properties, event.importance) == ((1,), {}, 0.5)
@@ -165,10 +183,26 @@ def test_ranges_are_read_in_other_forms(window: Window, schema: MemorySchema, gi
     assert dropped(draft) == {}
 
 
-def test_an_event_without_message_numbers_rests_on_its_segment(window: Window, schema: MemorySchema) -> None:
-    draft = read(window, schema, segments=[{"topic": ""}, SEGMENT], events=[{**EVENT, "segment": 1, "msgs": []}])
+@pytest.mark.parametrize(
+    ("messages", "ranges", "segment"),
+    [
+        ([1], [[[1, 2]]], 0),
+        ([3], [[[1, 2]]], None),
+        ([3], [], None),
+        ([0, 3], [[[1, 2]], [[0, 0], [3, 3]]], 1),
+        ([1, 3], [[[3, 3]], [[1, 2]]], 1),
+        ([3, 1], [[[3, 3]], [[1, 2]]], 0),
+        ([3, 1, 2], [[[3, 3]], [[1, 2]]], 1),
+        ([1], [[[0, 2]], [[1, 1]]], 0),
+    ],
+)
+def test_an_event_belongs_to_the_segment_that_holds_most_of_its_messages(
+    window: Window, schema: MemorySchema, messages: list[int], ranges: list[list[list[int]]], segment: int | None
+) -> None:
+    segments = [{"topic": f"topic {place}", "ranges": each} for place, each in enumerate(ranges)]
+    draft = read(window, schema, segments=[{"topic": ""}, *segments], events=[{**EVENT, "msgs": messages}])
 
-    assert (draft.events[0].segment, draft.events[0].messages) == (0, (1, 2))
+    assert draft.events[0].segment == segment
 
 
 @pytest.mark.parametrize(
@@ -230,12 +264,12 @@ def test_no_evidence_points_to_what_a_recall_put_there(window_of: BuildWindow, s
         {**EVENT, "content": "Alice has a dog.", "msgs": [0]},
         {**EVENT, "content": "Alice lives in Bergen", "msgs": [1]},
         {**EVENT, "content": echo, "msgs": [2]},
-        {**EVENT, "content": "Alice asked whether it is true.", "msgs": []},
+        {**EVENT, "content": "Alice asked whether it is true.", "msgs": [0, 3, 2]},
     ]
     draft = read(window, schema, frozenset({content_hash(echo)}), segments=segments, events=events, patches=[{**PATCH, "msgs": [0]}])
 
     assert draft.segments[0].ranges == ((2, 3),)
-    assert [event.messages for event in draft.events] == [(2,), (2, 3)]
+    assert [event.messages for event in draft.events] == [(2,), (3, 2)]
     assert dropped(draft) == {("event", "recalled"): 3, ("patch", "recalled"): 1}
 
 

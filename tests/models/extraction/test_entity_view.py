@@ -135,5 +135,5 @@ def test_the_example_shows_its_entity_as_a_prompt_does_and_copies_from_it(name: 
 
 def test_the_prefix_says_how_fields_are_shown(listing: MemorySchema) -> None:
     prefix = compile_prefix(listing)
-    assert "a list with an item a line, stands indented below its name" in prefix
+    assert "a list, stands indented below its name, an item a line" in prefix
     assert "  likes:\n    alpha\n    gamma\n" in prefix

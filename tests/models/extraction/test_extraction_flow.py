@@ -19,7 +19,7 @@ SEGMENT = {"topic": "Moving", "ranges": [[0, 2]]}
 
 
 def event(content: str, place: int = 0) -> dict[str, Any]:
-    return {"type": "life_event", "segment": 0, "msgs": [place], "content": content}
+    return {"type": "life_event", "msgs": [place], "content": content}
 
 
 def answer_text(*contents: str) -> str:

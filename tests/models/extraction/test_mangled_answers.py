@@ -40,8 +40,8 @@ EVENTS = st.fixed_dictionaries(
         "msgs": PLACES,
     },
     optional={
-        "segment": st.integers(-1, 3) | JUNK,
         "date": st.sampled_from(["2023-05-07", "2023", "soon", "2023-02-30T25:61"]) | JUNK,
+        "count": JUNK,
         "props": st.dictionaries(st.sampled_from(["place", "people", "count", "topic", "score", "right", "x"]), JUNK, max_size=6) | JUNK,
         "keywords": st.lists(JUNK, max_size=4) | JUNK,
         "weight": JUNK,

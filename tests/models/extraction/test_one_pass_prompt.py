@@ -92,6 +92,21 @@ def test_every_scenario_compiles_to_types_form_and_a_right_example(name: str, wi
     assert draft.tally.as_dropped() == []
 
 
+def test_properties_named_as_an_events_own_fields_stand_apart(window_of: BuildWindow) -> None:
+    properties = [{"PropertyName": name, "PropertyValueType": "string"} for name in ("date", "place")]
+    trips = {"EventType": "trip", "Description": "A trip.", "Properties": properties}
+    schema = parse_schema([trips, {"EventType": "visit", "Description": "A visit.", "Properties": properties[1:]}])
+    trip, visit = answer_schema(schema)["properties"]["events"]["items"]["anyOf"]
+    answer = orjson.loads(example(schema).splitlines()[-1])
+    draft = read_answer(gather(orjson.dumps(answer).decode()), Rules(window_of(*"abcdef"), schema))
+
+    assert list(trip["properties"]["props"]["properties"]) == ["date", "place"]
+    assert list(visit["properties"])[3:5] == ["content", "place"]
+    assert compile_prefix(schema).count('stand in "props"') == 1
+    assert draft.events[0].properties == {"date": "alpha", "place": "beta"}
+    assert draft.tally.as_dropped() == []
+
+
 def test_a_schema_without_patched_types_asks_for_no_patches() -> None:
     schema = parse_schema([{"EventType": "note", "Description": "A note."}])
 
@@ -244,16 +259,13 @@ def test_caps_shrink_to_the_models_context_and_refuse_one_that_holds_no_window(l
 
 
 def completed(answer: dict, schema: dict) -> dict:
-    """The example's answer with null for the properties that it leaves out, as strict endpoints want it."""
+    """The example's answer with the properties that it leaves out, as strict endpoints want it."""
+    absent = {"array": [], "string": ""}
     events = schema["properties"].get("events", {"items": {}})["items"]
-    forms = {each["properties"]["type"]["enum"][0]: each["properties"].get("props") for each in events.get("anyOf", [events]) if each}
+    forms = {each["properties"]["type"]["enum"][0]: each["properties"] for each in events.get("anyOf", [events]) if each}
     for event in answer.get("events", []):
-        if forms[event["type"]]:
-            given = event["props"]
-            event["props"] = {
-                name: given.get(name, [] if value.get("type") == "array" else None)
-                for name, value in forms[event["type"]]["properties"].items()
-            }
+        for name, value in forms[event["type"]].items():
+            event.setdefault(name, absent.get(str(value["type"])))
     return answer
 
 
