@@ -45,12 +45,16 @@ class ModelAnswerError(ModelError):
 
 
 class BudgetExceededError(ModelError):
-    """A tenant's hard budget is used up until ``retry_after`` seconds from now; with ``soft``, a call that can wait should wait so long."""
+    """A tenant's hard budget is used up until ``retry_after`` seconds from now; with ``soft``, a call that can wait should wait so long.
 
-    def __init__(self, message: str, *, retry_after: float, soft: bool = False) -> None:
+    With ``offline`` the tenant would rather have its windows extracted without an LLM than wait.
+    """
+
+    def __init__(self, message: str, *, retry_after: float, soft: bool = False, offline: bool = False) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         self.soft = soft
+        self.offline = offline
 
 
 class SharedStateAwayError(ModelError):

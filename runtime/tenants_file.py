@@ -1,7 +1,7 @@
 """The tenants' file: who may use this Varve, with which schema, known by which API keys (of which only the SHA-256 is kept).
 
-``{"tenants": [{"id": "acme", "schema": "companion", "key_hashes": ["<sha256, hex>"], "weight": 1.0}],
-"admin_key_hashes": []}``
+``{"tenants": [{"id": "acme", "schema": "companion", "key_hashes": ["<sha256, hex>"], "weight": 1.0,
+"budget": {"hard_tokens": 1000000}}], "admin_key_hashes": []}``
 """
 
 import fcntl
@@ -23,6 +23,7 @@ from memory.records.message import Name
 from memory.schema import load_schema, scenario, scenario_names
 from memory.schema.model import MemorySchema
 from runtime.errors import TenantsFileError, UnknownTenantError
+from runtime.settings import BudgetSettings
 
 _KEY_PREFIX: Final = "vk_"
 _ADMIN_KEY_PREFIX: Final = "va_"
@@ -52,6 +53,8 @@ class Tenant(BaseModel):
     """SHA-256 of each API key, in hexadecimal."""
     weight: float = Field(default=1.0, gt=0)
     """Its share where tenants compete for a stage's work."""
+    budget: BudgetSettings = BudgetSettings()
+    """What is another for it than ``VARVE_BUDGET__*`` say; null lifts a limit."""
     generation: str = ""
     """Which generation of its memories is live; empty: the first."""
     generations: tuple[Generation, ...] = ()
@@ -204,7 +207,7 @@ def _edit(path: Path, tenant_id: str, change: Callable[[Tenant], dict[str, objec
         if place is None:
             raise UnknownTenantError(f"{path} has no tenant {tenant_id!r}; `varve tenants list` shows them")
         tenants = list(file.tenants)
-        tenants[place] = _tenant(path, tenants[place].model_dump(by_alias=True) | change(tenants[place]))
+        tenants[place] = _tenant(path, tenants[place].model_dump(by_alias=True, exclude_unset=True) | change(tenants[place]))
         _write(path, file.model_copy(update={"tenants": tuple(tenants)}))
 
 
@@ -259,7 +262,9 @@ def _write(path: Path, file: TenantsFile) -> None:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as out:
-            out.write(orjson.dumps(file.model_dump(mode="json", by_alias=True), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            # What is not set stays unset: a tenant's budget overrides the settings by what stands in it.
+            fields = file.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            out.write(orjson.dumps(fields, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
             out.flush()
             os.fsync(out.fileno())
         draft.replace(path)

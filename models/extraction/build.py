@@ -15,7 +15,7 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
     """The one-pass extractor over an LLM, or the offline one where there is none.
 
     Args:
-        settings: The model's context, the prompt's caps, when two events are one, and what happens beyond a tenant's budget.
+        settings: The model's context, the prompt's caps, and when two events are one.
         embedder: Shared with others; not closed with the extractor.
         llm: The endpoint; closed with the extractor.
         clock: The machine's, unless told.
@@ -35,5 +35,5 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
         limits=limits_of(extraction),
         thresholds=thresholds,
         clock=clock or SystemClock(),
-        beyond_budget=offline if settings.budget.policy == "offline" else None,
+        beyond_budget=offline,
     )

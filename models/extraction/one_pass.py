@@ -43,7 +43,7 @@ class OnePassExtractor:
         limits: PromptLimits,
         thresholds: Thresholds,
         clock: Clock,
-        beyond_budget: Extractor | None = None,
+        beyond_budget: Extractor,
     ) -> None:
         """An extractor over an LLM.
 
@@ -54,7 +54,7 @@ class OnePassExtractor:
             limits: The caps of the prompt's parts.
             thresholds: When two events are one.
             clock: Dates the usage records.
-            beyond_budget: Extracts windows of tenants whose hard budget is used up; None: such a window has to wait.
+            beyond_budget: Extracts windows of tenants whose hard budget is used up, and who would rather not wait; closed as well.
         """
         self._llm = llm
         self._embedder = embedder
@@ -81,7 +81,7 @@ class OnePassExtractor:
         try:
             return await self._extract(window, schema, context)
         except BudgetExceededError as refusal:
-            if self._beyond_budget is None or refusal.soft:
+            if not refusal.offline:
                 raise
             _LOG.info("extracted_beyond_budget", tenant=window.tenant, window=window.id, reason=str(refusal))
             return await self._beyond_budget.extract(window, schema, context)
@@ -89,8 +89,7 @@ class OnePassExtractor:
     async def close(self) -> None:
         """Frees connections."""
         await self._llm.close()
-        if self._beyond_budget is not None:
-            await self._beyond_budget.close()
+        await self._beyond_budget.close()
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         usage: list[Usage] = []

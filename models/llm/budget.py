@@ -1,5 +1,6 @@
 """What a tenant may use up in a day (UTC): the ledger, shared by all workers through Redis."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
@@ -70,9 +71,9 @@ class BudgetLedger:
     then, workers do not see each other's calls.
     """
 
-    def __init__(self, *, budget: BudgetSettings, shared: SharedState) -> None:
-        """A ledger under these limits."""
-        self._budget = budget
+    def __init__(self, *, budget_of: Callable[[str], BudgetSettings], shared: SharedState) -> None:
+        """A ledger under these limits, by tenant."""
+        self._budget_of = budget_of
         self._shared = shared
         self._known: dict[tuple[str, date], Amount] = {}
         self._unsent: dict[tuple[str, date], Amount] = {}
@@ -93,14 +94,18 @@ class BudgetLedger:
         """
         day = now.astimezone(UTC).date()
         self._forget_before(day - timedelta(days=1))
-        has_soft = self._budget.soft_tokens is not None or self._budget.soft_cost is not None
-        if has_soft and (spent := await self._spent(tenant, day)).passes(self._budget.soft_tokens, self._budget.soft_cost):
-            self._past_soft(tenant, day, spent, deferrable=deferrable, now=now)
-        if not await self._take(tenant, day, most):
+        budget = self._budget_of(tenant)
+        has_soft = budget.soft_tokens is not None or budget.soft_cost is not None
+        if has_soft and (spent := await self._spent(tenant, day)).passes(budget.soft_tokens, budget.soft_cost):
+            self._warn_once(tenant, day, spent)
+            if deferrable:
+                _defer(tenant, budget, now)
+        if not await self._take(tenant, day, most, (budget.hard_tokens, budget.hard_cost)):
             raise BudgetExceededError(
                 f"tenant {tenant!r}: a call of up to {most.tokens:g} tokens (cost {most.cost:g}) could pass the hard budget of {day} "
-                f"({self._budget.hard_tokens} tokens, cost {self._budget.hard_cost}); wait, or raise VARVE_BUDGET__HARD_*",
+                f"({budget.hard_tokens} tokens, cost {budget.hard_cost}); wait, or raise it: VARVE_BUDGET__HARD_*, or the tenant's own",
                 retry_after=_seconds_until(day + timedelta(days=1), now),
+                offline=budget.policy == "offline",
             )
         return Reservation(tenant, day, most)
 
@@ -112,25 +117,15 @@ class BudgetLedger:
         """What a tenant has used up today, with what is set aside for calls under way."""
         return await self._spent(tenant, now.astimezone(UTC).date())
 
-    def _past_soft(self, tenant: str, day: date, spent: Amount, *, deferrable: bool, now: datetime) -> None:
+    def _warn_once(self, tenant: str, day: date, spent: Amount) -> None:
         if (tenant, day) not in self._warned:
             self._warned.add((tenant, day))
             _LOG.warning("soft_budget_used_up", tenant=tenant, day=str(day), tokens=spent.tokens, cost=spent.cost)
-        start = self._budget.off_peak_start_hour
-        if deferrable and start is not None:
-            wait = seconds_until_off_peak(now, start_hour=start, hours=self._budget.off_peak_hours)
-            if wait > 0:
-                raise BudgetExceededError(
-                    f"tenant {tenant!r} has used up the soft budget of {day}; what can wait does so until {start}:00 UTC",
-                    retry_after=wait,
-                    soft=True,
-                )
 
     async def _spent(self, tenant: str, day: date) -> Amount:
         return await self._add(tenant, day, Amount())
 
-    async def _take(self, tenant: str, day: date, most: Amount) -> bool:
-        hard = (self._budget.hard_tokens, self._budget.hard_cost)
+    async def _take(self, tenant: str, day: date, most: Amount, hard: tuple[float | None, float | None]) -> bool:
         bounds = [-1 if each is None else each for each in hard]
         if (tenant, day) in self._unsent:
             await self._add(tenant, day, Amount())
@@ -166,6 +161,19 @@ class BudgetLedger:
 
     def _key(self, tenant: str, day: date) -> str:
         return self._shared.key("llm", "budget", tenant, day.isoformat())
+
+
+def _defer(tenant: str, budget: BudgetSettings, now: datetime) -> None:
+    start = budget.off_peak_start_hour
+    if start is None:
+        return
+    wait = seconds_until_off_peak(now, start_hour=start, hours=budget.off_peak_hours)
+    if wait > 0:
+        raise BudgetExceededError(
+            f"tenant {tenant!r} has used up its soft budget of today; what can wait does so until {start}:00 UTC",
+            retry_after=wait,
+            soft=True,
+        )
 
 
 def seconds_until_off_peak(now: datetime, *, start_hour: int, hours: int) -> float:

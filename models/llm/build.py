@@ -1,5 +1,8 @@
 """Builds the LLM that the settings name."""
 
+from collections.abc import Callable
+from typing import Any
+
 from redis.asyncio import Redis
 
 from models.errors import ModelConfigurationError
@@ -17,11 +20,17 @@ from models.llm.shared import SharedState
 from models.llm.usage import UsageSink
 from runtime.breaker import CircuitBreaker
 from runtime.clocks import Clock, SystemClock
-from runtime.settings import EndpointSettings, Settings
+from runtime.settings import BudgetSettings, EndpointSettings, Settings
 
 
 def build_llm(
-    settings: Settings, *, redis: Redis | None, usage: UsageSink, clock: Clock | None = None, metrics: LLMMetrics | None = None
+    settings: Settings,
+    *,
+    redis: Redis | None,
+    usage: UsageSink,
+    budget_of: Callable[[str], BudgetSettings] | None = None,
+    clock: Clock | None = None,
+    metrics: LLMMetrics | None = None,
 ) -> LLM | None:
     """The LLM of the settings, or None where they name no endpoint. Nothing is sent yet.
 
@@ -29,18 +38,19 @@ def build_llm(
         settings: Endpoints, limits, budget, price table.
         redis: For what all workers share; without it each process limits, caches and budgets by itself. Stays open when the LLM is closed.
         usage: Is told of every call.
+        budget_of: A tenant's own budget; the settings', unless told.
         clock: The machine's, unless told.
         metrics: The process's, unless told.
 
     Raises:
         ModelConfigurationError: If an endpoint or the price table is wrong, or a budget is a cost without a price table.
     """
-    llm, budget = settings.llm, settings.budget
+    llm = settings.llm
     if llm.base_url is None:
         return None
     clock = clock or SystemClock()
     prices = PriceTable.load(llm.price_table) if llm.price_table else PriceTable()
-    if not prices and (budget.soft_cost is not None or budget.hard_cost is not None):
+    if not prices and settings.budget.is_a_cost:
         raise ModelConfigurationError(
             "a budget as a cost (VARVE_BUDGET__SOFT_COST, __HARD_COST) needs a price table (VARVE_LLM__PRICE_TABLE)"
         )
@@ -49,7 +59,7 @@ def build_llm(
     return EndpointChain(
         lanes=[_lane(each, settings, shared, clock) for each in (primary, *llm.fallbacks)],
         cache=AnswerCache(shared=shared, ttl_s=llm.cache_ttl_s),
-        budget=BudgetLedger(budget=budget, shared=shared),
+        budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), shared=shared),
         prices=prices,
         sink=usage,
         metrics=metrics or llm_metrics(),
@@ -60,18 +70,25 @@ def build_llm(
 
 def _lane(address: EndpointSettings, settings: Settings, shared: SharedState, clock: Clock) -> Lane:
     llm, delivery = settings.llm, settings.delivery
+
+    def own(name: str) -> Any:
+        value = getattr(address, name)
+        return getattr(llm, name) if value is None else value
+
     endpoint = Endpoint(
         base_url=address.base_url,
         model=address.model,
         api_key=address.api_key.get_secret_value() if address.api_key else None,
-        response_format=llm.response_format,
-        temperature=llm.temperature,
-        max_completion_tokens=llm.max_completion_tokens,
-        first_token_timeout_s=llm.first_token_timeout_s,
-        timeout_s=llm.timeout_s,
+        response_format=own("response_format"),
+        temperature=own("temperature"),
+        max_completion_tokens=own("max_completion_tokens"),
+        first_token_timeout_s=own("first_token_timeout_s"),
+        timeout_s=own("timeout_s"),
         clock=clock,
     )
-    limits = Limits(concurrency=llm.concurrency, requests_per_minute=llm.requests_per_minute, tokens_per_minute=llm.tokens_per_minute)
+    limits = Limits(
+        concurrency=own("concurrency"), requests_per_minute=own("requests_per_minute"), tokens_per_minute=own("tokens_per_minute")
+    )
     return Lane(
         endpoint=endpoint,
         limiter=Limiter(endpoint=endpoint.name, limits=limits, shared=shared, queue_timeout_s=llm.queue_timeout_s, lease_s=llm.lease_s),

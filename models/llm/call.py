@@ -8,6 +8,7 @@ from typing import Final
 
 from memory.tokens import estimate_tokens
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
+from models.llm.account import Account, Admission, Spent
 from models.llm.chunks import FinishReason
 from models.llm.endpoint import Endpoint, Finished, Token
 from models.llm.limiter import Limiter, Turn
@@ -28,27 +29,17 @@ class Lane:
     breaker: CircuitBreaker
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """What one call used up."""
-
-    model: str
-    usage: LLMUsage
-    estimated: bool
-    latency_ms: float
-
-
 class LiveCall:
     """A call under way. Begin it, read its tokens, close it; it frees its turn and accounts for itself whatever happens between."""
 
-    def __init__(self, *, lane: Lane, request: LLMRequest, prompt_tokens: int, account: list[Spent], metrics: LLMMetrics) -> None:
+    def __init__(self, *, lane: Lane, request: LLMRequest, prompt_tokens: int, account: Account, metrics: LLMMetrics) -> None:
         """Nothing is sent yet.
 
         Args:
             lane: Whom to ask.
             request: What to ask.
             prompt_tokens: An estimate of the prompt's tokens.
-            account: Where to note what was used up.
+            account: Admits the call, and notes what it used up.
             metrics: Where to count.
         """
         self.lane = lane
@@ -71,21 +62,25 @@ class LiveCall:
         self._first: Token | Finished | None = None
 
     async def begin(self) -> None:
-        """Waits for a turn, sends, and waits for the first token.
+        """Sets aside what the call may use up, waits for a turn, sends, and waits for the first token.
 
         Raises:
+            BudgetExceededError: If the tenant's budget does not allow the call.
             TransientModelError: As the endpoint does, and if there was no turn in time.
             ModelConfigurationError: As the endpoint does.
         """
         loop = asyncio.get_running_loop()
         endpoint = self.lane.endpoint
-        most = self._prompt_tokens + min(self._request.max_tokens or endpoint.max_completion_tokens, endpoint.max_completion_tokens)
+        completion_tokens = min(self._request.max_tokens or endpoint.max_completion_tokens, endpoint.max_completion_tokens)
+        most = LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=completion_tokens)
         async with AsyncExitStack() as stack:
+            admission = await self._account.admit(endpoint.model, most)
+            stack.callback(admission.end)
             queued_at = loop.time()
-            turn = await stack.enter_async_context(self.lane.limiter.turn(most))
+            turn = await stack.enter_async_context(self.lane.limiter.turn(most.prompt_tokens + most.completion_tokens))
             self._begun_at = loop.time()
             self._metrics.queue_seconds.labels(endpoint.name).observe(self._begun_at - queued_at)
-            stack.callback(self._settle, turn)
+            stack.callback(self._settle, turn, admission)
             self.sent.set()
             self._stream = await stack.enter_async_context(aclosing(endpoint.answer(self._request)))
             self._first = await self._next()
@@ -136,7 +131,7 @@ class LiveCall:
             self.lane.breaker.failed(asyncio.get_running_loop().time())
             self._metrics.breaker_open.labels(self.lane.endpoint.name).set(self.lane.breaker.is_open)
 
-    def _settle(self, turn: Turn) -> None:
+    def _settle(self, turn: Turn, admission: Admission) -> None:
         seconds = asyncio.get_running_loop().time() - self._begun_at
         endpoint = self.lane.endpoint
         self._metrics.calls.labels(endpoint.name, self._outcome()).inc()
@@ -147,7 +142,7 @@ class LiveCall:
         usage = self._usage or LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=estimate_tokens(self.text))
         turn.used = usage.prompt_tokens + usage.completion_tokens
         self.spent = Spent(model=endpoint.model, usage=usage, estimated=self._usage is None, latency_ms=seconds * 1000)
-        self._account.append(self.spent)
+        admission.spent = self.spent
 
     def _was_refused(self) -> bool:
         """An endpoint charges for what it began to answer, and perhaps for what we hung up on; not for what it refused."""

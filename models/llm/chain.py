@@ -9,12 +9,13 @@ from typing import Final
 from memory.records import Usage
 from memory.tokens import estimate_tokens
 from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
-from models.llm.budget import Amount, BudgetLedger, Reservation
+from models.llm.account import Account, Spent
+from models.llm.budget import BudgetLedger
 from models.llm.cache import AnswerCache, prompt_hash
-from models.llm.call import Lane, LiveCall, Spent
+from models.llm.call import Lane, LiveCall
 from models.llm.flights import SingleFlight
 from models.llm.metrics import LLMMetrics
-from models.llm.port import LLMAnswer, LLMRequest, LLMUsage
+from models.llm.port import LLMAnswer, LLMRequest
 from models.llm.prices import PriceTable
 from models.llm.routing import first_to_speak
 from models.llm.usage import UsageSink
@@ -89,7 +90,7 @@ class EndpointChain:
             yield known.text
             return
         prompt_tokens = _prompt_tokens(request)
-        async with self._accounted(request, prompt_tokens) as account:
+        async with self._accounted(request) as account:
             call = await self._open(request, prompt_tokens, account, deque(self._lanes))
             try:
                 async with aclosing(call.tokens()) as tokens:
@@ -112,13 +113,13 @@ class EndpointChain:
         if known is not None:
             return known
         prompt_tokens = _prompt_tokens(request)
-        async with self._accounted(request, prompt_tokens) as account:
+        async with self._accounted(request) as account:
             call = await self._whole_call(request, prompt_tokens, account)
         answer = self._answer(call)
         await self._keep(request, asked, answer)
         return answer
 
-    async def _whole_call(self, request: LLMRequest, prompt_tokens: int, account: list[Spent]) -> LiveCall:
+    async def _whole_call(self, request: LLMRequest, prompt_tokens: int, account: Account) -> LiveCall:
         untried = deque(self._lanes)
         while True:
             call = await self._open(request, prompt_tokens, account, untried)
@@ -132,7 +133,7 @@ class EndpointChain:
             finally:
                 await call.close()
 
-    async def _open(self, request: LLMRequest, prompt_tokens: int, account: list[Spent], untried: deque[Lane]) -> LiveCall:
+    async def _open(self, request: LLMRequest, prompt_tokens: int, account: Account, untried: deque[Lane]) -> LiveCall:
         return await first_to_speak(
             lambda lane: LiveCall(lane=lane, request=request, prompt_tokens=prompt_tokens, account=account, metrics=self._metrics),
             untried,
@@ -150,29 +151,24 @@ class EndpointChain:
         await self._cache.put(request.tenant, asked, answer)
 
     @asynccontextmanager
-    async def _accounted(self, request: LLMRequest, prompt_tokens: int) -> AsyncIterator[list[Spent]]:
-        """Sets the most that a call may use up aside, and books what its calls did use up, however they end."""
-        most = LLMUsage(prompt_tokens=prompt_tokens, completion_tokens=self._max_tokens(request))
+    async def _accounted(self, request: LLMRequest) -> AsyncIterator[Account]:
+        """An account for the answer's calls, which is booked however they end."""
+        account = Account(request=request, ledger=self._budget, prices=self._prices, clock=self._clock)
         try:
-            reservation = await self._budget.reserve(
-                request.tenant, self._amount(self.model, most), deferrable=request.deferrable, now=self._clock.now()
-            )
+            yield account
         except BudgetExceededError as refusal:
             self._metrics.refused.labels("soft" if refusal.soft else "hard").inc()
             raise
-        account: list[Spent] = []
-        try:
-            yield account
         finally:
-            booking = asyncio.create_task(self._book(request, reservation, account))
+            booking = asyncio.create_task(self._book(request, account))
             self._bookings.add(booking)
             booking.add_done_callback(self._bookings.discard)
             await asyncio.shield(booking)
 
-    async def _book(self, request: LLMRequest, reservation: Reservation, account: list[Spent]) -> None:
+    async def _book(self, request: LLMRequest, account: Account) -> None:
         # Settled first: what is set aside must not stay so because a report fails.
-        await self._budget.settle(reservation, sum((self._amount(spent.model, spent.usage) for spent in account), Amount()))
-        for spent in account:
+        await account.settle()
+        for spent in account.spent:
             await self._report(self._usage_record(request, spent))
 
     async def _report(self, usage: Usage) -> None:
@@ -217,9 +213,6 @@ class EndpointChain:
             cost=self._prices.cost(call.spent.model, call.spent.usage),
             latency_ms=call.spent.latency_ms,
         )
-
-    def _amount(self, model: str, usage: LLMUsage) -> Amount:
-        return Amount(usage.prompt_tokens + usage.completion_tokens, self._prices.cost(model, usage))
 
     def _hash(self, request: LLMRequest) -> str:
         return prompt_hash(request, model=self.model, max_tokens=self._max_tokens(request))

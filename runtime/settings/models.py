@@ -7,6 +7,8 @@ from pydantic import Field, SecretStr
 
 from runtime.settings.group import Group
 
+ResponseFormat = Literal["auto", "json_schema", "json_object", "none"]
+
 
 class LLMSettings(Group):
     """The LLM endpoints; without one the offline extractor does the work."""
@@ -14,10 +16,12 @@ class LLMSettings(Group):
     base_url: str | None = Field(default=None, description="OpenAI-compatible endpoint; none: the offline extractor.")
     api_key: SecretStr | None = Field(default=None, description="Its API key.")
     model: str = Field(default="", description="Its model's name.")
-    fallbacks: tuple["EndpointSettings", ...] = Field(default=(), description="Further endpoints (JSON), in order of priority.")
-    response_format: Literal["auto", "json_schema", "json_object", "none"] = Field(
-        default="auto", description="How to ask for JSON; `auto` finds out and remembers."
+    fallbacks: tuple["EndpointSettings", ...] = Field(
+        default=(),
+        description="Further endpoints, in order of priority: a JSON list of `{base_url, model, api_key}`, each with whatever of "
+        "`response_format`, `temperature`, `max_completion_tokens`, the time-outs and the limits is another for it.",
     )
+    response_format: ResponseFormat = Field(default="auto", description="How to ask for JSON; `auto` finds out and remembers.")
     temperature: float = Field(default=0.0, ge=0, description="Sampling temperature.")
     max_completion_tokens: int = Field(default=4096, ge=16, description="Longest answer.")
     context_tokens: int = Field(default=32_000, ge=512, description="The model's context; a prompt is cut to fit.")
@@ -52,13 +56,30 @@ class BudgetSettings(Group):
     )
     off_peak_hours: int = Field(default=8, ge=1, le=24, description="How many hours that time lasts.")
 
+    @property
+    def is_a_cost(self) -> bool:
+        """Whether a limit is a cost, which takes a price table."""
+        return self.soft_cost is not None or self.hard_cost is not None
+
+    def but(self, own: "BudgetSettings") -> "BudgetSettings":
+        """This budget with what another one sets, be it to null."""
+        return self.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})
+
 
 class EndpointSettings(Group):
-    """One further OpenAI-compatible endpoint."""
+    """One further OpenAI-compatible endpoint; what is not set holds as it does for the first one."""
 
     base_url: str = Field(description="Its address.")
     api_key: SecretStr | None = Field(default=None, description="Its API key.")
     model: str = Field(description="Its model's name.")
+    response_format: ResponseFormat | None = Field(default=None, description="How to ask for JSON.")
+    temperature: float | None = Field(default=None, ge=0, description="Sampling temperature.")
+    max_completion_tokens: int | None = Field(default=None, ge=16, description="Longest answer.")
+    first_token_timeout_s: float | None = Field(default=None, gt=0, description="Time-out until the first token.")
+    timeout_s: float | None = Field(default=None, gt=0, description="Time-out of a whole call.")
+    concurrency: int | None = Field(default=None, ge=1, description="Calls at once, over all workers.")
+    requests_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers.")
+    tokens_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers.")
 
 
 class ExtractionSettings(Group):

@@ -23,7 +23,7 @@ from streams.delivery.rereading import Rereader
 from streams.delivery.scheduler import Scheduler
 from streams.extraction.handler import ExtractionHandler
 from streams.extraction.usage import UsageTopic
-from streams.tenancy import open_tenants, weight_of
+from streams.tenancy import budget_of, open_tenants, refuse_costs_without_prices, weight_of
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> NewDriver:
@@ -34,12 +34,13 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     resources.push_async_callback(embedder.close)
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
-    llm = build_llm(settings, redis=client, usage=usage)
+    tenants = open_tenants(settings)
+    refuse_costs_without_prices(tenants, settings)
+    llm = build_llm(settings, redis=client, usage=usage, budget_of=lambda tenant: budget_of(tenants, tenant, settings.budget))
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     resources.push_async_callback(extractor.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)
-    tenants = open_tenants(settings)
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,

@@ -8,6 +8,7 @@ import pytest
 
 from memory.errors import SchemaError
 from runtime.errors import TenantsFileError, UnknownTenantError
+from runtime.settings import BudgetSettings
 from runtime.tenants import TenantDirectory, add_tenant, hash_key
 from runtime.tenants_file import add_admin_key, add_generation, set_generation
 
@@ -169,3 +170,18 @@ def test_a_generation_has_its_own_schema_and_is_live_once_it_is_switched_to(path
             add_generation(path, "acme", name)
     with pytest.raises(SchemaError):
         add_generation(path, "acme", "v4", schema="no-such-schema")
+
+
+def test_a_tenants_budget_overrides_what_it_sets_and_stays_so_when_the_file_is_written(path: Path) -> None:
+    add_tenant(path, "acme", schema="companion")
+    fields = orjson.loads(path.read_bytes())
+    fields["tenants"][0]["budget"] = {"hard_tokens": None, "soft_tokens": 5}
+    path.write_bytes(orjson.dumps(fields))
+    add_generation(path, "acme", "v2")
+    add_tenant(path, "acme", schema="companion")
+    default = BudgetSettings(hard_tokens=100, hard_cost=2.5)
+
+    budget = default.but(TenantDirectory(path=path).get("acme").budget)
+
+    assert (budget.hard_tokens, budget.soft_tokens, budget.hard_cost) == (None, 5, 2.5)
+    assert default.but(BudgetSettings()) == default

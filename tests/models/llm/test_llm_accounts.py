@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,9 +10,11 @@ from prometheus_client import CollectorRegistry
 
 from loadtest.profiles import Plan
 from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
+from models.llm.budget import Amount, BudgetLedger
 from models.llm.build import build_llm
 from models.llm.chain import EndpointChain
 from models.llm.port import LLMRequest
+from models.llm.shared import SharedState
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 
 FAILS = Plan(status=500)
@@ -157,6 +159,35 @@ class TestBudget:
         with pytest.raises(BudgetExceededError):
             await ask_in_turn(llm, [ask(str(number)) for number in range(100)])
         assert 3 < sum(each.cost for each in usages.records) <= 5
+
+    async def test_a_dearer_fallback_does_not_pass_it(self, serve, llm_of, ask, usages, tmp_path: Path) -> None:
+        prices = tmp_path / "prices.json"
+        prices.write_text('{"simulated": {"prompt": 1, "completion": 1}, "fallback": {"prompt": 1, "completion": 100000}}')
+        first, second = await serve(FAILS), await serve()
+        llm = llm_of(first, second, price_table=prices, budget=BudgetSettings(hard_cost=1))
+        with pytest.raises(TransientModelError, match="500"):
+            await llm.complete(ask())
+        assert (len(first.asked), second.asked, usages.records) == (1, [], [])
+
+    async def test_a_call_beside_the_first_does_not_pass_it(self, serve, llm_of, ask, usages) -> None:
+        first, second = await serve(Plan(first_token_s=0.3), answer="slow but sure"), await serve()
+        llm = llm_of(first, second, hedge_after_s=0.05, budget=BudgetSettings(hard_tokens=300))
+        assert (await llm.complete(ask())).text == "slow but sure"
+        assert (len(first.asked), second.asked) == (1, [])
+
+    async def test_what_a_failed_call_did_not_use_is_free_for_the_next_endpoint(self, serve, llm_of, ask) -> None:
+        first, second = await serve(FAILS), await serve()
+        llm = llm_of(first, second, budget=BudgetSettings(hard_tokens=300))
+        assert (await llm.complete(ask())).model == "fallback"
+
+    async def test_each_tenant_has_its_own(self) -> None:
+        budgets = {"free": BudgetSettings(hard_tokens=10, policy="offline"), "paying": BudgetSettings()}
+        ledger = BudgetLedger(budget_of=budgets.__getitem__, shared=SharedState(redis=None, prefix="varve:"))
+        noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
+        await ledger.reserve("paying", Amount(1000), deferrable=True, now=noon)
+        with pytest.raises(BudgetExceededError) as refused:
+            await ledger.reserve("free", Amount(11), deferrable=True, now=noon)
+        assert refused.value.offline
 
     def test_a_cost_without_prices_is_refused_at_the_start(self, usages) -> None:
         settings = Settings(llm=LLMSettings(base_url="http://localhost/v1", model="m"), budget=BudgetSettings(hard_cost=1))

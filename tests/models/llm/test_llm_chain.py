@@ -9,7 +9,7 @@ from loadtest.profiles import Plan, Profile
 from models.errors import ModelConfigurationError, TransientModelError
 from models.llm.chain import EndpointChain
 from models.llm.port import LLMRequest
-from runtime.settings import DeliverySettings
+from runtime.settings import DeliverySettings, EndpointSettings
 
 FAILS = Plan(status=500)
 HANGS = Plan(silent_after=0.0)
@@ -59,6 +59,16 @@ class TestFallback:
         assert [piece async for piece in llm.stream(ask("one"))] == ["second"]
         with pytest.raises(TransientModelError):
             assert [piece async for piece in llm.stream(ask("two"))]
+
+    async def test_what_is_set_for_a_fallback_holds_for_it_alone(self, serve, llm_of, ask) -> None:
+        first, second = await serve(FAILS), await serve()
+        own = EndpointSettings(
+            base_url=second.base_url, model="fallback", max_completion_tokens=50, temperature=0.7, response_format="none"
+        )
+        await llm_of(first, fallbacks=(own,), temperature=0.2).complete(ask(json_schema={"type": "object"}))
+        (asked,), (again,) = first.asked, second.asked
+        assert (asked.max_tokens, asked.body["temperature"], asked.schema) == (200, 0.2, {"type": "object"})
+        assert (again.max_tokens, again.body["temperature"], again.schema) == (50, 0.7, None)
 
 
 class TestHedge:

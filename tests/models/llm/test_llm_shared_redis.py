@@ -174,7 +174,7 @@ class TestAnswerCacheAndBudget:
         for number in range(3):
             with contextlib.suppress(TransientModelError):
                 await llm.complete(ask(str(number)))
-        ledger = BudgetLedger(budget=BudgetSettings(), shared=SharedState(redis=redis, prefix=prefix))
+        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), shared=SharedState(redis=redis, prefix=prefix))
         assert (await ledger.spent("acme", clock.now())).tokens == sum(
             each.prompt_tokens + each.completion_tokens for each in usages.records
         )
@@ -237,7 +237,7 @@ class TestRedisAway:
 
     async def test_the_budget_counts_on_and_is_brought_back(self, mortal_redis, mortal_client, clock, until) -> None:
         shared = SharedState(redis=mortal_client, prefix="x:", retry_s=0.05)
-        ledger = BudgetLedger(budget=BudgetSettings(hard_tokens=100), shared=shared)
+        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(hard_tokens=100), shared=shared)
         now = clock.now()
 
         async def spend(tokens: float) -> None:

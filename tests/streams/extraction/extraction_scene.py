@@ -1,6 +1,6 @@
 """Windows, extractors and the stage's handler, for tests of the extraction stage."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -63,13 +63,19 @@ def handler(settings: Settings, tenants: TenantDirectory, extractor: Extractor, 
 
 @asynccontextmanager
 async def llm_extractor(
-    settings: Settings, answer: AnswerFunction, *, budget: BudgetSettings | None = None, clock: Clock | None = None
+    settings: Settings,
+    answer: AnswerFunction,
+    *,
+    budget: BudgetSettings | None = None,
+    budget_of: Callable[[str], BudgetSettings] | None = None,
+    clock: Clock | None = None,
 ) -> AsyncIterator[tuple[Extractor, LLMSimulator]]:
     """The extractor as the stage builds it, over a simulated endpoint behind a real HTTP server."""
     async with LLMSimulator(answer=answer) as simulator:
         llm_settings = LLMSettings(base_url=simulator.base_url, model="simulated")
         asking = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})
-        llm = build_llm(asking, redis=None, usage=NoUsage(), metrics=LLMMetrics(CollectorRegistry()), clock=clock)
+        metrics = LLMMetrics(CollectorRegistry())
+        llm = build_llm(asking, redis=None, usage=NoUsage(), budget_of=budget_of, metrics=metrics, clock=clock)
         extractor = build_extractor(asking, embedder=BagOfWords(), llm=llm)
         try:
             yield extractor, simulator

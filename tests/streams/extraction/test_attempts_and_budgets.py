@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import orjson
 import pytest
 
 from loadtest.answers import extraction_answer
@@ -14,9 +15,11 @@ from memory.schema.model import MemorySchema
 from models.errors import ModelAnswerError
 from models.extraction.port import ExtractionContext
 from runtime.clocks import ManualClock
-from runtime.settings import BudgetSettings, Settings
+from runtime.errors import TenantsFileError
+from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecord, TransientFailure
+from streams.tenancy import budget_of, open_tenants, refuse_costs_without_prices
 from tests.streams.extraction.extraction_scene import ScriptedExtractor, a_window, handler, llm_extractor
 from tests.streams.steps import plain_settings
 
@@ -106,3 +109,34 @@ async def test_what_was_begun_within_the_soft_budget_is_brought_to_its_end(setti
     async with llm_extractor(settings, repaired, budget=budget, clock=clock) as (extractor, simulator):
         assert len(await handler(settings, tenants, extractor).handle(a_window())) == 1
     assert len(simulator.asked) == 2
+
+
+def with_own_budget(settings: Settings, **budget: object) -> TenantDirectory:
+    """The tenants, of whom the first has a budget of its own."""
+    file = orjson.loads(settings.tenants_path.read_bytes())
+    file["tenants"][0]["budget"] = budget
+    settings.tenants_path.write_bytes(orjson.dumps(file))
+    return open_tenants(settings)
+
+
+@pytest.mark.usefixtures("tenants")
+async def test_a_tenants_own_budget_and_policy_hold_for_its_windows_alone(settings: Settings) -> None:
+    tenants = with_own_budget(settings, hard_tokens=0, policy="offline")
+    default = BudgetSettings()
+    async with llm_extractor(settings, extraction_answer, budget_of=lambda name: budget_of(tenants, name, default)) as (
+        extractor,
+        simulator,
+    ):
+        (beyond,) = await handler(settings, tenants, extractor).handle(a_window())
+    assert simulator.asked == []
+    assert Extraction.from_json(beyond.value or b"").extractor == "offline"
+    assert budget_of(tenants, "nobody", default) == default
+
+
+@pytest.mark.usefixtures("tenants")
+def test_a_tenants_cost_without_prices_is_refused_at_the_start(settings: Settings) -> None:
+    tenants = with_own_budget(settings, hard_cost=1.0)
+    asking = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost/v1", model="m")})
+    with pytest.raises(TenantsFileError, match="PRICE_TABLE"):
+        refuse_costs_without_prices(tenants, asking)
+    refuse_costs_without_prices(tenants, settings)
