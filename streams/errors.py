@@ -14,7 +14,8 @@ class TransientFailure(StreamError):
         message: What failed, and why.
         dependency: What it was that failed; its circuit breaker is shared by the worker.
         retry_after: The dependency's own word, in seconds.
-        is_try: False where waiting is what has to be done (a budget that is used up): it opens no breaker, and is never given up.
+        is_try: False where the record's tenant has to wait (a budget that is used up): it opens no breaker, it is never given up, and
+            the tenant's other records are not tried meanwhile.
     """
 
     def __init__(self, message: str, *, dependency: str, retry_after: float | None = None, is_try: bool = True) -> None:

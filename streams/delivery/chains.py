@@ -4,19 +4,22 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from memory.errors import RecordError
 from runtime.logs import logger
 from streams.delivery.batch import Refusal
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
-from streams.delivery.entry import Entry
+from streams.delivery.entry import Entry, Place
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecord, TransientFailure
 
 _log = logger(__name__)
+
+_ROOM_TO_RESUME: Final = 0.25
+"""Of the records held of a paused partition, so great a part is done before more are taken in."""
 
 
 Reread = Callable[[Delivered], Awaitable[Delivered]]
@@ -77,7 +80,8 @@ class Chains:
         self._tasks: set[asyncio.Task[None]] = set()
         self._failures_in_a_row = 0
         self._next_trial: asyncio.TimerHandle | None = None
-        self._changed = asyncio.Event()
+        self._on_hold: set[str] = set()
+        self._paused: set[Place] = set()
         self._failure: BaseException | None = None
 
     @property
@@ -92,25 +96,29 @@ class Chains:
 
     async def assign(self, partitions: set[int], generation: int) -> None:
         """Takes the partitions over; results of partitions that are gone are dropped."""
+        for _, partition in self._paused:
+            if partition in partitions:
+                self._context.intake.resume(partition)
+        self._paused.clear()
         self._scheduler.assign({(self._topic, partition) for partition in partitions}, generation)
 
     async def revoke(self) -> None:
         """Fences what is under way: it goes on, but writes nothing until its record is delivered again."""
         self._scheduler.revoke()
-        self._notify()
 
     async def put(self, record: FaustRecord) -> None:
-        """Takes a record in."""
+        """Takes a record in. A partition of which too many are held is paused, so that the others go on."""
         source = record.record
         place = (source.topic, source.partition)
-        while not self._scheduler.has_room(place):
-            self._changed.clear()
-            await self._changed.wait()
         tenant = self._handler.tenant_of(source)
         key = (source.partition, source.key if source.key is not None else source.offset)
         finished = self._scheduler.deliver(place, source.offset, key, tenant, record)
         if finished is not None:
             self._spawn(self._write(finished))
+        room = self._scheduler.room(place)
+        if room is not None and room <= 0:
+            self._paused.add(place)
+            self._context.intake.pause(source.partition)
         self._start_ready()
 
     async def finish(self) -> None:
@@ -171,7 +179,6 @@ class Chains:
         self._start_ready()
         if may_write:
             await self._write(entry)
-        self._notify()
 
     async def _handle(self, entry: Entry[FaustRecord], record: Delivered) -> bool:
         """Computes what comes of a record. Returns whether that is known now; if not, it is tried again later."""
@@ -216,9 +223,24 @@ class Chains:
         """Gives the slot to others while the record waits."""
         wait = self._context.wait_s(failure, max(1, failures))
         self._scheduler.pause(entry, time.monotonic())
-        asyncio.get_running_loop().call_later(wait, self._resume, entry)
+        if failure.is_try:
+            asyncio.get_running_loop().call_later(wait, self._resume, entry)
+        else:
+            self._scheduler.resume(entry)
+            self._hold(entry.tenant, wait)
         self._start_ready()
-        self._notify()
+
+    def _hold(self, tenant: str, wait: float) -> None:
+        """What one record of a tenant has to wait for, all do: tried one by one, a flood of them would keep the worker busy for nothing."""
+        self._scheduler.hold(tenant)
+        if tenant not in self._on_hold:
+            self._on_hold.add(tenant)
+            asyncio.get_running_loop().call_later(wait, self._release, tenant)
+
+    def _release(self, tenant: str) -> None:
+        self._on_hold.discard(tenant)
+        self._scheduler.release(tenant)
+        self._start_ready()
 
     def _resume(self, entry: Entry[FaustRecord]) -> None:
         self._scheduler.resume(entry)
@@ -249,8 +271,8 @@ class Chains:
             released.ack()
         self._context.metrics.records.labels(self._context.stage, "done").inc()
         self._context.measure_age(entry.record.record)
+        self._resume_intake(entry.place)
         self._start_ready()
-        self._notify()
 
     def _may_write(self, entry: Entry[FaustRecord]) -> bool:
         return self._scheduler.may_write(entry) and entry.generation is not None and self._context.may_write(entry.generation)
@@ -265,5 +287,10 @@ class Chains:
         if not task.cancelled() and task.exception() is not None:
             self._failure = task.exception()
 
-    def _notify(self) -> None:
-        self._changed.set()
+    def _resume_intake(self, place: Place) -> None:
+        if place not in self._paused:
+            return
+        room = self._scheduler.room(place)
+        if room is not None and room >= _ROOM_TO_RESUME:
+            self._paused.discard(place)
+            self._context.intake.resume(place[1])

@@ -47,6 +47,13 @@ class Consumer(aiokafka.Consumer):
             done = self._begins.get(place)
         return None if end is None or done is None else max(0, end - done)
 
+    def on_buffer_drop(self, tp: TP) -> None:
+        """What was fetched of a partition has been taken in: fetches from it again, unless it is paused, which Faust does not look at."""
+        if tp in self._paused_partitions:
+            self._buffered_partitions.discard(tp)
+        else:
+            super().on_buffer_drop(tp)
+
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:
         if not await super()._commit(offsets):
             raise _NotCommittedError

@@ -13,6 +13,7 @@ from runtime.metrics import Metrics
 from streams.delivery.backoff import Backoff
 from streams.delivery.batch import Refusal
 from streams.delivery.dead_letters import dead_letter
+from streams.delivery.intake import Intake
 from streams.delivery.outbox import Outbox
 from streams.delivery.pacer import Pacer
 from streams.delivery.records import Delivered, Outgoing
@@ -37,6 +38,7 @@ class StageContext:
     max_batch: int
     max_batch_bytes: int
     pacer: Pacer
+    intake: Intake
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)

@@ -22,6 +22,7 @@ R = TypeVar("R")
 @dataclass(slots=True)
 class _Tenant(Generic[R]):
     ready: deque[Entry[R]] = field(default_factory=deque)
+    is_on_hold: bool = False
     running: int = 0
     virtual_time: float = 0.0
     weight: float = 1.0
@@ -42,7 +43,7 @@ class Scheduler(Generic[R]):
         slots: How many records may be worked on at once.
         tenant_share: The part of the slots that one tenant may hold, in (0, 1]; at least one slot.
         max_in_flight: How many records may be held in all; of further ones, only the place.
-        max_span: How many records of one partition may be held, or their places.
+        max_span: How many records of one partition should be held, or their places.
         weight_of: A tenant's weight in the fair sharing.
         let_go: Told of each record whose contents need not be held: whoever works on it reads them again.
     """
@@ -96,10 +97,10 @@ class Scheduler(Generic[R]):
         """How many records are worked on."""
         return self._running
 
-    def has_room(self, place: Place) -> bool:
-        """Whether a further record of that partition may be delivered."""
+    def room(self, place: Place) -> float | None:
+        """The part of ``max_span`` that is free in a partition, below 0 where more was delivered; None where it is not ours."""
         partition = self._partitions.get(place)
-        return partition is None or len(partition.order) < self._max_span
+        return None if partition is None else 1 - len(partition.order) / self._max_span
 
     def assign(self, places: set[Place], generation: int) -> None:
         """The partitions that are ours from now on. What was held of others, and is not worked on, is dropped."""
@@ -161,7 +162,9 @@ class Scheduler(Generic[R]):
             return None
         best: _Tenant[R] | None = None
         for each in self._tenants.values():
-            if each.ready and each.running < self._tenant_slots and (best is None or each.virtual_time < best.virtual_time):
+            if not each.ready or each.is_on_hold or each.running >= self._tenant_slots:
+                continue
+            if best is None or each.virtual_time < best.virtual_time:
                 best = each
         if best is None:
             return None
@@ -173,6 +176,14 @@ class Scheduler(Generic[R]):
         self._running += 1
         self._clock = max(self._clock, best.virtual_time)
         return entry
+
+    def hold(self, tenant: str) -> None:
+        """Starts none of a tenant's records until it is released; those under way go on."""
+        self._tenants[tenant].is_on_hold = True
+
+    def release(self, tenant: str) -> None:
+        """Starts a tenant's records again."""
+        self._tenants[tenant].is_on_hold = False
 
     def pause(self, entry: Entry[R], now: float) -> None:
         """Frees the slot of a record that has to be tried again later; it keeps its place before the other records of its key."""

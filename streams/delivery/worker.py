@@ -22,6 +22,7 @@ from streams.delivery.consumer import Consumer
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.folders import own_folder, tables_folder
+from streams.delivery.intake import SourceIntake
 from streams.delivery.lanes import NoRows
 from streams.delivery.membership import Membership
 from streams.delivery.outbox import Outbox
@@ -103,6 +104,7 @@ class Worker:
             max_batch=delivery.max_batch,
             max_batch_bytes=delivery.max_batch_bytes,
             pacer=Pacer(shortest_s=delivery.batch_interval_s, longest_s=delivery.max_batch_interval_s),
+            intake=SourceIntake(app=app, source=self._source),
             may_write=membership.may_write,
         )
         if context.changelog_topic is not None:

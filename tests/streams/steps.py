@@ -78,6 +78,13 @@ class Steps:
         self.state.commit(self.state.changes(), 0)
 
 
+class PausedPartitions(set[int]):
+    """An intake that knows which partitions are paused."""
+
+    pause = set.add
+    resume = set.discard
+
+
 def stage_context(outbox: object, **parts: Any) -> StageContext:
     """What lanes or chains share, with waits as short as can be; ``parts`` are what a test wants otherwise."""
     usual = {
@@ -90,6 +97,7 @@ def stage_context(outbox: object, **parts: Any) -> StageContext:
         "max_batch": 1,
         "max_batch_bytes": 1000,
         "pacer": Pacer(shortest_s=0.0, longest_s=0.0),
+        "intake": PausedPartitions(),
         "may_write": lambda generation: True,
     }
     return StageContext(outbox=cast(Outbox, outbox), **{**usual, **parts})

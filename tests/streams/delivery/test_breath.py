@@ -5,6 +5,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand
@@ -38,7 +40,9 @@ async def test_while_a_long_batch_is_handled_the_loop_turns() -> None:
     assert len(set(turns) & set(range(1, 12))) >= 3
 
 
-async def test_a_flush_of_many_sessions_lets_the_loop_turn(tmp_path: Path) -> None:
+async def test_a_flush_of_many_sessions_lets_the_loop_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # However fast the machine is.
+    monkeypatch.setattr("streams.delivery.breath._LONGEST_S", 0.001)
     settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1))
     handler = SessionsHandler(
         partition=0, settings=settings, tenants=tenants_of(settings, {"acme": "companion"}), tail=None, metrics=Metrics()

@@ -1,7 +1,7 @@
 """Records handled by key: what becomes of failures, and of work that a rebalance interrupts. The broker's part is scripted here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import cast
 
@@ -11,10 +11,11 @@ from streams.delivery.driver import FaustRecord
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecord, TransientFailure
-from tests.streams.steps import delivered, stage_context, until
+from tests.streams.steps import PausedPartitions, stage_context, until
 
 TOPIC = "windows"
 SLOTS = 4
+SPAN = 40
 
 
 class Handed:
@@ -40,16 +41,19 @@ class Scene:
         self.generation = 1
         self.broker_failures = 0
         self.broker_gate: asyncio.Event | None = None
+        self.tenants: dict[int, str] = {}
+        self.paused = PausedPartitions()
         context = stage_context(
             self,
             new_breaker=lambda: CircuitBreaker(failures=4, reset_s=reset_s),
             may_write=lambda generation: generation == self.generation,
+            intake=self.paused,
         )
-        scheduler: Scheduler[FaustRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=50)
+        scheduler: Scheduler[FaustRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=SPAN)
         self.chains = Chains(context=context, handler=self, topic=TOPIC, scheduler=scheduler, max_tries=3)
 
     def tenant_of(self, record: Delivered) -> str:
-        return "acme"
+        return self.tenants.get(record.offset, "acme")
 
     async def handle(self, record: Delivered) -> list[Outgoing]:
         self.handled.append(record.offset)
@@ -69,9 +73,13 @@ class Scene:
         self.sent += records
         return [0] * len(records)
 
-    async def put(self, offset: int, key: bytes = b"k") -> None:
-        record = delivered(TOPIC, offset, key, b"value")
-        await self.chains.put(cast(FaustRecord, Handed(self, Delivered(TOPIC, 0, offset, record.key, record.value, (), 0.0))))
+    async def put(self, offset: int, key: bytes = b"k", *, partition: int = 0) -> None:
+        await self.chains.put(cast(FaustRecord, Handed(self, Delivered(TOPIC, partition, offset, key, b"value", (), 0.0))))
+
+    async def put_all(self, offsets: Iterable[int]) -> None:
+        """Each under a key of its own."""
+        for offset in offsets:
+            await self.put(offset, key=b"%d" % offset)
 
     async def assign(self, *partitions: int) -> None:
         await self.chains.revoke()
@@ -300,3 +308,44 @@ async def test_to_finish_is_to_begin_nothing_and_to_write_what_is_under_way() ->
             gate.set()
         await finishing
         assert sorted(scene.handled) == scene.acked == list(range(SLOTS))
+
+
+async def test_what_one_record_of_a_tenant_waits_for_the_others_are_not_tried_for() -> None:
+    async with chains() as scene:
+        used_up = TransientFailure("used up", dependency="budget", retry_after=0.3, is_try=False)
+        scene.tenants = dict.fromkeys(range(30), "spender")
+        scene.answers = {offset: failing(used_up) for offset in range(30)}
+        await scene.put_all(range(40))
+        await until(lambda: set(range(30, 40)) <= set(scene.handled))
+        assert len(scene.handled) <= 10 + SLOTS
+        await until(lambda: len(scene.handled) > 10 + SLOTS)
+        scene.answers.clear()
+        await scene.drained()
+        assert not reasons(scene.sent)
+        assert scene.acked == list(range(40))
+
+
+async def test_a_partition_of_which_too_much_waits_is_paused_and_the_others_go_on() -> None:
+    async with chains() as scene:
+        await scene.assign(0, 1)
+        scene.gates = {offset: asyncio.Event() for offset in range(SPAN)}
+        for offset in range(SPAN):
+            assert not scene.paused
+            await scene.put(offset)
+        assert scene.paused == {0}
+        await scene.put(SPAN, key=b"another", partition=1)
+        await until(lambda: scene.acked == [SPAN])
+        for offset in range(SPAN):
+            assert scene.paused == ({0} if offset < SPAN // 4 else set()), offset
+            scene.gates[offset].set()
+            await until(lambda done=offset: done in scene.acked)
+
+
+async def test_a_partition_that_comes_again_is_taken_in_from_again() -> None:
+    async with chains() as scene:
+        scene.gates = {0: asyncio.Event()}
+        for offset in range(SPAN):
+            await scene.put(offset)
+        assert scene.paused == {0}
+        await scene.assign(0)
+        assert scene.paused == set()

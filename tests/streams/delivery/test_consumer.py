@@ -15,6 +15,7 @@ from faust.types import TP
 from runtime.kafka import KafkaOffsets, Producer, TopicPartition, create_topics
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.app import build_app, source_topic
+from streams.delivery.intake import SourceIntake
 from streams.errors import StreamError
 from tests.streams.steps import until
 
@@ -78,6 +79,25 @@ async def test_records_whose_commit_was_refused_are_acknowledged_when_they_come_
         await until(lambda: consumer.behind(place) == 0)
 
 
+async def test_a_paused_partition_is_not_fetched_from_and_the_others_are(settings: Settings) -> None:
+    settings = settings.model_copy(update={"kafka": settings.kafka.model_copy(update={"partitions": 2, "topic_prefix": "two."})})
+    await create_topics(settings)
+    source = settings.topic("messages")
+    async with _reading(settings) as (app, delivered):
+        intake = SourceIntake(app=app, source=source)
+        intake.pause(0)
+        await _send(settings, partitions=2)
+        await until(lambda: len(delivered) == RECORDS)
+        paused = TP(source, 0)
+        app.consumer.on_buffer_full(paused)
+        app.consumer.on_buffer_drop(paused)
+        await _send(settings, partitions=2)
+        await until(lambda: len(delivered) == 2 * RECORDS)
+        assert delivered == list(range(2 * RECORDS)), "those of the other one"
+        intake.resume(0)
+        await until(lambda: len(delivered) == 4 * RECORDS)
+
+
 def test_a_worker_without_the_compiled_stream_refuses_to_begin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(faust.streams, "_CStreamIterator", None)
     with pytest.raises(StreamError, match="would lose records"):
@@ -109,7 +129,8 @@ async def _reading(settings: Settings) -> AsyncIterator[tuple[faust.App, list[in
         await app.stop()
 
 
-async def _send(settings: Settings) -> None:
+async def _send(settings: Settings, *, partitions: int = 1) -> None:
     async with Producer(kafka=settings.kafka) as producer:
         for number in range(RECORDS):
-            await producer.send(settings.topic("messages"), key=b"k", value=str(number).encode(), partition=0)
+            for partition in range(partitions):
+                await producer.send(settings.topic("messages"), key=b"k", value=str(number).encode(), partition=partition)
