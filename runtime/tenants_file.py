@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_serializer, model_validator
 
 from memory.errors import SchemaError
 from memory.records.base import problems_of
@@ -59,6 +59,11 @@ class Tenant(BaseModel):
     """Which generation of its memories is live; empty: the first."""
     generations: tuple[Generation, ...] = ()
     """Those beside the first."""
+
+    @field_serializer("budget")
+    def _what_it_sets(self, budget: BudgetSettings) -> dict[str, object]:
+        # What is not set stays unset: it follows the settings.
+        return budget.model_dump(mode="json", exclude_unset=True)
 
     @model_validator(mode="after")
     def _live_one_is_there(self) -> "Tenant":
@@ -207,7 +212,7 @@ def _edit(path: Path, tenant_id: str, change: Callable[[Tenant], dict[str, objec
         if place is None:
             raise UnknownTenantError(f"{path} has no tenant {tenant_id!r}; `varve tenants list` shows them")
         tenants = list(file.tenants)
-        tenants[place] = _tenant(path, tenants[place].model_dump(by_alias=True, exclude_unset=True) | change(tenants[place]))
+        tenants[place] = _tenant(path, tenants[place].model_dump(by_alias=True) | change(tenants[place]))
         _write(path, file.model_copy(update={"tenants": tuple(tenants)}))
 
 
@@ -262,9 +267,7 @@ def _write(path: Path, file: TenantsFile) -> None:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as out:
-            # What is not set stays unset: a tenant's budget overrides the settings by what stands in it.
-            fields = file.model_dump(mode="json", by_alias=True, exclude_unset=True)
-            out.write(orjson.dumps(fields, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            out.write(orjson.dumps(file.model_dump(mode="json", by_alias=True), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
             out.flush()
             os.fsync(out.fileno())
         draft.replace(path)
