@@ -50,8 +50,8 @@ def _row(scenes: Sequence[Scene], schema: MemorySchema, growth: int, count: Coun
         "prompt_tokens": round(eua.prompt / eua.calls, 1),
         "completion_tokens": round(eua.completion / eua.calls, 1),
         "tokens": round(eua.tokens / eua.calls, 1),
-        "eua_to_one_pass": round(eua.cost / without.cost, 4),
-        "eua_to_one_pass_by_tokens": round(eua.tokens / without.tokens, 4),
+        "eua_to_one_pass": round(eua.tokens / without.tokens, 4),
+        "eua_to_one_pass_by_cost": round(eua.cost / without.cost, 4),
     }
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from models.embedding.port import Embedding
+from models.errors import InputRefusedError
 
 _BATCHES_SORTED_TOGETHER = 8
 """How many batches' worth of waiting texts are sorted by length at once: more would let a short text wait long."""
@@ -37,7 +38,8 @@ class MicroBatcher:
         """Embeds texts, each once however often it is asked for while it waits.
 
         Raises:
-            models.errors.ModelError: What the model raised for the batch that one of the texts was in.
+            models.errors.InputRefusedError: The model refuses one of the texts.
+            models.errors.ModelError: What else the model raised for the batch that one of the texts was in.
         """
         loop = asyncio.get_running_loop()
         answers: list[asyncio.Future[Embedding]] = []
@@ -69,11 +71,21 @@ class MicroBatcher:
     async def _run_batch(self, texts: list[str]) -> None:
         askers = [self._waiting.pop(text) for text in texts]
         try:
-            embeddings = await self._run(texts)
+            await self._answer(texts, askers)
         except asyncio.CancelledError:
             _settle(askers, lambda answer, _: answer.cancel())
             raise
+
+    async def _answer(self, texts: list[str], askers: list[list[asyncio.Future[Embedding]]]) -> None:
+        try:
+            embeddings = await self._run(texts)
         except Exception as error:
+            if isinstance(error, InputRefusedError) and len(texts) > 1:
+                # For one text's sake; the others may be another tenant's.
+                middle = len(texts) // 2
+                await self._answer(texts[:middle], askers[:middle])
+                await self._answer(texts[middle:], askers[middle:])
+                return
             reason = error
             _settle(askers, lambda answer, _: answer.set_exception(reason))
         else:

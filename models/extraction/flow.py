@@ -31,7 +31,7 @@ _LOOP_STEP: Final = 40
 
 _CONTINUE: Final = (
     "Your answer was cut off at the length limit. Answer with one JSON object of the same form that holds only what is still missing; "
-    "repeat nothing, and count segments on from those above."
+    "repeat nothing."
 )
 _REPAIR: Final = "That answer cannot be used: {problem}. Answer again with the whole JSON object of the asked form, nothing else. {advice}"
 _SHORTER: Final = "Be shorter, and do not repeat yourself."

@@ -47,11 +47,12 @@ def _take(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
     if not inner:
         return depth == 0 and not is_cut
     if isinstance(inner, dict):
-        if any(name in inner for name in form.LISTS):
+        own = _list_of_item(inner)
+        # An item may have a property that is called as one of the lists.
+        if any(name in inner and (own is None or _holds_items(inner[name])) for name in form.LISTS):
             for name in form.LISTS:
                 lists[name] += _items_of(inner.get(name))
             return True
-        own = _list_of_item(inner)
         if own and not is_cut:
             lists[own].append(inner)
             return True
@@ -59,6 +60,11 @@ def _take(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
     for each in inner.values() if isinstance(inner, dict) else inner:
         found |= _take(each, lists, depth=depth + 1)
     return found
+
+
+def _holds_items(value: Any) -> bool:
+    inner = value.value if isinstance(value, Partial) else value
+    return isinstance(inner, list) and any(isinstance(each, dict | Partial) for each in inner)
 
 
 def _items_of(value: Any) -> list[Any]:

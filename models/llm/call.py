@@ -18,6 +18,8 @@ from models.llm.surrogates import SurrogateJoiner
 from runtime.breaker import CircuitBreaker
 
 _PAUSE_WITHOUT_RETRY_AFTER_S: Final = 1.0
+_LONGEST_PAUSE_S: Final = 60.0
+"""Then one call tries: some say the end of a day's quota, or a time where seconds are due, and nobody takes a pause back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +96,13 @@ class LiveCall:
         item = self._first
         joiner = SurrogateJoiner()
         while isinstance(item, Token):
+            self._usage = item.usage or self._usage
             if text := joiner.add(item.text):
                 self.text += text
                 yield text
             item = await self._next()
         if item is not None:
-            self.finish_reason, self._usage = item.reason, item.usage
+            self.finish_reason, self._usage = item.reason, item.usage or self._usage
         if text := joiner.end():
             self.text += text
             yield text
@@ -126,7 +129,7 @@ class LiveCall:
     async def _judge(self, fault: ModelError) -> None:
         self._fault = fault
         if isinstance(fault, OverloadedError):
-            await self.lane.limiter.pause(fault.retry_after or _PAUSE_WITHOUT_RETRY_AFTER_S)
+            await self.lane.limiter.pause(min(fault.retry_after or _PAUSE_WITHOUT_RETRY_AFTER_S, _LONGEST_PAUSE_S))
         elif isinstance(fault, TransientModelError):
             self.lane.breaker.failed(asyncio.get_running_loop().time())
             self._metrics.breaker_open.labels(self.lane.endpoint.name).set(self.lane.breaker.is_open)

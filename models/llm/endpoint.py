@@ -4,21 +4,25 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
-from openai import APIError, AsyncOpenAI, AsyncStream, BadRequestError, UnprocessableEntityError
+from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
-from models.faults import model_error
+from models.faults import error_of, model_error, words_of
 from models.llm.capabilities import Capabilities, ResponseFormat
 from models.llm.chunks import Chunk, FinishReason, read_chunk
+from models.llm.lessons import Lessons
 from models.llm.port import LLMRequest, LLMUsage
 from models.llm.surrogates import join_surrogates
+from models.llm.unstreamed import Answer, as_it_came
 from runtime.clocks import Clock
 
 T = TypeVar("T")
+
+_REFUSALS: Final = frozenset({400, 422})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Token:
     """A piece of the answer. An empty text is a sign of life: a reasoning model thinks before it speaks."""
 
     text: str
+    usage: LLMUsage | None = None
+    """What the endpoint has counted so far, where it counts as it goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +89,14 @@ class Endpoint:
         self._timeout_s = timeout_s
         self._clock = clock
         self._client = AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
-        self._capabilities = (
+        self._lessons = Lessons(
             Capabilities() if response_format == "auto" else Capabilities(response_format=response_format, format_is_fixed=True)
         )
 
     @property
     def capabilities(self) -> Capabilities:
         """What is known of the endpoint so far."""
-        return self._capabilities
+        return self._lessons.capabilities
 
     async def answer(self, request: LLMRequest) -> AsyncGenerator[Token | Finished]:
         """Asks once: tokens as they come, then :class:`Finished`. Close the iterator to hang up.
@@ -98,7 +104,8 @@ class Endpoint:
         Raises:
             OverloadedError: On 429.
             ModelTimeoutError: If the first token or the whole answer is late.
-            TransientModelError: On lost connections, 5xx, a stream that cannot be read, and one that ends before the answer does.
+            TransientModelError: On lost connections, 5xx, a stream that cannot be read, and one that ends before the answer does or says
+                so itself.
             ModelConfigurationError: On any other refusal.
         """
         begun = asyncio.get_running_loop().time()
@@ -121,7 +128,9 @@ class Endpoint:
                 reason = chunk.finish_reason or reason
                 if chunk.text or chunk.is_thought:
                     silent = False
-                    yield Token(chunk.text)
+                    yield Token(chunk.text, usage)
+                if chunk.fault is not None:
+                    raise error_of(chunk.fault.status, f"{self.name} broke its answer off: {chunk.fault.said}")
             if reason is None:
                 raise TransientModelError(f"{self.name} ended its stream before its answer was whole")
             yield Finished(reason, usage)
@@ -134,18 +143,23 @@ class Endpoint:
         """Closes the connections."""
         await self._client.close()
 
-    async def _open(self, request: LLMRequest) -> AsyncStream[ChatCompletionChunk]:
+    async def _open(self, request: LLMRequest) -> Answer:
+        first = asked = self._lessons.best_for(request)
+        refusal: APIStatusError | None = None
         while True:
-            asked = self._capabilities
             try:
-                return await self._send(request, asked)
-            except (BadRequestError, UnprocessableEntityError) as error:
-                lesser = asked.without(error.message)
+                stream = await self._send(request, asked)
+            except APIStatusError as error:
+                refusal = refusal or error
+                lesser = None
+                if error.status_code in _REFUSALS or error.status_code >= 500:
+                    lesser = self._lessons.lesser(asked, request, status=error.status_code, refusal=words_of(error))
                 if lesser is None:
-                    raise
-                # Another call may have learnt meanwhile: only the first one's lesson is taken, or one refusal would count twice.
-                if self._capabilities == asked:
-                    self._capabilities = lesser
+                    raise refusal from None
+                asked = lesser
+            else:
+                self._lessons.taken(request, first=first, asked=asked)
+                return await as_it_came(stream)
 
     async def _send(self, request: LLMRequest, capabilities: Capabilities) -> AsyncStream[ChatCompletionChunk]:
         limit = min(request.max_tokens or self.max_completion_tokens, self.max_completion_tokens)
@@ -156,7 +170,7 @@ class Endpoint:
             await self._client.chat.completions.create(model=self.model, messages=messages, stream=True, **arguments),
         )
 
-    async def _next_chunk(self, stream: AsyncStream[ChatCompletionChunk], deadline: float, what: str) -> Chunk:
+    async def _next_chunk(self, stream: Answer, deadline: float, what: str) -> Chunk:
         try:
             return read_chunk(await self._in_time(anext(stream), deadline, what))
         except (StopAsyncIteration, ModelError):

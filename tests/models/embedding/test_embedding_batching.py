@@ -6,7 +6,7 @@ import pytest
 
 from models.embedding.batching import MicroBatcher
 from models.embedding.port import Embedding
-from models.errors import TransientModelError
+from models.errors import InputRefusedError, TransientModelError
 
 
 class GatedModel:
@@ -63,6 +63,25 @@ async def test_a_failed_batch_fails_those_who_asked_for_it_and_no_other() -> Non
     model.failure = None
 
     assert int((await batcher.embed(["abc"]))[0].dense[0]) == 3
+
+
+async def test_a_text_that_is_refused_takes_no_other_with_it() -> None:
+    model = GatedModel()
+    model.gate.set()
+
+    async def run(texts: Sequence[str]) -> list[Embedding]:
+        answers = await model.run(texts)
+        if "bad" in texts:
+            raise InputRefusedError("too long")
+        return answers
+
+    batcher = MicroBatcher(run=run, batch_size=8)
+    texts = ["a", "bb", "bad", "cccc", "ddddd"]
+    outcomes = await asyncio.gather(*(batcher.embed([text]) for text in texts), return_exceptions=True)
+
+    assert [type(each) for each in outcomes] == [list, list, InputRefusedError, list, list]
+    assert [int(each[0].dense[0]) for each in outcomes if isinstance(each, list)] == [1, 2, 4, 5]
+    assert len(model.batches) <= 7
 
 
 async def test_an_asker_who_gives_up_does_not_stop_the_others() -> None:

@@ -7,7 +7,7 @@ import pytest
 from memory.hashing import content_hash
 from memory.keys import entity_key
 from memory.records import Window
-from memory.schema import MemorySchema
+from memory.schema import MemorySchema, parse_schema
 from models.extraction.drafts import Draft
 from models.extraction.gathering import gather
 from models.extraction.reading import Rules, read_answer
@@ -295,3 +295,20 @@ def test_an_empty_answer_is_an_answer(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "No.", '{"error": "busy"}', "[1, 2]", '"events"'])
 def test_something_else_is_no_answer(text: str) -> None:
     assert not gather(text).found
+
+
+@pytest.mark.parametrize("lists", ["segments", "events", "patches"])
+@pytest.mark.parametrize("wrapped", ["[{event}]", "{event}\n{event}", '{{"answer": [{event}]}}', '{{"events": [{event}]}}'])
+def test_a_property_named_as_one_of_the_lists_hides_no_event(window: Window, lists: str, wrapped: str) -> None:
+    properties = [{"PropertyName": lists, "PropertyValueType": "list<string>"}]
+    schema = parse_schema([{"EventType": "concert", "Description": "A concert.", "Properties": properties}])
+    event = json.dumps({"type": "concert", "msgs": [1], "content": "Alice heard a concert.", lists: ["one", "two"]})
+    draft = read_answer(gather(wrapped.format(event=event)), Rules(window, schema))
+
+    assert [each.properties for each in draft.events] == [{lists: ["one", "two"]}]
+
+
+def test_an_answer_with_a_type_and_a_content_of_its_own_is_an_answer(window: Window, schema: MemorySchema) -> None:
+    draft = read_answer(gather(json.dumps({"type": "memories", "content": "All that was said.", "events": [EVENT]})), Rules(window, schema))
+
+    assert [event.content for event in draft.events] == [EVENT["content"]]

@@ -1,7 +1,7 @@
 """A chat endpoint that keeps to no form: a real HTTP server on this machine that sends the bytes it is told to."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -24,13 +24,30 @@ def stream_of(*chunks: Any) -> bytes:
     return b"".join(map(event, chunks)) + b"data: [DONE]\n\n"
 
 
+Reply = Callable[[dict[str, Any]], web.Response]
+"""What a request's body is answered with."""
+
+
+def refusal(status: int, body: Any, **headers: str) -> web.Response:
+    """A refusal with a body in JSON, or a text."""
+    is_text = isinstance(body, str)
+    content_type = "text/plain" if is_text else "application/json"
+    return web.Response(status=status, text=body if is_text else json.dumps(body), content_type=content_type, headers=headers)
+
+
+def streamed(body: bytes) -> web.Response:
+    """A reply that streams."""
+    return web.Response(body=body, headers={"Content-Type": "text/event-stream"})
+
+
 @asynccontextmanager
-async def raw_endpoint(body: bytes, *, content_type: str = "text/event-stream") -> AsyncIterator[str]:
-    """The address of a running endpoint that answers every call with this body."""
+async def replying_endpoint(reply: Reply) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+    """The address of a running endpoint that replies as it is told, and the bodies of the requests that reached it."""
+    asked: list[dict[str, Any]] = []
 
     async def answer(request: web.Request) -> web.Response:
-        await request.read()
-        return web.Response(body=body, headers={"Content-Type": content_type})
+        asked.append(await request.json())
+        return reply(asked[-1])
 
     app = web.Application()
     app.router.add_post("/v1/chat/completions", answer)
@@ -39,6 +56,13 @@ async def raw_endpoint(body: bytes, *, content_type: str = "text/event-stream") 
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     host, port = runner.addresses[0][:2]
     try:
-        yield f"http://{host}:{port}/v1"
+        yield f"http://{host}:{port}/v1", asked
     finally:
         await runner.cleanup()
+
+
+@asynccontextmanager
+async def raw_endpoint(body: bytes, *, content_type: str = "text/event-stream") -> AsyncIterator[str]:
+    """The address of a running endpoint that answers every call with this body."""
+    async with replying_endpoint(lambda _: web.Response(body=body, headers={"Content-Type": content_type})) as (url, _):
+        yield url

@@ -86,6 +86,8 @@ async def test_a_text_in_parts_is_put_together_and_thoughts_are_left_out(llm_of,
         {"prompt_tokens": "nine", "completion_tokens": 4},
         {"prompt_tokens": 10**400, "completion_tokens": 4},
         {"prompt_tokens": True, "completion_tokens": []},
+        {"prompt_tokens": -9, "completion_tokens": 4},
+        {"prompt_tokens": 0, "completion_tokens": 0},
         {},
         [],
         7,
@@ -108,7 +110,10 @@ async def test_usage_that_is_not_counted_whole_is_estimated(llm_of, ask, usages,
         ({"prompt_tokens_details": {"cached_tokens": None}}, LLMUsage(prompt_tokens=9, completion_tokens=4)),
         ({"prompt_tokens_details": 5}, LLMUsage(prompt_tokens=9, completion_tokens=4)),
         ({"completion_tokens": -4}, LLMUsage(prompt_tokens=9)),
-        ({"prompt_tokens": -9, "prompt_tokens_details": {"cached_tokens": 2}}, LLMUsage(completion_tokens=4)),
+        ({"cached_tokens": 5}, LLMUsage(prompt_tokens=9, cached_tokens=5, completion_tokens=4)),
+        ({"prompt_cache_hit_tokens": 6, "prompt_cache_miss_tokens": 3}, LLMUsage(prompt_tokens=9, cached_tokens=6, completion_tokens=4)),
+        ({"total_tokens": 13}, LLMUsage(prompt_tokens=9, completion_tokens=4)),
+        ({"total_tokens": 73, "completion_tokens_details": {"reasoning_tokens": 60}}, LLMUsage(prompt_tokens=9, completion_tokens=64)),
     ],
     ids=repr,
 )
@@ -125,8 +130,10 @@ UNREADABLE = {
     "too deep": stream_of(YES, b"[" * 100_000, END),
     "an error": stream_of(YES, {"error": {"message": "out of memory"}}),
     "an error that is a text": stream_of({"error": "out of memory"}),
-    "not a stream": COMPLETION,
-    "not a stream, in lines": COMPLETION.replace(b", ", b",\n\n"),
+    "an error without an envelope": stream_of({"object": "error", "message": "out of memory", "code": 500}),
+    "an error instead of a stream": b'{"error": {"message": "no credits", "code": 503}}',
+    "no answer instead of a stream": b'{"id": "c", "object": "chat.completion", "choices": []}',
+    "json that is cut": COMPLETION[:-9],
     "nothing": b"",
     "no end": stream_of(YES),
     "html": b"<html>\n\n<body>data: none</body>\n\n</html>",
@@ -144,6 +151,54 @@ async def test_what_cannot_be_read_goes_to_the_next_endpoint_and_to_the_breaker(
         with pytest.raises(TransientModelError, match="circuit breaker"):
             await alone.complete(ask())
         assert (await llm_of(url, second).complete(ask())).model == "fallback"
+
+
+@pytest.mark.parametrize("body", [COMPLETION, COMPLETION.replace(b", ", b",\n\n")], ids=["in one line", "in lines"])
+async def test_an_answer_that_comes_whole_is_read_and_paid_for(llm_of, ask, usages, body: bytes) -> None:
+    counted = body[:-1] + b', "usage": {"prompt_tokens": 9, "completion_tokens": 4}}'
+    async with raw_endpoint(counted, content_type="application/json; charset=utf-8") as url:
+        answer = await llm_of(url).complete(ask())
+    assert (answer.text, answer.finish_reason, answer.usage) == ("yes", "stop", LLMUsage(prompt_tokens=9, completion_tokens=4))
+    assert len(usages.records) == 1
+
+
+@pytest.mark.parametrize("reason", ["insufficient_system_resource", "abort", "error"])
+@pytest.mark.parametrize("text", [None, '{"segments": []'])
+async def test_an_answer_that_its_endpoint_broke_off_goes_to_the_next(llm_of, ask, serve, reason: str, text: str | None) -> None:
+    second = await serve()
+    async with raw_endpoint(stream_of(chunk(text), chunk(finish=reason))) as url:
+        assert (await llm_of(url, second).complete(ask())).model == "fallback"
+        with pytest.raises(TransientModelError, match=reason):
+            await llm_of(url).complete(ask())
+
+
+async def test_a_refusal_of_the_model_is_its_answer(llm_of, ask) -> None:
+    refused = {"choices": [{"index": 0, "delta": {"refusal": "I cannot help."}, "finish_reason": "content_filter"}]}
+    async with raw_endpoint(stream_of({**chunk(), **refused})) as url:
+        answer = await llm_of(url).complete(ask())
+    assert (answer.text, answer.finish_reason) == ("I cannot help.", "other")
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": None, "usage": COUNTS}]},
+        {"x_groq": {"id": "r", "usage": COUNTS}},
+        {"choices": [], "usage": COUNTS},
+    ],
+    ids=["in a choice", "of groq", "last"],
+)
+async def test_usage_is_found_where_endpoints_put_it_and_zeros_do_not_undo_it(llm_of, ask, where: Any) -> None:
+    nothing = {**chunk(), "choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}}
+    async with raw_endpoint(stream_of(YES, {**chunk(), **where}, END, nothing)) as url:
+        assert (await llm_of(url).complete(ask())).usage == LLMUsage(prompt_tokens=9, completion_tokens=4)
+
+
+async def test_what_was_counted_as_it_went_is_booked_though_the_answer_broke(llm_of, ask, usages) -> None:
+    async with raw_endpoint(stream_of({**YES, "usage": {"prompt_tokens": 1500, "completion_tokens": 2000}}, b"\xff")) as url:
+        with pytest.raises(TransientModelError):
+            await llm_of(url).complete(ask())
+    assert [(each.prompt_tokens, each.completion_tokens, each.estimated) for each in usages.records] == [(1500, 2000, False)]
 
 
 async def test_what_comes_after_the_end_cannot_spoil_the_answer(llm_of, ask) -> None:

@@ -1,0 +1,154 @@
+"""What endpoints say when they refuse a request, and what is learnt of it: how to ask, and no more than was proved."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from models.errors import InputRefusedError, ModelConfigurationError, OverloadedError, TransientModelError
+from models.llm.capabilities import Capabilities
+from models.llm.chain import EndpointChain
+from tests.models.llm.raw_endpoint import Reply, chunk, refusal, replying_endpoint, stream_of, streamed
+
+YES = stream_of(chunk("yes"), chunk(finish="stop"))
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+ANOTHER = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"], "additionalProperties": False}
+
+
+def refusing(when: Callable[[dict[str, Any]], bool], status: int, body: Any) -> Reply:
+    return lambda asked: refusal(status, body) if when(asked) else streamed(YES)
+
+
+def wants_form(*forms: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda asked: (asked.get("response_format") or {}).get("type") in forms
+
+
+def known(llm: EndpointChain) -> Capabilities:
+    return llm._lanes[0].endpoint.capabilities
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"message": "Unrecognized request argument supplied: stream_options", "type": "invalid_request_error"}},
+        {"object": "error", "message": "[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options')}]", "code": 400},
+        {"object": "error", "message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "stream_options"]}]}},
+        {"detail": [{"loc": ["body", "stream_options"], "msg": "extra fields not permitted"}]},
+        {"error": "stream_options is not supported", "error_type": "validation"},
+        [{"error": {"code": 400, "message": 'Unknown name "stream_options": Cannot find field.', "status": "INVALID_ARGUMENT"}}],
+        {"detail": "stream_options is not supported"},
+        "stream_options is not supported",
+    ],
+    ids=["openai", "vllm", "mistral", "fastapi", "tgi", "gemini", "a detail", "a text"],
+)
+@pytest.mark.parametrize("status", [400, 422])
+async def test_a_refusal_is_understood_in_whatever_form_it_comes(llm_of, ask, status: int, body: Any) -> None:
+    async with replying_endpoint(refusing(lambda asked: "stream_options" in asked, status, body)) as (url, asked):
+        llm = llm_of(url)
+        for number in range(2):
+            assert (await llm.complete(ask(str(number), json_schema=SCHEMA))).text == "yes"
+    assert len(asked) == 3
+    assert known(llm) == Capabilities(stream_usage=False)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'generation_config.response_schema'"),
+        (400, "The specified schema produces a constraint that has too many states for serving."),
+        (400, "JSON schema conversion failed: Unrecognized schema"),
+        (400, "Invalid schema: anyOf is not supported"),
+        (400, "Bad request"),
+        (422, ""),
+        (500, "Failed to create new sequence: unable to create sampling context"),
+    ],
+)
+async def test_a_form_that_an_endpoint_cannot_give_is_asked_for_once(llm_of, ask, status: int, words: str) -> None:
+    body = {"error": {"message": words}} if words else {}
+    async with replying_endpoint(refusing(wants_form("json_schema"), status, body)) as (url, asked):
+        llm = llm_of(url)
+        for number in range(3):
+            assert (await llm.complete(ask(str(number), json_schema=SCHEMA))).text == "yes"
+    assert len(asked) == 4
+    assert known(llm) == Capabilities(response_format="json_object")
+
+
+async def test_a_schema_that_is_too_much_leaves_the_form_to_the_others(llm_of, ask) -> None:
+    def has_another(asked: dict[str, Any]) -> bool:
+        return wants_form("json_schema")(asked) and asked["response_format"]["json_schema"]["schema"] == ANOTHER
+
+    async with replying_endpoint(refusing(has_another, 400, {"error": {"message": "schema too complex"}})) as (url, asked):
+        llm = llm_of(url)
+        for number, schema in enumerate([SCHEMA, ANOTHER, ANOTHER, SCHEMA]):
+            assert (await llm.complete(ask(str(number), json_schema=schema))).text == "yes"
+    assert [each["response_format"]["type"] for each in asked] == ["json_schema"] * 2 + ["json_object"] * 2 + ["json_schema"]
+    assert known(llm) == Capabilities()
+
+
+async def test_a_refusal_that_repeats_the_request_teaches_nothing(llm_of, ask) -> None:
+    def reply(asked: dict[str, Any]) -> web.Response:
+        if asked["messages"][1]["content"] == "bad":
+            return refusal(400, {"object": "error", "message": f"Value error in this request, input: {asked!r}", "code": 400})
+        return streamed(YES)
+
+    async with replying_endpoint(reply) as (url, asked):
+        llm = llm_of(url)
+        for text in ("bad", "good", "bad"):
+            if text == "good":
+                await llm.complete(ask(text, json_schema=SCHEMA))
+            else:
+                with pytest.raises(InputRefusedError, match="Value error"):
+                    await llm.complete(ask(text, json_schema=SCHEMA))
+    assert known(llm) == Capabilities()
+    assert len(asked) < 20
+
+
+async def test_what_was_refused_for_its_text_alone_is_not_asked_in_other_ways(llm_of, ask) -> None:
+    too_long = {"error": {"message": "This model's maximum context length is 300 tokens"}}
+    async with replying_endpoint(refusing(lambda asked: asked["messages"][1]["content"] == "long", 400, too_long)) as (url, asked):
+        llm = llm_of(url)
+        await llm.complete(ask("short", json_schema=SCHEMA))
+        with pytest.raises(InputRefusedError, match="maximum context length"):
+            await llm.complete(ask("long", json_schema=SCHEMA))
+    assert len(asked) == 2
+
+
+async def test_json_that_the_model_failed_to_give_is_asked_for_again(llm_of, ask) -> None:
+    failed = {"error": {"message": "Failed to generate JSON.", "code": "json_validate_failed", "failed_generation": "the temperature"}}
+    async with replying_endpoint(refusing(lambda _: True, 400, failed)) as (url, _):
+        with pytest.raises(TransientModelError, match="Failed to generate JSON"):
+            await llm_of(url, response_format="json_object").complete(ask(json_schema=SCHEMA))
+
+
+@pytest.mark.parametrize("retry_after", ["Wed, 21 Oct 2099 07:28:00 GMT", "1767225600", "86400"])
+async def test_no_word_of_an_endpoint_stops_it_for_longer_than_a_minute(llm_of, ask, retry_after: str) -> None:
+    async with replying_endpoint(lambda _: refusal(429, {}, **{"Retry-After": retry_after})) as (url, asked):
+        llm = llm_of(url, queue_timeout_s=1)
+        with pytest.raises(OverloadedError):
+            await llm.complete(ask())
+        with pytest.raises(TransientModelError) as held_back:
+            await llm.complete(ask())
+    assert 50 < (held_back.value.retry_after or 0) <= 60
+    assert len(asked) == 1
+
+
+async def test_a_wait_in_milliseconds_is_kept_to(llm_of, ask) -> None:
+    async with replying_endpoint(lambda _: refusal(429, {}, **{"retry-after-ms": "1500", "retry-after": "2"})) as (url, _):
+        with pytest.raises(OverloadedError) as refused:
+            await llm_of(url).complete(ask())
+    assert refused.value.retry_after == 1.5
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"), [(400, InputRefusedError), ("401", ModelConfigurationError), (429, OverloadedError), (None, TransientModelError)]
+)
+@pytest.mark.parametrize("envelope", ["error", "object"])
+async def test_an_error_inside_of_a_stream_means_what_its_status_means(
+    llm_of, ask, code: object, expected: type[Exception], envelope: str
+) -> None:
+    error = {"message": "that is too long", "code": code}
+    body = {"error": error} if envelope == "error" else {"object": "error", **error}
+    async with replying_endpoint(lambda _: streamed(stream_of(body))) as (url, _):
+        with pytest.raises(expected, match="too long"):
+            await llm_of(url).complete(ask())
