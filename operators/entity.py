@@ -38,6 +38,8 @@ class EntityState:
     """``[time, id]`` of the newest messages that contributed, newest first. A retraction does not take them back: its window remains."""
     properties: dict[str, list[Any]] = field(default_factory=dict)
     """By property, ``[tag, state]``: the tag names the operator that the state belongs to."""
+    extractors: dict[str, int] = field(default_factory=dict)
+    """How many of the live changes each extractor gave."""
     generation: str = ""
 
     @property
@@ -106,6 +108,7 @@ def to_bytes(state: EntityState) -> bytes:
         "sources": state.sources,
         "message_ids": state.message_ids,
         "properties": state.properties,
+        "extractors": state.extractors,
         "generation": state.generation,
     }
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
@@ -146,6 +149,7 @@ class _Work:
         self._type = entity_type
         self._properties = dict(state.properties)
         self._live = state.live
+        self._extractors = dict(state.extractors)
         self._refused: dict[tuple[str, str], int] = {}
         self._pinned: set[tuple[str, str]] = set()
         self._messages: dict[str, int] = {}
@@ -167,6 +171,7 @@ class _Work:
             sources=sources,
             message_ids=self._newest_messages(),
             properties=self._in_window(),
+            extractors={name: count for name, count in self._extractors.items() if count > 0},
             generation=self._state.generation,
         )
 
@@ -189,7 +194,10 @@ class _Work:
             refused = ("patch" if op == "PATCH" else "property", error.reason)
             self._refused[refused] = self._refused.get(refused, 0) + 1
             return
-        self._live += 1 if change.op == "apply" else -1
+        one = 1 if change.op == "apply" else -1
+        self._live += one
+        if change.extractor:
+            self._extractors[change.extractor] = max(0, self._extractors.get(change.extractor, 0) + one)
         if change.op == "apply":
             for message_id in change.message_ids:
                 self._messages[message_id] = max(time, self._messages.get(message_id, time))

@@ -56,6 +56,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         session=parts.get("session"),
         entity_key=key,
         message_ids=[message_id for _, message_id in state.message_ids],
+        extractor=", ".join(sorted(state.extractors)) or None,
         generation=state.generation,
         version=state.version,
     )

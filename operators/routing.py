@@ -116,7 +116,7 @@ def _route(extraction: Extraction, schema: MemorySchema) -> _Routed:
         if reason:
             routed.left_out["patch", reason] += 1
         else:
-            routed.add((patch.entity_type, patch.entity_key), _change_of_patch(patch, extraction.window_end))
+            routed.add((patch.entity_type, patch.entity_key), _change_of_patch(patch, extraction))
     return routed
 
 
@@ -150,6 +150,7 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
                 value=None if aggregate.op == "COUNT" else value,
                 event_time=min(event.event_time, event.said_at),
                 message_ids=event.message_ids,
+                extractor=event.extractor,
             )
         )
     return changes
@@ -210,12 +211,13 @@ def _refusal(patch: EntityPatch, extraction: Extraction, schema: MemorySchema) -
     return None
 
 
-def _change_of_patch(patch: EntityPatch, latest: datetime) -> Change:
+def _change_of_patch(patch: EntityPatch, extraction: Extraction) -> Change:
     return Change(
         op="apply",
         property=patch.field,
         source_id=patch.id,
         value={"search": patch.search, "replace": patch.replace},
-        event_time=min(patch.event_time, latest),
+        event_time=min(patch.event_time, extraction.window_end),
         message_ids=patch.message_ids,
+        extractor=extraction.extractor,
     )

@@ -19,6 +19,8 @@ class Change(Value):
     """What the operator is fed: a number for SUM, the patch's search and replace for PATCH, ..."""
     event_time: AwareDatetime
     message_ids: list[str] = Field(default_factory=list)
+    extractor: str = ""
+    """Who extracted the event or patch."""
 
 
 class Contribution(Record):
@@ -62,6 +64,7 @@ class Memory(Record):
     message_ids: list[str] = Field(default_factory=list)
     """The evidence, best first."""
     extractor: str | None = None
+    """Who extracted it; of an entity all whose words it bears, joined by ``, ``."""
     generation: str = ""
     version: int = 0
     """Grows with every change of this memory."""

@@ -5,7 +5,7 @@ import pytest
 from memory.errors import KeyFormatError
 from memory.ids import entity_id
 from memory.keys import entity_key
-from memory.records import Memory
+from memory.records import Change, Memory
 from memory.schema import parse_schema
 from operators.entity import EntityState, apply_contribution
 from operators.render import render
@@ -40,6 +40,25 @@ def test_a_generation_has_its_own_id() -> None:
     beside = contribution(change("apply", "sessions", "a")).model_copy(update={"generation": "blue"})
     memory = render(apply_contribution(None, beside, LOG).state, LOG, "acme", "run")
     assert (memory.generation, memory.id) == ("blue", entity_id("acme", "log", "run", "blue"))
+
+
+def test_an_entity_names_whose_words_it_bears() -> None:
+    def by(extractor: str, *changes: Change) -> list[Change]:
+        return [each.model_copy(update={"extractor": extractor}) for each in changes]
+
+    first = contribution(*by("offline", change("apply", "sessions", "a"), change("apply", "total_minutes", "a", 9)), position=0)
+    second = contribution(*by("llm:m", change("apply", "sessions", "b")), position=1)
+    better = contribution(
+        *by("offline", change("retract", "sessions", "a"), change("retract", "total_minutes", "a", 9)),
+        *by("llm:m", change("apply", "sessions", "a")),
+        position=2,
+    )
+    state, named = None, []
+    for each in (first, second, better):
+        state = apply_contribution(state, each, LOG).state
+        named.append(render(state, LOG, "acme", "run").extractor)
+    assert named == ["offline", "llm:m, offline", "llm:m"]
+    assert render(grown(), LOG, "acme", "run").extractor is None
 
 
 def test_an_integer_beyond_64_bits_is_unknown_not_wrong() -> None:

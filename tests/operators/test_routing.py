@@ -44,7 +44,7 @@ def test_an_event_reaches_every_entity_that_its_keys_name() -> None:
         "sport",
         START,
     )
-    assert one.changes[0].message_ids == ["m-a"]
+    assert (one.changes[0].message_ids, one.changes[0].extractor) == (["m-a"], "offline")
 
 
 def test_filters_keep_events_out() -> None:
