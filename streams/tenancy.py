@@ -5,7 +5,7 @@ from typing import Final
 from memory.errors import SchemaError
 from memory.schema.model import MemorySchema
 from runtime.errors import TenantsFileError, UnknownTenantError
-from runtime.settings import BudgetSettings, Settings
+from runtime.settings import Settings
 from runtime.tenants import Tenant, TenantDirectory
 from streams.errors import PoisonRecord, TransientFailure
 
@@ -51,29 +51,6 @@ def schema_of(tenants: TenantDirectory, tenant: str, generation: str) -> MemoryS
         raise PoisonRecord("unknown_schema", f"the schema of tenant {tenant!r}: {error}") from error
     except TenantsFileError as error:
         raise TransientFailure(str(error), dependency="tenants") from error
-
-
-def budget_of(tenants: TenantDirectory, tenant: str, default: BudgetSettings) -> BudgetSettings:
-    """What a tenant's LLM calls may use up: the default, but for what the tenants' file says otherwise."""
-    try:
-        return default.but(tenants.get(tenant).budget)
-    except UnknownTenantError:
-        return default
-
-
-def refuse_costs_without_prices(tenants: TenantDirectory, settings: Settings) -> None:
-    """Sees to it that no tenant's budget is a cost that nobody can count.
-
-    Raises:
-        TenantsFileError: If one is, and there is an LLM but no price table.
-    """
-    if settings.llm.base_url is None or settings.llm.price_table is not None:
-        return
-    for tenant in tenants.all():
-        if tenant.budget.is_a_cost:
-            raise TenantsFileError(
-                f"{settings.tenants_path}: tenant {tenant.id!r} has a budget as a cost, which needs a price table (VARVE_LLM__PRICE_TABLE)"
-            )
 
 
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:

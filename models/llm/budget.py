@@ -29,9 +29,15 @@ redis.call('EXPIRE', KEYS[1], ARGV[5])
 return {1, tokens, cost}
 """
 
+# A Redis that lost what was set aside must not be left owing it when the calls are settled.
 _ADD: Final = """
-local tokens = redis.call('HINCRBYFLOAT', KEYS[1], 'tokens', ARGV[1])
-local cost = redis.call('HINCRBYFLOAT', KEYS[1], 'cost', ARGV[2])
+local function add(name, amount)
+  local total = redis.call('HINCRBYFLOAT', KEYS[1], name, amount)
+  if tonumber(total) >= 0 then return total end
+  redis.call('HSET', KEYS[1], name, '0')
+  return '0'
+end
+local tokens, cost = add('tokens', ARGV[1]), add('cost', ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 return {tokens, cost}
 """

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from models.errors import ModelError, TransientModelError
+from models.errors import BudgetExceededError, ModelError, TransientModelError
 from models.llm.call import Lane, LiveCall
 from runtime.logs import logger
 
@@ -29,6 +29,7 @@ async def first_to_speak(dial: Dial, untried: deque[Lane], *, hedge_after_s: flo
         The call that spoke first. The caller closes it.
 
     Raises:
+        BudgetExceededError: If all failed, and the tenant's budget did not allow one of the calls.
         TransientModelError: If all failed, and one of them may yet answer later.
         ModelConfigurationError: If all refused.
     """
@@ -101,8 +102,19 @@ async def _silence(call: LiveCall, seconds: float) -> None:
 
 
 def _worst_of(faults: list[ModelError]) -> ModelError:
+    """What all faults together mean. Where a budget refused one call, the tenant waits: no other fault makes that a failure."""
+    refusals = [each for each in faults if isinstance(each, BudgetExceededError)]
     transient = [each for each in faults if isinstance(each, TransientModelError)]
-    if len(faults) == 1 or not transient:
+    if len(faults) == 1 or not (refusals or transient):
         return faults[0]
+    said = "; ".join(map(str, faults))
     waits = [each.retry_after for each in transient if each.retry_after is not None]
-    return TransientModelError("; ".join(map(str, faults)), retry_after=min(waits, default=None))
+    if not refusals:
+        return TransientModelError(said, retry_after=min(waits, default=None))
+    preferred = faults[0]
+    return BudgetExceededError(
+        said,
+        retry_after=min([*waits, *(each.retry_after for each in refusals)]),
+        soft=any(each.soft for each in refusals),
+        offline=isinstance(preferred, BudgetExceededError) and preferred.offline,
+    )

@@ -26,6 +26,8 @@ class UsageTotal(NamedTuple):
     """The sums over calls."""
 
     calls: int = 0
+    estimated_calls: int = 0
+    """Of which the endpoint did not count the tokens."""
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
@@ -42,6 +44,7 @@ class UsageTotal(NamedTuple):
         """The sums with one more record."""
         return UsageTotal(
             calls=self.calls + usage.calls,
+            estimated_calls=self.estimated_calls + (usage.calls if usage.estimated else 0),
             prompt_tokens=self.prompt_tokens + usage.prompt_tokens,
             cached_tokens=self.cached_tokens + usage.cached_tokens,
             completion_tokens=self.completion_tokens + usage.completion_tokens,

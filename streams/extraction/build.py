@@ -21,9 +21,10 @@ from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.rereading import Rereader
 from streams.delivery.scheduler import Scheduler
+from streams.extraction.budgets import TenantBudgets
 from streams.extraction.handler import ExtractionHandler
 from streams.extraction.usage import UsageTopic
-from streams.tenancy import budget_of, open_tenants, refuse_costs_without_prices, weight_of
+from streams.tenancy import open_tenants, weight_of
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> NewDriver:
@@ -35,8 +36,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
     tenants = open_tenants(settings)
-    refuse_costs_without_prices(tenants, settings)
-    llm = build_llm(settings, redis=client, usage=usage, budget_of=lambda tenant: budget_of(tenants, tenant, settings.budget))
+    llm = build_llm(settings, redis=client, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     resources.push_async_callback(extractor.close)
     store = build_store(settings)

@@ -3,7 +3,7 @@
 from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
 from models.errors import InputRefusedError, ModelError, TransientModelError
-from retrieval.errors import StoreUnavailableError
+from retrieval.errors import ModelMismatchError, StoreUnavailableError
 from retrieval.recall import Recall
 from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
@@ -57,7 +57,7 @@ class EntitiesToShow:
         shared = [each.name for each in schema.entity_types if "user" not in each.keys]
         try:
             nearest = await self._nearest.nearest_entities(scope, texts, own, shared_types=shared, generation=generation)
-        except StoreUnavailableError as error:
+        except (StoreUnavailableError, ModelMismatchError) as error:
             # Patches without sight of the entity would append what is there already: better to wait for the store.
             raise TransientFailure(str(error), dependency="store") from error
         except InputRefusedError as error:

@@ -6,7 +6,7 @@ from memory.errors import RecordError
 from memory.keys import decode_key
 from memory.records import MemoryChange
 from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
-from retrieval.errors import StoreRejectedError, StoreUnavailableError
+from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
 from retrieval.index.writer import IndexWriter
 from streams.delivery.batch import Batch
 from streams.delivery.records import Delivered, Outgoing
@@ -56,7 +56,8 @@ class IndexHandler:
 
         try:
             await self._writer.write(changes, before_writing=require_partition)
-        except StoreUnavailableError as error:
+        except (StoreUnavailableError, ModelMismatchError) as error:
+            # A store of another model is no memory's fault: all of them wait until it is rebuilt, or the model is set back.
             raise TransientFailure(str(error), dependency="store") from error
         except TransientModelError as error:
             raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error

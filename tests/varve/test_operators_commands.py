@@ -96,8 +96,9 @@ def test_usage_is_summed_by_tenant_stage_and_model(settings: Settings, run: Run)
     for tenant, tokens, hour in (("acme", 100, 1), ("acme", 50, 2), ("umbrella", 7, 2)):
         usage = Usage(tenant=tenant, stage="extraction", model="m", prompt_tokens=tokens, cached_tokens=10, time=NOON.replace(hour=hour))
         _produce(settings, OutgoingRecord(topic=settings.topic("usage"), key=encode_key(tenant), value=usage.to_json()))
+    _produce(settings, OutgoingRecord(topic=settings.topic("usage"), key=encode_key("acme"), value=b"{"))
     (total,) = map(orjson.loads, run("usage", "--tenant", "acme", "--json").stdout.splitlines())
-    assert (total["calls"], total["prompt_tokens"], total["cached_tokens"]) == (2, 150, 20)
+    assert (total["calls"], total["estimated_calls"], total["prompt_tokens"], total["cached_tokens"]) == (2, 0, 150, 20)
     later = [orjson.loads(line) for line in run("usage", "--since", "2024-05-06T02:00:00Z", "--json").stdout.splitlines()]
     assert [(each["tenant"], each["prompt_tokens"]) for each in later] == [("acme", 50), ("umbrella", 7)]
     assert "umbrella" in run("usage").stdout

@@ -45,7 +45,8 @@ def usage(
     for column in ("calls", "prompt", "cached", "completion", "cost", "ms a call"):
         table.add_column(column, justify="right")
     for key, total in totals.items():
-        figures = (total.calls, total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens, f"{total.cost:.4f}")
+        tokens = (total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens)
+        figures = (total.calls, *tokens, f"{total.cost:.4f}")
         table.add_row(*key, *map(str, figures), f"{total.latency_ms / max(1, total.calls):.0f}")
     Console().print(table)
 
@@ -73,14 +74,22 @@ def prompt(
 async def _totals(
     settings: "Settings", tenant: str | None, stage: str | None, model: str | None, since: datetime | None
 ) -> "dict[UsageKey, UsageTotal]":
+    from memory.errors import RecordError
     from memory.records import Usage
     from models.llm.usage import sum_usage
     from runtime.kafka import read_topic
 
     calls: list[Usage] = []
+    unreadable = 0
     async for record in read_topic(settings.topic("usage"), settings.kafka):
-        call = Usage.from_json(record.value or b"")
+        try:
+            call = Usage.from_json(record.value or b"")
+        except RecordError:
+            unreadable += 1
+            continue
         asked = ((tenant, call.tenant), (stage, call.stage), (model, call.model))
         if all(wanted in (None, found) for wanted, found in asked) and (since is None or call.time >= since):
             calls.append(call)
+    if unreadable:
+        typer.echo(f"{unreadable} records of {settings.topic('usage')} are no usage and are left out", err=True)
     return sum_usage(calls)

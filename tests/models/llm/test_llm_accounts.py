@@ -15,7 +15,7 @@ from models.llm.build import build_llm
 from models.llm.chain import EndpointChain
 from models.llm.port import LLMRequest
 from models.llm.shared import SharedState
-from runtime.settings import BudgetSettings, LLMSettings, Settings
+from runtime.settings import BudgetSettings, DeliverySettings, LLMSettings, Settings
 
 FAILS = Plan(status=500)
 HANGS = Plan(silent_after=0.0)
@@ -165,9 +165,23 @@ class TestBudget:
         prices.write_text('{"simulated": {"prompt": 1, "completion": 1}, "fallback": {"prompt": 1, "completion": 100000}}')
         first, second = await serve(FAILS), await serve()
         llm = llm_of(first, second, price_table=prices, budget=BudgetSettings(hard_cost=1))
-        with pytest.raises(TransientModelError, match="500"):
+        with pytest.raises(BudgetExceededError, match="500") as refused:
             await llm.complete(ask())
         assert (len(first.asked), second.asked, usages.records) == (1, [], [])
+        assert not refused.value.offline, "the first endpoint is worth waiting for"
+
+    async def test_it_is_waited_for_though_the_fallback_is_away_as_well(self, serve, llm_of, ask) -> None:
+        first, second = await serve(FAILS), await serve(FAILS)
+        budget = BudgetSettings(hard_tokens=300, policy="offline")
+        llm = llm_of(first, second, budget=budget, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=60))
+        with pytest.raises(TransientModelError):
+            await llm.complete(ask())
+        (lane, _) = llm._lanes
+        lane.breaker.succeeded()
+        with pytest.raises(BudgetExceededError, match="circuit breaker") as refused:
+            await llm.complete(ask(max_tokens=200, text="long " * 400))
+        assert refused.value.offline
+        assert refused.value.retry_after <= 60
 
     async def test_a_call_beside_the_first_does_not_pass_it(self, serve, llm_of, ask, usages) -> None:
         first, second = await serve(Plan(first_token_s=0.3), answer="slow but sure"), await serve()

@@ -179,6 +179,13 @@ class TestAnswerCacheAndBudget:
             each.prompt_tokens + each.completion_tokens for each in usages.records
         )
 
+    async def test_a_redis_that_lost_what_was_set_aside_is_not_left_owing_it(self, redis, prefix, clock) -> None:
+        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), shared=SharedState(redis=redis, prefix=prefix))
+        reservation = await ledger.reserve("acme", Amount(1000, 2.0), deferrable=False, now=clock.now())
+        await redis.delete(*[key async for key in redis.scan_iter(f"{prefix}llm:budget:*")])
+        await ledger.settle(reservation, Amount(250, 0.5))
+        assert await ledger.spent("acme", clock.now()) == Amount(0, 0)
+
 
 class RedisServer:
     """A Redis that a test may kill and start again, empty."""

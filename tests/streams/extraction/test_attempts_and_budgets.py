@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from structlog.testing import capture_logs
 
 from loadtest.answers import extraction_answer
 from loadtest.asked import Asked
@@ -19,8 +20,10 @@ from runtime.errors import TenantsFileError
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecord, TransientFailure
-from streams.tenancy import budget_of, open_tenants, refuse_costs_without_prices
+from streams.extraction.budgets import TenantBudgets
+from streams.tenancy import open_tenants
 from tests.streams.extraction.extraction_scene import ScriptedExtractor, a_window, handler, llm_extractor
+from tests.streams.laid_down import TENANT
 from tests.streams.steps import plain_settings
 
 
@@ -122,21 +125,22 @@ def with_own_budget(settings: Settings, **budget: object) -> TenantDirectory:
 @pytest.mark.usefixtures("tenants")
 async def test_a_tenants_own_budget_and_policy_hold_for_its_windows_alone(settings: Settings) -> None:
     tenants = with_own_budget(settings, hard_tokens=0, policy="offline")
-    default = BudgetSettings()
-    async with llm_extractor(settings, extraction_answer, budget_of=lambda name: budget_of(tenants, name, default)) as (
-        extractor,
-        simulator,
-    ):
+    budgets = TenantBudgets(tenants=tenants, settings=settings)
+    async with llm_extractor(settings, extraction_answer, budget_of=budgets.of) as (extractor, simulator):
         (beyond,) = await handler(settings, tenants, extractor).handle(a_window())
     assert simulator.asked == []
     assert Extraction.from_json(beyond.value or b"").extractor == "offline"
-    assert budget_of(tenants, "nobody", default) == default
+    assert budgets.of("nobody") == settings.budget
 
 
 @pytest.mark.usefixtures("tenants")
-def test_a_tenants_cost_without_prices_is_refused_at_the_start(settings: Settings) -> None:
-    tenants = with_own_budget(settings, hard_cost=1.0)
+def test_a_tenants_cost_without_prices_is_refused_at_the_start_and_told_once_when_it_comes_later(settings: Settings) -> None:
     asking = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost/v1", model="m")})
+    budgets = TenantBudgets(tenants=TenantDirectory(path=settings.tenants_path), settings=asking)
+    tenants = with_own_budget(settings, hard_cost=1.0)
     with pytest.raises(TenantsFileError, match="PRICE_TABLE"):
-        refuse_costs_without_prices(tenants, asking)
-    refuse_costs_without_prices(tenants, settings)
+        TenantBudgets(tenants=tenants, settings=asking)
+    TenantBudgets(tenants=tenants, settings=settings)
+    with capture_logs() as told:
+        assert [budgets.of(TENANT).hard_cost for _ in range(2)] == [1.0, 1.0]
+    assert [each["event"] for each in told] == ["a budget is not kept"]

@@ -134,3 +134,16 @@ async def test_a_wrong_key_of_the_embedding_endpoint_makes_all_wait_and_one_text
         assert [(each.record.offset, each.reason) for each in batch.refusals] == [(1, "input_refused")]
         assert [each.content for each in await store.get(SCOPE, [good.id, bad.id])] == [good.content]
         await embedder.close()
+
+
+@pytest.mark.integration
+async def test_with_another_embedding_model_all_wait_and_nothing_is_put_aside(stage: Steps, store: MemoryStore, tmp_path: Path) -> None:
+    await stage.take([upsert(0, memory(0, "Ada likes tea"))])
+    async with embedding_endpoint(dimension=384) as endpoint:
+        embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="another", dimension=384)
+        embedder = build_embedder(embedding, cache=tmp_path / "models")
+        other = Steps(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+        with pytest.raises(TransientFailure, match="another") as waiting:
+            await other.prepare([upsert(1, memory(1, "Ada hates rain"))])
+        await embedder.close()
+    assert waiting.value.dependency == "store"
