@@ -38,25 +38,37 @@ class EmbeddingBackend(Protocol):
 class BatchedEmbedder:
     """An :class:`models.embedding.port.Embedder` over a backend.
 
-    Queries and documents gather in batchers of their own, so a query waits behind at most the one document batch that is running.
+    Queries and documents gather in batchers of their own, so a query waits behind at most the document batches that are running.
     """
 
-    def __init__(self, *, backend: EmbeddingBackend, batch_size: int, cache_entries: int) -> None:
+    def __init__(
+        self,
+        *,
+        backend: EmbeddingBackend,
+        batch_size: int,
+        cache_entries: int,
+        document_batches_at_once: int = 1,
+        query_batches_at_once: int = 1,
+    ) -> None:
         """Puts batchers and caches around a backend, which it owns from then on.
 
         Args:
             backend: The model or endpoint.
             batch_size: Texts in one batch, at least 1.
             cache_entries: Embeddings kept, of documents and of queries each; 0 keeps none.
+            document_batches_at_once: Batches of documents that the backend may be asked for at the same time, at least 1.
+            query_batches_at_once: The same of queries.
 
         Raises:
             ValueError: If a number is out of range.
         """
         self._backend = backend
-        self._documents = MicroBatcher(run=backend.documents, batch_size=batch_size)
-        self._queries = MicroBatcher(run=backend.queries, batch_size=batch_size)
         self._kept_documents = EmbeddingCache(entries=cache_entries)
         self._kept_queries = EmbeddingCache(entries=cache_entries)
+        self._documents = MicroBatcher(
+            run=backend.documents, batch_size=batch_size, at_once=document_batches_at_once, keep=self._kept_documents.put
+        )
+        self._queries = MicroBatcher(run=backend.queries, batch_size=batch_size, at_once=query_batches_at_once, keep=self._kept_queries.put)
 
     @property
     def name(self) -> str:
@@ -99,7 +111,5 @@ async def _embed(texts: Sequence[str], kept: EmbeddingCache, batcher: MicroBatch
     except ModelError as error:
         error.dependency = "embedding"
         raise
-    for text, embedding in zip(missing, embeddings, strict=True):
-        kept.put(text, embedding)
-        known[text] = embedding
+    known.update(zip(missing, embeddings, strict=True))
     return [known[text] for text in texts]

@@ -1,11 +1,16 @@
 """The embedder that the settings ask for."""
 
 from pathlib import Path
+from typing import Final
 
 from models.embedding.batched import BatchedEmbedder, EmbeddingBackend
 from models.embedding.port import Embedder
 from models.errors import ModelConfigurationError
 from runtime.settings import EmbeddingSettings
+
+_REMOTE_QUERY_BATCHES: Final = 4
+"""An endpoint's slowness is mostly waiting, and one call that hangs must not hold every recall of the process."""
+_REMOTE_DOCUMENT_BATCHES: Final = 2
 
 
 def build_embedder(settings: EmbeddingSettings, *, cache: Path) -> Embedder:
@@ -18,7 +23,14 @@ def build_embedder(settings: EmbeddingSettings, *, cache: Path) -> Embedder:
     Raises:
         ModelConfigurationError: If an extra is missing, or the model and the settings do not fit; says which value to change.
     """
-    return BatchedEmbedder(backend=_backend(settings, cache), batch_size=settings.batch_size, cache_entries=settings.cache_entries)
+    is_remote = settings.kind == "openai"
+    return BatchedEmbedder(
+        backend=_backend(settings, cache),
+        batch_size=settings.batch_size,
+        cache_entries=settings.cache_entries,
+        document_batches_at_once=_REMOTE_DOCUMENT_BATCHES if is_remote else 1,
+        query_batches_at_once=_REMOTE_QUERY_BATCHES if is_remote else 1,
+    )
 
 
 def _backend(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from models.embedding.batched import BatchedEmbedder
 from models.embedding.batching import MicroBatcher
+from models.embedding.errors import UnusableVectorError
 from models.embedding.port import Embedding
-from models.errors import InputRefusedError, TransientModelError
+from models.errors import InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 
 
 class GatedModel:
@@ -108,9 +110,142 @@ async def test_closing_cancels_who_still_waits() -> None:
         await waiting
 
 
-def test_an_empty_batch_size_is_refused() -> None:
+@pytest.mark.parametrize("fault", [TransientModelError("busy"), ModelConfigurationError("wrong key")])
+async def test_what_waits_behind_a_failed_batch_fails_with_it_unsent(fault: ModelError) -> None:
+    model = GatedModel()
+    model.failure = fault
+    batcher = MicroBatcher(run=model.run, batch_size=2)
+    askers = [asyncio.create_task(batcher.embed([f"{asker}{text}" for text in "abc"])) for asker in range(3)]
+    await asyncio.wait_for(model.begun.wait(), 5)
+    model.gate.set()
+
+    outcomes = await asyncio.gather(*askers, return_exceptions=True)
+
+    assert outcomes == [fault] * 3
+    assert model.batches == [["0a", "0b"]]
+
+
+async def test_a_text_without_a_usable_vector_takes_no_other_with_it() -> None:
+    async def run(texts: Sequence[str]) -> list[Embedding]:
+        if "bad" in texts:
+            raise UnusableVectorError("NaN") if len(texts) > 1 else InputRefusedError("NaN")
+        return [Embedding(dense=np.array([len(text)], dtype=np.float32), late=None) for text in texts]
+
+    batcher = MicroBatcher(run=run, batch_size=8)
+    outcomes = await asyncio.gather(*(batcher.embed([text]) for text in ("a", "bb", "bad", "cccc")), return_exceptions=True)
+
+    assert [type(each) for each in outcomes] == [list, list, InputRefusedError, list]
+
+
+async def test_the_other_half_of_a_refused_batch_is_not_sent_after_an_outage() -> None:
+    asked: list[list[str]] = []
+
+    async def run(texts: Sequence[str]) -> list[Embedding]:
+        asked.append(list(texts))
+        raise InputRefusedError("one of them") if len(texts) > 2 else TransientModelError("away")
+
+    with pytest.raises(TransientModelError, match="away"):
+        await MicroBatcher(run=run, batch_size=4).embed(["a", "b", "c", "d"])
+
+    assert asked == [["a", "b", "c", "d"], ["a", "b"]]
+
+
+class LimitedBackend:
+    """Takes so many calls of a window, then fails until the next."""
+
+    name = "limited"
+    dimension = 1
+
+    def __init__(self, calls: int) -> None:
+        self.calls_left = self.calls_of_a_window = calls
+        self.asked: list[str] = []
+
+    def next_window(self) -> None:
+        self.calls_left = self.calls_of_a_window
+
+    async def documents(self, texts: Sequence[str]) -> list[Embedding]:
+        if not self.calls_left:
+            raise TransientModelError("429")
+        self.calls_left -= 1
+        self.asked += texts
+        return [Embedding(dense=np.array([len(text)], dtype=np.float32), late=None) for text in texts]
+
+    async def queries(self, texts: Sequence[str]) -> list[Embedding]:
+        return await self.documents(texts)
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+async def test_an_ask_of_more_batches_than_the_rate_allows_goes_on_where_it_stopped(at_once: int) -> None:
+    backend = LimitedBackend(calls=3)
+    embedder = BatchedEmbedder(backend=backend, batch_size=4, cache_entries=100, document_batches_at_once=at_once)
+    texts = [f"text {number}" for number in range(28)]
+    for _ in range(2):
+        with pytest.raises(TransientModelError):
+            await embedder.embed_documents(texts)
+        backend.next_window()
+
+    embeddings = await embedder.embed_documents(texts)
+    await embedder.close()
+
+    assert sorted(backend.asked) == sorted(texts)
+    assert [int(each.dense[0]) for each in embeddings] == [len(text) for text in texts]
+
+
+async def test_a_batch_that_hangs_holds_no_other_where_several_run_at_once() -> None:
+    hanging = asyncio.Event()
+    never = asyncio.Event()
+
+    async def run(texts: Sequence[str]) -> list[Embedding]:
+        if "hangs" in texts:
+            hanging.set()
+            await never.wait()
+        return [Embedding(dense=np.array([len(text)], dtype=np.float32), late=None) for text in texts]
+
+    batcher = MicroBatcher(run=run, batch_size=8, at_once=2)
+    stuck = asyncio.create_task(batcher.embed(["hangs"]))
+    await asyncio.wait_for(hanging.wait(), 5)
+
+    assert int((await asyncio.wait_for(batcher.embed(["quick"]), 5))[0].dense[0]) == 5
+
+    await batcher.close()
+    with pytest.raises(asyncio.CancelledError):
+        await stuck
+
+
+async def test_no_more_batches_run_at_once_than_allowed() -> None:
+    model = GatedModel()
+    batcher = MicroBatcher(run=model.run, batch_size=1, at_once=2)
+    asked = asyncio.create_task(batcher.embed(["a", "b", "c", "d"]))
+    await asyncio.wait_for(model.begun.wait(), 5)
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+    assert model.batches == [["a"], ["b"]]
+
+    model.gate.set()
+    assert len(await asked) == 4
+
+
+async def test_a_text_asked_again_while_it_is_embedded_is_embedded_once() -> None:
+    model = GatedModel()
+    batcher = MicroBatcher(run=model.run, batch_size=8, at_once=4)
+    first = asyncio.create_task(batcher.embed(["same"]))
+    await asyncio.wait_for(model.begun.wait(), 5)
+    second = asyncio.create_task(batcher.embed(["same"]))
+    await asyncio.sleep(0)
+    model.gate.set()
+
+    assert (await first)[0] is (await second)[0]
+    assert model.batches == [["same"]]
+
+
+@pytest.mark.parametrize(("batch_size", "at_once"), [(0, 1), (1, 0)])
+def test_an_empty_batch_size_and_no_batch_at_a_time_are_refused(batch_size: int, at_once: int) -> None:
     async def run(texts: Sequence[str]) -> list[Embedding]:
         raise AssertionError(texts)
 
     with pytest.raises(ValueError, match="at least one"):
-        MicroBatcher(run=run, batch_size=0)
+        MicroBatcher(run=run, batch_size=batch_size, at_once=at_once)
