@@ -1,21 +1,31 @@
 """Any OpenAI-compatible embeddings endpoint."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from typing import Any
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
 
-import numpy as np
-import orjson
-from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI
+from openai import AsyncOpenAI
 
-from models.embedding.pooling import unit_rows
+from models.embedding.answers import AnswerReader
+from models.embedding.errors import InputTooLongError, UnusableVectorError
 from models.embedding.port import Embedding, Vector
-from models.errors import ModelConfigurationError, TransientModelError
-from models.faults import model_error
+from models.embedding.requests import EmbeddingRequests
+from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
+from runtime.logs import logger
+
+_HALVINGS: Final = 4
+_PROBE: Final = "ping"
+_PROBE_REMEMBERED_S: Final = 5.0
+
+_log = logger(__name__)
 
 
 class EndpointBackend:
-    """Embeds through an endpoint. It gives no token vectors, so ``late`` is None."""
+    """Embeds through an endpoint. It gives no token vectors, so ``late`` is None.
+
+    A text that is refused is put aside for good, so no endpoint is believed to refuse a text as long as it may be refusing everything
+    (an account without credit, an unknown model): it has to accept a text of ours right after.
+    """
 
     def __init__(
         self,
@@ -26,6 +36,7 @@ class EndpointBackend:
         api_key: str | None = None,
         timeout_s: float = 30.0,
         max_chars: int | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepares the client; nothing is sent yet.
 
@@ -36,6 +47,7 @@ class EndpointBackend:
             api_key: The endpoint's key, where it wants one.
             timeout_s: Time-out of one request, in seconds.
             max_chars: Of a longer text only so many characters are sent; None: all of it.
+            monotonic: A clock in seconds that never goes back.
 
         Raises:
             ModelConfigurationError: If the address or the model is empty.
@@ -45,8 +57,16 @@ class EndpointBackend:
         self._model = model
         self._dimension = dimension
         self._max_chars = max_chars
-        self._told = f"the embeddings endpoint {base_url} ({model})"
-        self._client = AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
+        self._monotonic = monotonic
+        told = f"the embeddings endpoint {base_url} ({model})"
+        self._requests = EmbeddingRequests(
+            client=AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0),
+            model=model,
+            reader=AnswerReader(model=model, dimension=dimension, endpoint=told),
+            endpoint=told,
+            monotonic=monotonic,
+        )
+        self._refuses_all_until = float("-inf")
 
     @property
     def name(self) -> str:
@@ -59,21 +79,24 @@ class EndpointBackend:
         return self._dimension
 
     async def documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embeds one batch; of a text longer than ``max_chars``, its beginning.
+        """Embeds one batch; of a text longer than ``max_chars``, or than the endpoint takes, its beginning.
 
         Raises:
+            InputRefusedError: If one of the texts may be to blame for a refusal; of a text alone, if it is.
+            models.embedding.errors.UnusableVectorError: If one of several texts may be to blame for a vector that is not finite.
             TransientModelError: On a time-out, a lost connection, 429 or 5xx, and on an answer that is not one finite vector for each text.
-            ModelConfigurationError: On any other refusal, and when the vectors have another length than configured.
+            ModelConfigurationError: On any other refusal, where every text is refused, and when the vectors have another length than
+                configured.
         """
-        # An empty text is refused by many endpoints, and a space embeds to the same nothing.
-        asked = [text[: self._max_chars] or " " for text in texts]
+        asked = [self._sendable(text) for text in texts]
         try:
-            raw = await self._client.embeddings.with_raw_response.create(model=self._model, input=asked, encoding_format="float")
-        except (APIConnectionError, APIStatusError) as error:
-            raise model_error(error, endpoint=self._told, now=datetime.now(UTC)) from error
-        except APIError as error:
-            raise self._unusable(str(error)) from error
-        rows = self._rows(self._vectors(raw.content, len(asked)))
+            rows = await self._accepted(asked)
+        except (InputRefusedError, UnusableVectorError) as refusal:
+            if self._monotonic() < self._refuses_all_until:
+                raise ModelConfigurationError(str(refusal)) from refusal
+            if len(asked) > 1:
+                raise
+            rows = await self._shortened(asked[0], refusal)
         return [Embedding(dense=dense, late=None) for dense in rows]
 
     async def queries(self, texts: Sequence[str]) -> list[Embedding]:
@@ -82,48 +105,46 @@ class EndpointBackend:
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._client.close()
+        await self._requests.close()
 
-    def _vectors(self, body: bytes, count: int) -> list[list[Any]]:
-        """The vectors of an answer, in the order of the texts."""
-        try:
-            answer = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise self._unusable(f"it is not JSON but {_beginning(body)}") from error
-        data = answer.get("data") if isinstance(answer, dict) else None
-        if not isinstance(data, list):
-            raise self._unusable(f"it has no list of data but {_beginning(body)}")
-        if len(data) != count:
-            raise self._unusable(f"{len(data)} vectors for {count} texts")
-        vectors: list[list[Any] | None] = [None] * count
-        for item in data:
-            place, vector = (item.get("index"), item.get("embedding")) if isinstance(item, dict) else (None, None)
-            if type(place) is not int or not 0 <= place < count or vectors[place] is not None:
-                raise self._unusable(f"a vector has the index {place!r}, where each of 0 to {count - 1} is due once")
-            if not isinstance(vector, list):
-                raise self._unusable(f"vector {place} is no list of numbers")
-            vectors[place] = vector
-        return [vector for vector in vectors if vector is not None]
+    def _sendable(self, text: str) -> str:
+        # An empty text is refused by many endpoints, and a space embeds to the same nothing; half a character cannot be sent at all.
+        return text[: self._max_chars].encode("utf-8", "replace").decode("utf-8") or " "
 
-    def _rows(self, vectors: list[list[Any]]) -> Vector:
-        for vector in vectors:
-            if len(vector) != self._dimension:
-                raise ModelConfigurationError(
-                    f"{self._model} gives vectors of length {len(vector)}, VARVE_EMBEDDING__DIMENSION says {self._dimension}"
-                )
-        with np.errstate(over="ignore"):
+    async def _accepted(self, texts: Sequence[str]) -> Vector:
+        rows = await self._requests.embed(texts)
+        self._refuses_all_until = float("-inf")
+        return rows
+
+    async def _shortened(self, text: str, refusal: InputRefusedError | UnusableVectorError) -> Vector:
+        """What a text that was refused alone embeds to once it is short enough, if it is its length that is refused."""
+        sent = text
+        for _ in range(_HALVINGS):
+            if not isinstance(refusal, InputTooLongError) or len(sent) < 2:
+                break
+            sent = sent[: len(sent) // 2]
             try:
-                rows = np.array(vectors, dtype=np.float32)
-            except (TypeError, ValueError) as error:
-                raise self._unusable(f"a vector holds what is no number: {error}") from error
-            # By their lengths: one that overflows would otherwise pass as a vector of zeros.
-            if rows.ndim != 2 or not np.isfinite(np.linalg.norm(rows, axis=1)).all():
-                raise self._unusable("a vector holds what is no finite number")
-        return unit_rows(rows)
+                rows = await self._accepted([sent])
+            except (InputRefusedError, UnusableVectorError) as error:
+                refusal = error
+            else:
+                _log.warning(
+                    "an embeddings endpoint takes less of a text than VARVE_EMBEDDING__MAX_CHARS says",
+                    model=self._model,
+                    chars=len(text),
+                    taken=len(sent),
+                    why=str(refusal),
+                )
+                return rows
+        await self._require_that_others_are_accepted(refusal)
+        raise InputRefusedError(str(refusal)) from refusal
 
-    def _unusable(self, why: str) -> TransientModelError:
-        return TransientModelError(f"{self._told} gave no usable answer: {why}")
-
-
-def _beginning(body: bytes) -> str:
-    return repr(body[:80].decode("utf-8", "replace"))
+    async def _require_that_others_are_accepted(self, refusal: InputRefusedError | UnusableVectorError) -> None:
+        """Asks for what nobody can take offence at, after the refusal: what was accepted before it proves nothing of now."""
+        try:
+            await self._accepted([_PROBE])
+        except InputRefusedError as error:
+            self._refuses_all_until = self._monotonic() + _PROBE_REMEMBERED_S
+            raise ModelConfigurationError(str(refusal)) from error
+        except UnusableVectorError as error:
+            raise TransientModelError(str(refusal)) from error

@@ -1,0 +1,51 @@
+"""An embeddings endpoint that replies as it is told: a real HTTP server on this machine."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+Reply = Callable[[dict[str, Any]], web.Response]
+"""What a request's body is answered with."""
+
+
+def vector(text: str) -> list[float]:
+    """The embedding of a text, before it is normalised."""
+    return [float(len(text)), 1.0]
+
+
+def embedded(asked: dict[str, Any]) -> web.Response:
+    """The answer to a request that nothing is wrong with."""
+    return answered([{"index": place, "embedding": vector(text)} for place, text in enumerate(asked["input"])])
+
+
+def answered(data: list[dict[str, Any]]) -> web.Response:
+    """An answer with these items."""
+    return web.json_response({"object": "list", "data": data})
+
+
+def refused(status: int, message: str, **headers: str) -> web.Response:
+    """A refusal in OpenAI's form."""
+    return web.json_response({"error": {"message": message}}, status=status, headers=headers)
+
+
+@asynccontextmanager
+async def replying_endpoint(reply: Reply) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
+    """The address of a running endpoint, and the bodies of the requests that reached it."""
+    asked: list[dict[str, Any]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(await request.json())
+        return reply(asked[-1])
+
+    app = web.Application()
+    app.router.add_post("/v1/embeddings", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    host, port = runner.addresses[0][:2]
+    try:
+        yield f"http://{host}:{port}/v1", asked
+    finally:
+        await runner.cleanup()

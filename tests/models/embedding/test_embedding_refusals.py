@@ -1,0 +1,237 @@
+"""What an endpoint refuses: one text, a form of asking, or everything for now."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from aiohttp import web
+
+from models.embedding.batched import BatchedEmbedder
+from models.embedding.endpoint import EndpointBackend
+from models.errors import InputRefusedError, ModelConfigurationError, OverloadedError, TransientModelError
+from tests.models.embedding.replying_endpoint import Reply, answered, embedded, refused, replying_endpoint, vector
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@asynccontextmanager
+async def embedder_of(
+    reply: Reply, *, clock: Clock | None = None, batch_size: int = 8
+) -> AsyncIterator[tuple[BatchedEmbedder, list[dict[str, Any]]]]:
+    async with replying_endpoint(reply) as (url, asked):
+        backend = EndpointBackend(base_url=url, model="m", dimension=2, monotonic=clock or Clock())
+        embedder = BatchedEmbedder(backend=backend, batch_size=batch_size, cache_entries=100)
+        yield embedder, asked
+        await embedder.close()
+
+
+def unless(bad: Callable[[str], bool], refusal: Callable[[], web.Response]) -> Reply:
+    return lambda asked: refusal() if any(map(bad, asked["input"])) else embedded(asked)
+
+
+def longer_than(chars: int) -> Callable[[str], bool]:
+    return lambda text: len(text) > chars
+
+
+async def test_nothing_is_sent_while_the_endpoint_wants_no_calls() -> None:
+    clock = Clock()
+    busy = True
+
+    def reply(asked: dict[str, Any]) -> web.Response:
+        return refused(429, "slow down", **{"Retry-After": "30"}) if busy else embedded(asked)
+
+    async with embedder_of(reply, clock=clock) as (embedder, asked):
+        with pytest.raises(OverloadedError, match="slow down"):
+            await embedder.embed_query("first")
+        clock.seconds += 12
+        with pytest.raises(OverloadedError) as meanwhile:
+            await embedder.embed_documents(["another"])
+        assert meanwhile.value.retry_after == pytest.approx(18)
+        assert len(asked) == 1
+
+        clock.seconds += 18
+        busy = False
+        await embedder.embed_query("first")
+
+
+@pytest.mark.parametrize(("headers", "seconds"), [({}, 1.0), ({"Retry-After": "86400"}, 60.0), ({"Retry-After": "0"}, 1.0)])
+async def test_a_pause_lasts_a_second_where_nothing_is_said_and_a_minute_at_most(headers: dict[str, str], seconds: float) -> None:
+    clock = Clock()
+    async with embedder_of(lambda _: refused(429, "slow down", **headers), clock=clock) as (embedder, asked):
+        for moment, sent in ((0.0, 1), (seconds - 0.1, 1), (seconds, 2)):
+            clock.seconds = 100.0 + moment
+            with pytest.raises(OverloadedError):
+                await embedder.embed_query("text")
+            assert len(asked) == sent
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        lambda: web.json_response({"detail": "Value error, encoding_format must be 'base64'."}, status=400),
+        lambda: web.json_response({"detail": [{"loc": ["body", "encoding_format"], "msg": "extra fields not permitted"}]}, status=422),
+    ],
+)
+async def test_an_endpoint_that_refuses_the_format_is_asked_without_from_then_on(refusal: Callable[[], web.Response]) -> None:
+    def reply(asked: dict[str, Any]) -> web.Response:
+        return refusal() if "encoding_format" in asked else embedded(asked)
+
+    async with embedder_of(reply) as (embedder, asked):
+        await embedder.embed_query("one")
+        await embedder.embed_query("two")
+
+    assert [each.get("encoding_format") for each in asked] == ["float", None, None]
+    assert asked[-1] == {"model": "m", "input": ["two"]}
+
+
+async def test_the_format_is_given_up_only_once_an_answer_came_without_it() -> None:
+    refusals = 2
+
+    def reply(asked: dict[str, Any]) -> web.Response:
+        nonlocal refusals
+        refusals -= 1
+        return refused(503 if refusals == 0 else 400, "encoding_format") if refusals >= 0 else embedded(asked)
+
+    async with embedder_of(reply) as (embedder, asked):
+        with pytest.raises(TransientModelError, match="503"):
+            await embedder.embed_query("one")
+        await embedder.embed_query("one")
+
+    assert [each.get("encoding_format") for each in asked] == ["float", None, "float"]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (413, "`inputs` must have less than 512 tokens"),
+        (400, "This model's maximum context length is 8192 tokens"),
+        (400, "Input is too long"),
+        (422, "the text exceeds what the model takes"),
+        (500, "input is too large to process. increase the physical batch size"),
+    ],
+)
+async def test_of_a_text_that_is_too_long_for_the_model_its_beginning_is_embedded(status: int, words: str) -> None:
+    async with embedder_of(unless(longer_than(25), lambda: refused(status, words))) as (embedder, asked):
+        embeddings = await embedder.embed_documents(["short", "x" * 100, "y" * 20])
+
+    expected = np.array([vector("short"), vector("x" * 25), vector("y" * 20)])
+    np.testing.assert_allclose([each.dense for each in embeddings], expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-5)
+    assert ["x" * 25] in [each["input"] for each in asked]
+
+
+async def test_a_text_that_is_too_long_after_four_halvings_is_refused_alone() -> None:
+    async with embedder_of(unless(longer_than(10), lambda: refused(413, "too large"))) as (embedder, asked):
+        await embedder.embed_documents(["short"])
+        asked.clear()
+        with pytest.raises(InputRefusedError, match=r"413.*too large"):
+            await embedder.embed_documents(["x" * 1600])
+
+    assert [len(each["input"][0]) for each in asked] == [1600, 800, 400, 200, 100, len("ping")]
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        lambda: refused(500, "failed to encode response: json: unsupported value: NaN"),
+        lambda: refused(500, "Out of range float values are not JSON compliant"),
+        lambda: web.Response(text='{"data": [{"index": 0, "embedding": [NaN, 1.0]}]}', content_type="application/json"),
+        lambda: answered([{"index": 0, "embedding": [None, 1.0]}]),
+    ],
+)
+async def test_a_text_that_the_model_has_no_finite_vector_for_is_refused_alone(refusal: Callable[[], web.Response]) -> None:
+    def reply(asked: dict[str, Any]) -> web.Response:
+        texts = asked["input"]
+        if "tower" not in texts:
+            return embedded(asked)
+        if len(texts) == 1:
+            return refusal()
+        return answered([{"index": place, "embedding": [None, 1] if text == "tower" else vector(text)} for place, text in enumerate(texts)])
+
+    texts = ["one", "two", "tower", "three", "four"]
+    async with embedder_of(reply) as (embedder, _):
+        with pytest.raises(InputRefusedError):
+            await embedder.embed_documents(texts)
+        await embedder.embed_documents([text for text in texts if text != "tower"])
+        with pytest.raises(InputRefusedError):
+            await embedder.embed_documents(["tower"])
+
+
+async def test_a_model_that_has_no_finite_vector_for_any_text_is_an_outage() -> None:
+    async with embedder_of(lambda _: refused(500, "unsupported value: NaN")) as (embedder, asked):
+        with pytest.raises(TransientModelError, match="NaN"):
+            await embedder.embed_documents(["one", "two"])
+
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        lambda: web.json_response([{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}], status=400),
+        lambda: refused(400, "Invalid model: m"),
+        lambda: refused(400, "Budget has been exceeded"),
+        lambda: refused(413, "the proxy takes no bodies"),
+    ],
+)
+async def test_an_endpoint_that_refuses_every_text_puts_none_aside_and_is_asked_little(refusal: Callable[[], web.Response]) -> None:
+    clock = Clock()
+    is_refusing = False
+
+    def reply(asked: dict[str, Any]) -> web.Response:
+        return refusal() if is_refusing else embedded(asked)
+
+    async with embedder_of(reply, clock=clock, batch_size=32) as (embedder, asked):
+        await embedder.embed_documents(["accepted just before"])
+        is_refusing = True
+        asked.clear()
+        texts = [f"text {number}" for number in range(64)]
+        for calls in (12, 13, 14):
+            with pytest.raises(ModelConfigurationError) as caught:
+                await embedder.embed_documents(texts)
+            assert type(caught.value) is ModelConfigurationError
+            assert len(asked) <= calls
+
+        is_refusing = False
+        assert len(await embedder.embed_documents(texts)) == 64
+
+
+async def test_a_text_is_refused_again_once_the_endpoint_takes_others_again() -> None:
+    clock = Clock()
+    takes_none = True
+
+    def reply(asked: dict[str, Any]) -> web.Response:
+        return refused(400, "no") if takes_none or "bad" in asked["input"] else embedded(asked)
+
+    async with embedder_of(reply, clock=clock) as (embedder, _):
+        with pytest.raises(ModelConfigurationError):
+            await embedder.embed_documents(["bad"])
+        takes_none = False
+        clock.seconds += 6
+        with pytest.raises(InputRefusedError):
+            await embedder.embed_documents(["bad"])
+
+
+async def test_a_refusal_is_not_believed_while_it_cannot_be_known_whether_others_are_accepted() -> None:
+    def reply(asked: dict[str, Any]) -> web.Response:
+        return refused(503, "away") if asked["input"] == ["ping"] else refused(400, "no")
+
+    async with embedder_of(reply) as (embedder, _):
+        with pytest.raises(TransientModelError, match="503"):
+            await embedder.embed_documents(["bad"])
+
+
+async def test_half_a_character_does_not_spoil_the_texts_beside_it() -> None:
+    async with embedder_of(embedded) as (embedder, asked):
+        await embedder.embed_documents(["good", "bad \ud800"])
+
+    assert asked[0]["input"] == ["good", "bad ?"]
