@@ -38,6 +38,11 @@ class CircuitBreaker:
         self._next_trial = now + self._reset_s
         return True
 
+    def renew_trial(self, now: float) -> None:
+        """The trial that was permitted last was not made: another may be, at once."""
+        if self._next_trial is not None:
+            self._next_trial = now
+
     def retry_after(self, now: float) -> float:
         """Seconds until the next trial; 0 if a call may go out now."""
         return 0.0 if self._next_trial is None else max(0.0, self._next_trial - now)

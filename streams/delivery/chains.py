@@ -18,6 +18,10 @@ from streams.errors import PoisonRecord, TransientFailure
 
 _log = logger(__name__)
 
+_WRITES_AT_ONCE: Final = 16
+"""aiokafka lets waiting batches in one by one, and wakes all the others each time: thousands of them at once come to a standstill."""
+_LONGEST_HOLD_S: Final = 5.0
+"""A smaller record of the tenant's may still fit into what is left of its budget."""
 _ROOM_TO_RESUME: Final = 0.25
 """Of the records held of a paused partition, so great a part is done before more are taken in."""
 
@@ -82,6 +86,7 @@ class Chains:
         self._next_trial: asyncio.TimerHandle | None = None
         self._on_hold: set[str] = set()
         self._paused: set[Place] = set()
+        self._writing = asyncio.Semaphore(_WRITES_AT_ONCE)
         self._failure: BaseException | None = None
 
     @property
@@ -97,8 +102,7 @@ class Chains:
     async def assign(self, partitions: set[int], generation: int) -> None:
         """Takes the partitions over; results of partitions that are gone are dropped."""
         for _, partition in self._paused:
-            if partition in partitions:
-                self._context.intake.resume(partition)
+            self._context.intake.resume(partition)
         self._paused.clear()
         self._scheduler.assign({(self._topic, partition) for partition in partitions}, generation)
 
@@ -227,7 +231,9 @@ class Chains:
             asyncio.get_running_loop().call_later(wait, self._resume, entry)
         else:
             self._scheduler.resume(entry)
-            self._hold(entry.tenant, wait)
+            self._hold(entry.tenant, min(wait, _LONGEST_HOLD_S))
+            if self._is_out():
+                self._context.trial_did_not_tell()
         self._start_ready()
 
     def _hold(self, tenant: str, wait: float) -> None:
@@ -255,7 +261,8 @@ class Chains:
         while self._scheduler.may_write(entry):
             tries += 1
             try:
-                await self._context.outbox.send(entry.result, may_write=lambda: self._may_write(entry))
+                async with self._writing:
+                    await self._context.outbox.send(entry.result, may_write=lambda: self._may_write(entry))
             except TransientFailure as failure:
                 if self._may_write(entry):
                     await self._context.wait_out(failure, tries)

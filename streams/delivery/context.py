@@ -97,6 +97,12 @@ class StageContext:
         for breaker in self.breakers.values():
             breaker.permits(now)
 
+    def trial_did_not_tell(self) -> None:
+        """The call that was to try did not get to it: another may at once."""
+        now = time.monotonic()
+        for breaker in self.breakers.values():
+            breaker.renew_trial(now)
+
     def measure_age(self, record: Delivered) -> None:
         """Measures how long ago the application produced what a record comes of, now that the stage is done with it."""
         self.metrics.age_seconds.labels(self.stage).observe(max(0.0, time.time() - record.produced_ms / 1000))

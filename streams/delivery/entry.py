@@ -45,5 +45,7 @@ class Entry(Generic[R]):
     """When it was first worked on, by the wall clock."""
     result: Any = None
     """What was computed of it, until it is written."""
+    is_ready: bool = False
+    """Whether it is in line to be started."""
     in_hand: bool = False
     """Whether the record's contents are held, or being read again."""

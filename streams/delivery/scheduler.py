@@ -72,6 +72,8 @@ class Scheduler(Generic[R]):
         self._entries: dict[tuple[Place, int], Entry[R]] = {}
         self._chains: dict[Hashable, deque[Entry[R]]] = {}
         self._tenants: dict[str, _Tenant[R]] = {}
+        self._in_line: dict[str, _Tenant[R]] = {}
+        """Those with a record that is ready: of all that ever came, only these are looked at for each start."""
         self._running = 0
         self._in_hand = 0
         self._clock = 0.0
@@ -114,8 +116,11 @@ class Scheduler(Generic[R]):
 
     def revoke(self) -> None:
         """No partition is ours until the next :meth:`assign`. Work under way goes on; what it gives may not be written meanwhile."""
-        for tenant in self._tenants.values():
+        for tenant in self._in_line.values():
+            for entry in tenant.ready:
+                entry.is_ready = False
             tenant.ready.clear()
+        self._in_line.clear()
         for entry in list(self._entries.values()):
             entry.generation = None
             if entry.status in (Status.WAITING, Status.DONE):
@@ -161,14 +166,15 @@ class Scheduler(Generic[R]):
         if self._running >= self._slots or self._is_closed:
             return None
         best: _Tenant[R] | None = None
-        for each in self._tenants.values():
-            if not each.ready or each.is_on_hold or each.running >= self._tenant_slots:
+        for each in self._in_line.values():
+            if each.is_on_hold or each.running >= self._tenant_slots:
                 continue
             if best is None or each.virtual_time < best.virtual_time:
                 best = each
         if best is None:
             return None
         entry = best.ready.popleft()
+        self._leave_line(entry, best)
         self._take_in_hand(entry)
         entry.status = Status.RUNNING
         entry.started = now
@@ -182,8 +188,10 @@ class Scheduler(Generic[R]):
         self._tenants[tenant].is_on_hold = True
 
     def release(self, tenant: str) -> None:
-        """Starts a tenant's records again."""
-        self._tenants[tenant].is_on_hold = False
+        """Starts a tenant's records again. It has no claim to what others got meanwhile."""
+        held = self._tenants[tenant]
+        held.is_on_hold = False
+        held.virtual_time = max(held.virtual_time, self._clock)
 
     def pause(self, entry: Entry[R], now: float) -> None:
         """Frees the slot of a record that has to be tried again later; it keeps its place before the other records of its key."""
@@ -197,7 +205,7 @@ class Scheduler(Generic[R]):
 
     def resume(self, entry: Entry[R]) -> None:
         """Lets a paused record be started again; one that was taken away meanwhile stays away."""
-        if self.holds(entry) and entry.status is Status.WAITING and entry not in self._tenants[entry.tenant].ready:
+        if self.holds(entry) and entry.status is Status.WAITING and not entry.is_ready:
             self._make_ready(entry)
 
     def computed(self, entry: Entry[R], now: float) -> bool:
@@ -282,6 +290,13 @@ class Scheduler(Generic[R]):
         if not tenant.ready and not tenant.running:
             tenant.virtual_time = max(tenant.virtual_time, self._clock)
         tenant.ready.append(entry)
+        entry.is_ready = True
+        self._in_line[entry.tenant] = tenant
+
+    def _leave_line(self, entry: Entry[R], tenant: _Tenant[R]) -> None:
+        entry.is_ready = False
+        if not tenant.ready:
+            del self._in_line[entry.tenant]
 
     def _leave_chain(self, entry: Entry[R]) -> None:
         chain = self._chains.get(entry.key)
@@ -298,7 +313,8 @@ class Scheduler(Generic[R]):
         if self.holds(entry):
             del self._entries[entry.place, entry.offset]
         self._put_down(entry)
-        tenant = self._tenants.get(entry.tenant)
-        if tenant is not None and entry.status is Status.WAITING and entry in tenant.ready:
+        if entry.is_ready:
+            tenant = self._tenants[entry.tenant]
             tenant.ready.remove(entry)
+            self._leave_line(entry, tenant)
         self._leave_chain(entry)

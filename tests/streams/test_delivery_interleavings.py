@@ -46,6 +46,7 @@ class World:
     cursor: dict[Place, int] = field(default_factory=dict)
     running: list[Entry[Copy]] = field(default_factory=list)
     writing: list[Entry[Copy]] = field(default_factory=list)
+    on_hold: set[str] = field(default_factory=set)
     paused: list[Entry[Copy]] = field(default_factory=list)
     written: dict[str, list[tuple[Place, int]]] = field(default_factory=lambda: defaultdict(list))
     now: float = 0.0
@@ -85,6 +86,7 @@ class World:
         entry = self.scheduler.start(self.now)
         if entry is not None:
             assert len(self.running) < self.slots
+            assert entry.tenant not in self.on_hold
             rivals = [other for other in self.running if (other.place, other.key) == (entry.place, entry.key)]
             assert not any(map(self.scheduler.holds, rivals)), "two of one key at once"
             self.running.append(entry)
@@ -103,6 +105,20 @@ class World:
             entry = self.running.pop(index % len(self.running))
             self.scheduler.pause(entry, self.now)
             self.paused.append(entry)
+
+    def wait(self, index: int) -> None:
+        """A record's tenant has to wait: it is in line again at once, and nothing of the tenant is started."""
+        if self.running:
+            self.now += 1.0
+            entry = self.running.pop(index % len(self.running))
+            self.scheduler.pause(entry, self.now)
+            self.scheduler.resume(entry)
+            self.scheduler.hold(entry.tenant)
+            self.on_hold.add(entry.tenant)
+
+    def release(self) -> None:
+        while self.on_hold:
+            self.scheduler.release(self.on_hold.pop())
 
     def try_again(self, index: int) -> None:
         if self.paused:
@@ -134,6 +150,7 @@ class World:
             self.start()
             self.finish(0)
             self.try_again(0)
+            self.release()
             self.write(0)
         raise AssertionError(f"stuck: {dict(self.committed)}, {self.scheduler.in_flight} in flight")
 
@@ -146,6 +163,8 @@ STEPS = st.one_of(
     st.tuples(st.just("write"), st.integers(0, 7)),
     st.tuples(st.just("fail"), st.integers(0, 7)),
     st.tuples(st.just("try again"), st.integers(0, 7)),
+    st.tuples(st.just("wait"), st.integers(0, 7)),
+    st.tuples(st.just("release"), st.just(0)),
     st.tuples(st.just("rebalance"), st.integers(0, 2**PARTITIONS - 1)),
     st.tuples(st.just("elsewhere"), st.integers(0, PARTITIONS - 1)),
 )
@@ -184,6 +203,10 @@ def test_nothing_is_lost_reordered_or_acknowledged_early(
                 world.fail(argument)
             case "try again":
                 world.try_again(argument)
+            case "wait":
+                world.wait(argument)
+            case "release":
+                world.release()
             case "rebalance":
                 world.rebalance({place for place in keys if argument >> place[1] & 1})
             case "elsewhere":
@@ -325,3 +348,39 @@ def test_a_record_that_waits_for_its_next_try_holds_its_key_but_no_slot() -> Non
     assert scheduler.done(other) == []
     scheduler.resume(failed)
     assert scheduler.start(2.0) is failed
+
+
+def test_a_tenant_that_was_held_has_no_claim_to_what_others_got_meanwhile() -> None:
+    scheduler: Scheduler[str] = Scheduler(slots=1, tenant_share=1.0, max_in_flight=1000, max_span=1000)
+    scheduler.assign({(TOPIC, 0)}, 1)
+    for offset in range(300):
+        tenant = ("held", "also held", "steady")[offset % 3]
+        scheduler.deliver((TOPIC, 0), offset, offset, tenant, tenant)
+    now = 0.0
+
+    def work() -> str:
+        nonlocal now
+        entry = scheduler.start(now)
+        assert entry is not None
+        now += 10.0
+        assert scheduler.computed(entry, now)
+        return entry.tenant
+
+    held = {work() for _ in range(3)} - {"steady"}
+    for tenant in held:
+        scheduler.hold(tenant)
+    assert {work() for _ in range(50)} == {"steady"}
+    for tenant in held:
+        scheduler.release(tenant)
+    assert "steady" in {work() for _ in range(5)}
+
+
+def test_of_many_tenants_only_those_in_line_are_looked_at() -> None:
+    scheduler: Scheduler[int] = Scheduler(slots=1, tenant_share=1.0, max_in_flight=10, max_span=10)
+    scheduler.assign({(TOPIC, 0)}, 1)
+    for offset in range(50_000):
+        scheduler.deliver((TOPIC, 0), offset, offset, f"tenant {offset}", offset)
+        entry = scheduler.start(float(offset))
+        assert entry is not None
+        assert scheduler.computed(entry, offset + 0.5)
+        assert scheduler.done(entry) == [offset]

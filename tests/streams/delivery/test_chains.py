@@ -349,3 +349,39 @@ async def test_a_partition_that_comes_again_is_taken_in_from_again() -> None:
         assert scene.paused == {0}
         await scene.assign(0)
         assert scene.paused == set()
+
+
+async def test_who_has_to_wait_uses_up_no_trial_of_what_was_away() -> None:
+    async with chains(reset_s=0.2) as scene:
+        scene.answers = {offset: failing(TransientFailure("away", dependency="llm")) for offset in range(12)}
+        await scene.put_all(range(12))
+        await until(lambda: len(scene.handled) >= 2 * SLOTS)
+        used_up = TransientFailure("used up", dependency="budget", retry_after=3600.0, is_try=False)
+        scene.tenants = {offset: f"poor {offset}" for offset in range(12, 62)}
+        scene.answers |= {offset: failing(used_up) for offset in range(12, 62)}
+        await scene.put_all(range(12, 62))
+        for offset in range(12):
+            del scene.answers[offset]
+        # Fifty tenants out of budget, one trial each reset: without their giving it back the rich one would wait for 10 s.
+        await until(lambda: set(range(12)) <= set(scene.acked), deadline_s=5)
+
+
+async def test_thousands_of_records_refused_at_once_are_written_a_few_at_a_time() -> None:
+    async with chains() as scene:
+        at_once: list[int] = []
+        send, writing = scene.send, 0
+
+        async def counted(records: Sequence[Outgoing], *, may_write: Callable[[], bool]) -> list[int]:
+            nonlocal writing
+            writing += 1
+            at_once.append(writing)
+            await asyncio.sleep(0)
+            writing -= 1
+            return await send(records, may_write=may_write)
+
+        scene.send = counted  # type: ignore[method-assign]
+        scene.answers = dict.fromkeys(range(2000), failing(PoisonRecord("unknown_tenant", "nobody")))
+        await scene.put_all(range(2000))
+        await scene.drained()
+        assert max(at_once) <= 16
+        assert scene.acked == list(range(2000))

@@ -1,0 +1,95 @@
+"""A flooded partition is paused, and nothing that was fetched of it is lost."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from memory.keys import encode_key
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
+from runtime.metrics import Metrics
+from runtime.settings import KafkaSettings, Settings
+from streams.delivery.chains import Chains
+from streams.delivery.context import StageContext
+from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.scheduler import Scheduler
+from streams.delivery.worker import Worker
+from tests.streams.ledger import records_of
+from tests.streams.steps import until
+
+pytestmark = pytest.mark.integration
+
+SPAN = 5
+RECORDS = 600
+PARTITIONS = 2
+
+
+@pytest.fixture
+async def settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Settings:
+    settings = Settings(data=tmp_path, kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=PARTITIONS))
+    await create_topics(settings)
+    return settings
+
+
+class SlowHandler:
+    """Takes its time, so that more is fetched than may be held."""
+
+    def __init__(self, topic: str) -> None:
+        self.topic = topic
+        self.handled: set[bytes] = set()
+
+    def tenant_of(self, record: Delivered) -> str:
+        return "acme"
+
+    async def handle(self, record: Delivered) -> list[Outgoing]:
+        await asyncio.sleep(0.005)
+        self.handled.add(record.value or b"")
+        return [Outgoing(self.topic, record.key, record.value)]
+
+
+@asynccontextmanager
+async def working(settings: Settings, handler: SlowHandler) -> AsyncIterator[None]:
+    def new_driver(context: StageContext, _: object) -> Chains:
+        scheduler = Scheduler(slots=8, tenant_share=1.0, max_in_flight=1000, max_span=SPAN)
+        return Chains(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=3)
+
+    stop = asyncio.Event()
+    worker = Worker(
+        stage="extraction",
+        source=settings.topic("windows"),
+        has_table=False,
+        settings=settings,
+        metrics=Metrics(),
+        new_driver=new_driver,
+    )
+    running = asyncio.create_task(worker.run(stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await running
+
+
+async def send(settings: Settings, numbers: range) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many(
+            OutgoingRecord(
+                topic=settings.topic("windows"), key=encode_key("acme", f"s{number}"), value=b"%d" % number, partition=number % PARTITIONS
+            )
+            for number in numbers
+        )
+
+
+async def test_all_that_was_fetched_is_handled_however_often_a_partition_is_paused(settings: Settings) -> None:
+    handler = SlowHandler(settings.topic("extractions"))
+    await send(settings, range(RECORDS))
+    async with working(settings, handler):
+        await until(lambda: len(handler.handled) == RECORDS)
+        await send(settings, range(RECORDS, RECORDS + 4))
+        await until(lambda: len(handler.handled) == RECORDS + 4)
+    assert {record.value for record in await records_of(settings, "extractions")} == {b"%d" % number for number in range(RECORDS + 4)}
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        lag = await offsets.lag(settings.topic("extraction"), [settings.topic("windows")])
+    assert not any(lag.values())
