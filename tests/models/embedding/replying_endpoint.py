@@ -1,13 +1,14 @@
 """An embeddings endpoint that replies as it is told: a real HTTP server on this machine."""
 
-from collections.abc import AsyncIterator, Callable
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from aiohttp import web
 
-Reply = Callable[[dict[str, Any]], web.Response]
-"""What a request's body is answered with."""
+Reply = Callable[[dict[str, Any]], web.Response | Awaitable[web.Response]]
+"""What a request's body is answered with, at once or in its time."""
 
 
 def vector(text: str) -> list[float]:
@@ -35,12 +36,13 @@ async def replying_endpoint(reply: Reply) -> AsyncIterator[tuple[str, list[dict[
     """The address of a running endpoint, and the bodies of the requests that reached it."""
     asked: list[dict[str, Any]] = []
 
-    async def answer(request: web.Request) -> web.Response:
+    async def handle(request: web.Request) -> web.Response:
         asked.append(await request.json())
-        return reply(asked[-1])
+        answer = reply(asked[-1])
+        return await answer if inspect.isawaitable(answer) else answer
 
     app = web.Application()
-    app.router.add_post("/v1/embeddings", answer)
+    app.router.add_post("/v1/embeddings", handle)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

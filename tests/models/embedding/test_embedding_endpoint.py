@@ -1,11 +1,13 @@
 """The adapter against a real HTTP server on this machine."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import numpy as np
 import pytest
+from aiohttp import web
 
 from models.embedding.build import build_embedder
 from models.embedding.endpoint import EndpointBackend
@@ -13,6 +15,7 @@ from models.embedding.port import Embedder
 from models.errors import InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from runtime.settings import EmbeddingSettings
 from tests.embedding_endpoint import EmbeddingEndpoint, embedding_endpoint
+from tests.models.embedding.replying_endpoint import embedded, replying_endpoint
 
 
 @pytest.fixture
@@ -158,6 +161,35 @@ async def test_how_long_a_text_may_be_is_a_setting(endpoint: EmbeddingEndpoint, 
     await embedder.close()
 
     assert endpoint.requests[0]["input"] == ["x" * 7]
+
+
+async def test_one_hanging_query_holds_no_other_and_the_endpoint_is_sent_four_at_once_at_most(tmp_path: Any) -> None:
+    hangs = asyncio.Event()
+    under_way = asyncio.Semaphore(0)
+
+    async def reply(asked: dict[str, Any]) -> web.Response:
+        if asked["input"][0].startswith("hangs"):
+            under_way.release()
+            await hangs.wait()
+        return embedded(asked)
+
+    async with replying_endpoint(reply) as (url, asked):
+        settings = EmbeddingSettings(kind="openai", base_url=url, model="m", dimension=2, batch_size=1)
+        embedder = build_embedder(settings, cache=tmp_path)
+        stuck = []
+        for number in range(3):
+            stuck.append(asyncio.create_task(embedder.embed_query(f"hangs {number}")))
+            await asyncio.wait_for(under_way.acquire(), 5)
+        await asyncio.wait_for(embedder.embed_query("quick"), 5)
+        stuck.append(asyncio.create_task(embedder.embed_query("hangs 3")))
+        await asyncio.wait_for(under_way.acquire(), 5)
+        behind = asyncio.create_task(embedder.embed_query("waits its turn"))
+        await asyncio.wait_for(embedder.embed_documents(["a document"]), 5)
+        assert ["waits its turn"] not in [each["input"] for each in asked]
+
+        hangs.set()
+        await asyncio.gather(*stuck, behind)
+        await embedder.close()
 
 
 def test_an_endpoint_without_address_is_refused(tmp_path: Any) -> None:
