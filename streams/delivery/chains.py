@@ -12,6 +12,7 @@ from streams.delivery.batch import Refusal
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
 from streams.delivery.entry import Entry, Place
+from streams.delivery.holds import Holds
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecord, TransientFailure
@@ -20,8 +21,6 @@ _log = logger(__name__)
 
 _WRITES_AT_ONCE: Final = 16
 """aiokafka lets waiting batches in one by one, and wakes all the others each time: thousands of them at once come to a standstill."""
-_LONGEST_HOLD_S: Final = 5.0
-"""A smaller record of the tenant's may still fit into what is left of its budget."""
 _ROOM_TO_RESUME: Final = 0.25
 """Of the records held of a paused partition, so great a part is done before more are taken in."""
 
@@ -84,7 +83,7 @@ class Chains:
         self._tasks: set[asyncio.Task[None]] = set()
         self._failures_in_a_row = 0
         self._next_trial: asyncio.TimerHandle | None = None
-        self._on_hold: set[str] = set()
+        self._holds = Holds(scheduler=scheduler, go_on=self._start_ready)
         self._paused: set[Place] = set()
         self._writing = asyncio.Semaphore(_WRITES_AT_ONCE)
         self._failure: BaseException | None = None
@@ -225,27 +224,15 @@ class Chains:
 
     def _try_later(self, entry: Entry[FaustRecord], failure: TransientFailure, failures: int) -> None:
         """Gives the slot to others while the record waits."""
-        wait = self._context.wait_s(failure, max(1, failures))
         self._scheduler.pause(entry, time.monotonic())
         if failure.is_try:
+            wait = self._context.wait_s(failure, max(1, failures))
             asyncio.get_running_loop().call_later(wait, self._resume, entry)
         else:
             self._scheduler.resume(entry)
-            self._hold(entry.tenant, min(wait, _LONGEST_HOLD_S))
+            self._holds.hold(entry.tenant, failure)
             if self._is_out():
                 self._context.trial_did_not_tell()
-        self._start_ready()
-
-    def _hold(self, tenant: str, wait: float) -> None:
-        """What one record of a tenant has to wait for, all do: tried one by one, a flood of them would keep the worker busy for nothing."""
-        self._scheduler.hold(tenant)
-        if tenant not in self._on_hold:
-            self._on_hold.add(tenant)
-            asyncio.get_running_loop().call_later(wait, self._release, tenant)
-
-    def _release(self, tenant: str) -> None:
-        self._on_hold.discard(tenant)
-        self._scheduler.release(tenant)
         self._start_ready()
 
     def _resume(self, entry: Entry[FaustRecord]) -> None:

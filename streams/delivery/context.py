@@ -76,7 +76,7 @@ class StageContext:
         wait = self.backoff.wait(tries, retry_after=failure.retry_after)
         if failure.is_try:
             wait = max(wait, self.breaker(failure.dependency).retry_after(time.monotonic()))
-        # Looked at again in a minute at the latest: a budget may be raised, an endpoint may come back sooner than it said.
+        # Looked at again in a minute at the latest: an endpoint may come back sooner than it said.
         wait = min(wait, _LONGEST_WAIT_S)
         _log.warning("trying again", stage=self.stage, tries=tries, wait_s=round(wait, 2), why=str(failure))
         return wait
