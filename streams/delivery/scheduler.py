@@ -1,9 +1,8 @@
 """Who works on what next, and what may be acknowledged: the delivery rules as a state machine without I/O.
 
-Records of one key are worked on one after the other, in the order of their log; keys are independent. Tenants share the slots of a
-worker by weight (start-time fair queueing over the time that their work took), and no tenant holds more than its share of the slots,
-so that another's record finds one free. Acknowledgements are released strictly in the order of offsets (ADR 4, A). After a
-rebalance, a record that comes again joins the work that is already under way for it.
+Records of one key are worked on one after the other, in the order of their log; keys are independent, and share the slots of a worker
+as :mod:`streams.delivery.fair_line` says. Acknowledgements are released strictly in the order of offsets (ADR 4, A). After a rebalance,
+a record that comes again joins the work that is already under way for it.
 
 A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the view goes far beyond what is held: of
 the records past ``max_in_flight`` only the place is kept, and their contents are let go until their turn comes.
@@ -15,17 +14,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from streams.delivery.entry import Entry, Place, Status
+from streams.delivery.fair_line import FairLine
 
 R = TypeVar("R")
-
-
-@dataclass(slots=True)
-class _Tenant(Generic[R]):
-    ready: deque[Entry[R]] = field(default_factory=deque)
-    is_on_hold: bool = False
-    running: int = 0
-    virtual_time: float = 0.0
-    weight: float = 1.0
 
 
 @dataclass(slots=True)
@@ -58,25 +49,16 @@ class Scheduler(Generic[R]):
         weight_of: Callable[[str], float] = lambda tenant: 1.0,
         let_go: Callable[[R], None] = lambda record: None,
     ) -> None:
-        if slots < 1 or max_in_flight < 1 or max_span < 1:
-            raise ValueError("slots, max_in_flight and max_span must be at least 1")
-        if not 0 < tenant_share <= 1:
-            raise ValueError(f"tenant_share must lie in (0, 1], got {tenant_share}")
-        self._slots = slots
-        self._tenant_slots = max(1, int(slots * tenant_share))
+        if max_in_flight < 1 or max_span < 1:
+            raise ValueError("max_in_flight and max_span must be at least 1")
+        self._line = FairLine[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
         self._max_in_flight = max_in_flight
         self._max_span = max_span
-        self._weight_of = weight_of
         self._let_go = let_go
         self._partitions: dict[Place, _Partition[R]] = {}
         self._entries: dict[tuple[Place, int], Entry[R]] = {}
         self._chains: dict[Hashable, deque[Entry[R]]] = {}
-        self._tenants: dict[str, _Tenant[R]] = {}
-        self._in_line: dict[str, _Tenant[R]] = {}
-        """Those with a record that is ready: of all that ever came, only these are looked at for each start."""
-        self._running = 0
         self._in_hand = 0
-        self._clock = 0.0
         self._is_closed = False
 
     @property
@@ -92,12 +74,12 @@ class Scheduler(Generic[R]):
     @property
     def slots(self) -> int:
         """How many records may be worked on at once."""
-        return self._slots
+        return self._line.slots
 
     @property
     def running(self) -> int:
         """How many records are worked on."""
-        return self._running
+        return self._line.running
 
     def room(self, place: Place) -> float | None:
         """The part of ``max_span`` that is free in a partition, below 0 where more was delivered; None where it is not ours."""
@@ -116,11 +98,7 @@ class Scheduler(Generic[R]):
 
     def revoke(self) -> None:
         """No partition is ours until the next :meth:`assign`. Work under way goes on; what it gives may not be written meanwhile."""
-        for tenant in self._in_line.values():
-            for entry in tenant.ready:
-                entry.is_ready = False
-            tenant.ready.clear()
-        self._in_line.clear()
+        self._line.clear()
         for entry in list(self._entries.values()):
             entry.generation = None
             if entry.status in (Status.WAITING, Status.DONE):
@@ -158,44 +136,27 @@ class Scheduler(Generic[R]):
         chain = self._chains.setdefault(key, deque())
         chain.append(entry)
         if chain[0] is entry:
-            self._make_ready(entry)
+            self._line.join(entry)
         return None
 
     def start(self, now: float) -> Entry[R] | None:
         """The record to be worked on next, if a slot is free and one is ready."""
-        if self._running >= self._slots or self._is_closed:
-            return None
-        best: _Tenant[R] | None = None
-        for each in self._in_line.values():
-            if each.is_on_hold or each.running >= self._tenant_slots:
-                continue
-            if best is None or each.virtual_time < best.virtual_time:
-                best = each
-        if best is None:
-            return None
-        entry = best.ready.popleft()
-        self._leave_line(entry, best)
-        self._take_in_hand(entry)
-        entry.status = Status.RUNNING
-        entry.started = now
-        best.running += 1
-        self._running += 1
-        self._clock = max(self._clock, best.virtual_time)
+        entry = None if self._is_closed else self._line.start(now)
+        if entry is not None:
+            self._take_in_hand(entry)
         return entry
 
     def hold(self, tenant: str) -> None:
         """Starts none of a tenant's records until it is released; those under way go on."""
-        self._tenants[tenant].is_on_hold = True
+        self._line.hold(tenant)
 
     def release(self, tenant: str) -> None:
         """Starts a tenant's records again. It has no claim to what others got meanwhile."""
-        held = self._tenants[tenant]
-        held.is_on_hold = False
-        held.virtual_time = max(held.virtual_time, self._clock)
+        self._line.release(tenant)
 
     def pause(self, entry: Entry[R], now: float) -> None:
         """Frees the slot of a record that has to be tried again later; it keeps its place before the other records of its key."""
-        self._free_slot(entry, now)
+        self._line.free_slot(entry, now)
         entry.status = Status.WAITING
         if entry.generation is None:
             self._forget(entry)
@@ -206,7 +167,7 @@ class Scheduler(Generic[R]):
     def resume(self, entry: Entry[R]) -> None:
         """Lets a paused record be started again; one that was taken away meanwhile stays away."""
         if self.holds(entry) and entry.status is Status.WAITING and not entry.is_ready:
-            self._make_ready(entry)
+            self._line.join(entry)
 
     def computed(self, entry: Entry[R], now: float) -> bool:
         """Frees the slot of a record whose outputs are known.
@@ -214,7 +175,7 @@ class Scheduler(Generic[R]):
         Returns:
             Whether they may be written now. If not, the entry waits for its redelivery, or is dropped with its partition.
         """
-        self._free_slot(entry, now)
+        self._line.free_slot(entry, now)
         if self.may_write(entry):
             entry.status = Status.WRITING
             return True
@@ -269,34 +230,12 @@ class Scheduler(Generic[R]):
         self._in_hand -= entry.in_hand
         entry.in_hand = False
 
-    def _free_slot(self, entry: Entry[R], now: float) -> None:
-        tenant = self._tenants[entry.tenant]
-        tenant.running -= 1
-        tenant.virtual_time += max(now - entry.started, 1e-6) / tenant.weight
-        self._running -= 1
-
     def _give_up_before(self, place: Place, offset: int, partition: _Partition[R]) -> None:
         """Forgets what was held over from below an offset that is delivered now: another worker has committed it, it never comes again."""
         while partition.held_over and partition.held_over[0] <= offset:
             entry = self._entries.get((place, partition.held_over.popleft()))
             if entry is not None and entry.offset < offset and entry.generation is None:
                 self._forget(entry)
-
-    def _make_ready(self, entry: Entry[R]) -> None:
-        tenant = self._tenants.get(entry.tenant)
-        if tenant is None:
-            tenant = self._tenants[entry.tenant] = _Tenant()
-        tenant.weight = self._weight_of(entry.tenant)
-        if not tenant.ready and not tenant.running:
-            tenant.virtual_time = max(tenant.virtual_time, self._clock)
-        tenant.ready.append(entry)
-        entry.is_ready = True
-        self._in_line[entry.tenant] = tenant
-
-    def _leave_line(self, entry: Entry[R], tenant: _Tenant[R]) -> None:
-        entry.is_ready = False
-        if not tenant.ready:
-            del self._in_line[entry.tenant]
 
     def _leave_chain(self, entry: Entry[R]) -> None:
         chain = self._chains.get(entry.key)
@@ -307,14 +246,11 @@ class Scheduler(Generic[R]):
         if not chain:
             del self._chains[entry.key]
         elif was_first:
-            self._make_ready(chain[0])
+            self._line.join(chain[0])
 
     def _forget(self, entry: Entry[R]) -> None:
         if self.holds(entry):
             del self._entries[entry.place, entry.offset]
         self._put_down(entry)
-        if entry.is_ready:
-            tenant = self._tenants[entry.tenant]
-            tenant.ready.remove(entry)
-            self._leave_line(entry, tenant)
+        self._line.leave(entry)
         self._leave_chain(entry)
