@@ -1,8 +1,12 @@
 """What goes wrong between Varve and a model."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from memory.errors import VarveError
+
+_PAUSE_WITHOUT_RETRY_AFTER_S: Final = 1.0
+_LONGEST_PAUSE_S: Final = 60.0
+"""Then one call tries: some say the end of a day's quota, or a time where seconds are due, and nobody takes a pause back."""
 
 
 class ModelError(VarveError):
@@ -22,6 +26,11 @@ class TransientModelError(ModelError):
 
 class OverloadedError(TransientModelError):
     """The endpoint is well, but wants fewer calls: 429."""
+
+    @property
+    def pause_s(self) -> float:
+        """How long nobody should call the endpoint, in seconds; a while, where it does not say."""
+        return min(self.retry_after or _PAUSE_WITHOUT_RETRY_AFTER_S, _LONGEST_PAUSE_S)
 
 
 class ModelTimeoutError(TransientModelError):

@@ -35,6 +35,11 @@ class Notes:
     topics: tuple[str, ...] = ()
     events: tuple[NotedEvent, ...] = ()
 
+    @property
+    def summary(self) -> str:
+        """What the session was about so far, as an extractor is told it."""
+        return "; ".join(dict.fromkeys(self.topics))
+
 
 class SessionNotes:
     """Remembers what a session's latest windows gave, by the window's number, so that a repetition sees what the first try saw.

@@ -7,6 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.http_server import serving_posts
+
 
 class EmbeddingEndpoint:
     """Embeds a text as ``(its length, 1, 0, ...)``, answers in reverse order, and fails as told."""
@@ -46,14 +48,6 @@ class EmbeddingEndpoint:
 async def embedding_endpoint(*, dimension: int = 2) -> AsyncIterator[EmbeddingEndpoint]:
     """A running endpoint."""
     endpoint = EmbeddingEndpoint(dimension)
-    app = web.Application()
-    app.router.add_post("/v1/embeddings", endpoint.embeddings)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0][:2]
-    endpoint.url = f"http://{host}:{port}/v1"
-    try:
+    async with serving_posts("/v1/embeddings", endpoint.embeddings) as address:
+        endpoint.url = f"{address}/v1"
         yield endpoint
-    finally:
-        await runner.cleanup()

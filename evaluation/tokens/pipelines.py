@@ -95,7 +95,7 @@ def per_message(scene: Scene, memories: Sequence[str]) -> Iterator[Call]:
 
 
 def _extraction(scene: Scene, schema: MemorySchema, nearest: Any, lists: dict[str, Any]) -> Call:
-    context = ExtractionContext(session_summary="; ".join(scene.topics_before), entities=tuple(nearest))
+    context = ExtractionContext(session_summary=scene.before.summary, entities=tuple(nearest))
     prompt = build_prompt(Rules(scene.annotated.window, schema), context, _LIMITS)
     return Call(prompt.prefix, prompt.body, form.encode_answer({name: lists[name] for name in form.LISTS if name in lists}))
 

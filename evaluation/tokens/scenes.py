@@ -22,6 +22,7 @@ from models.extraction.limits import ENTITIES_PER_TYPE
 from models.extraction.port import ExtractionContext
 from models.offline.extractor import OfflineExtractor
 from operators.patch import MAX_TEXT
+from runtime.session_notes import Notes
 
 _SAME_TOPIC: Final = 0.5
 _WORDS_IN_VALUE: Final = 3
@@ -71,8 +72,8 @@ class Scene:
     """A window, what a model is shown beside it, and what it answers."""
 
     annotated: AnnotatedWindow
-    topics_before: tuple[str, ...]
-    """Of the same session's windows before, which is what the extraction stage tells of them."""
+    before: Notes
+    """What the extraction stage knows of the session's windows before."""
     nearest: tuple[Memory, ...]
     segments: tuple[dict[str, Any], ...]
     events: tuple[dict[str, Any], ...]
@@ -106,7 +107,7 @@ class Director:
             ]
             yield Scene(
                 annotated=annotated,
-                topics_before=tuple(dict.fromkeys(topics[annotated.window.session])),
+                before=Notes(topics=tuple(topics[annotated.window.session])),
                 nearest=nearest,
                 segments=tuple({form.TOPIC: each.topic, form.RANGES: [list(pair) for pair in each.ranges]} for each in laid_down.segments),
                 events=tuple(
@@ -210,7 +211,7 @@ def _event(event_type: EventType, observation: Observation, annotated: Annotated
         form.CONTENT: observation.text,
     }
     values = {each.name: _value(each, observation.text, place) for place, each in enumerate(event_type.properties)}
-    event |= {form.PROPERTIES: values} if form.stand_apart(values) else values
+    event |= form.placed(values, names=values)
     words = sorted(set(observation.text.strip(".").split()), key=lambda word: (-len(word), word))
     return event | {form.KEYWORDS: words[:3], form.WEIGHT: 5}
 

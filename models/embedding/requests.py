@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, omit
 
@@ -10,10 +10,6 @@ from models.embedding.answers import AnswerReader
 from models.embedding.port import Vector
 from models.embedding.refusals import embedding_error, is_of_the_format
 from models.errors import OverloadedError
-
-_PAUSE_WITHOUT_RETRY_AFTER_S: Final = 1.0
-_LONGEST_PAUSE_S: Final = 60.0
-"""Then one call tries: some say the end of a day's quota, or a time where seconds are due, and nobody takes a pause back."""
 
 
 class EmbeddingRequests:
@@ -56,7 +52,7 @@ class EmbeddingRequests:
         except (APIConnectionError, APIStatusError) as error:
             meant = embedding_error(error, endpoint=self._endpoint, now=datetime.now(UTC))
             if isinstance(meant, OverloadedError):
-                self._pause(min(meant.retry_after or _PAUSE_WITHOUT_RETRY_AFTER_S, _LONGEST_PAUSE_S))
+                self._pause(meant.pause_s)
             raise meant from error
         except APIError as error:
             raise self._reader.unusable(str(error)) from error

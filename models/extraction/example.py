@@ -48,7 +48,7 @@ def _event(event_type: EventType, shown: tuple[Property, ...], content: str) -> 
         form.CONTENT: content,
     }
     values = {each.name: _value(each.value_type, place) for place, each in enumerate(shown)}
-    event |= {form.PROPERTIES: values} if form.stand_apart(each.name for each in event_type.properties) else values
+    event |= form.placed(values, names=(each.name for each in event_type.properties))
     return event | {form.KEYWORDS: [_words(event_type.name)], form.WEIGHT: 6}
 
 

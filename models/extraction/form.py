@@ -79,6 +79,16 @@ def stand_apart(names: Iterable[str]) -> bool:
     return not EVENT_FIELDS.isdisjoint(names)
 
 
+def placed(values: Mapping[str, Any], *, names: Iterable[str]) -> dict[str, Any]:
+    """An event's properties as they stand in its item.
+
+    Args:
+        values: Those that the event has.
+        names: All that its type has.
+    """
+    return {PROPERTIES: dict(values)} if stand_apart(names) else dict(values)
+
+
 def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
     """An answer as the shortest JSON of its form. Never raises on what was read of a model's answer."""
     answer = {name: list(items) for name, items in lists.items()}

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
-from typing import Final
 
 from memory.tokens import estimate_tokens
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
@@ -16,10 +15,6 @@ from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMRequest, LLMUsage
 from models.llm.surrogates import SurrogateJoiner
 from runtime.breaker import CircuitBreaker
-
-_PAUSE_WITHOUT_RETRY_AFTER_S: Final = 1.0
-_LONGEST_PAUSE_S: Final = 60.0
-"""Then one call tries: some say the end of a day's quota, or a time where seconds are due, and nobody takes a pause back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +124,7 @@ class LiveCall:
     async def _judge(self, fault: ModelError) -> None:
         self._fault = fault
         if isinstance(fault, OverloadedError):
-            await self.lane.limiter.pause(min(fault.retry_after or _PAUSE_WITHOUT_RETRY_AFTER_S, _LONGEST_PAUSE_S))
+            await self.lane.limiter.pause(fault.pause_s)
         elif isinstance(fault, TransientModelError):
             self.lane.breaker.failed(asyncio.get_running_loop().time())
             self._metrics.breaker_open.labels(self.lane.endpoint.name).set(self.lane.breaker.is_open)

@@ -82,7 +82,7 @@ class ExtractionHandler:
         schema = schema_of(self._tenants, window.tenant, generation)
         before = await self._before(window, generation)
         context = ExtractionContext(
-            session_summary="; ".join(dict.fromkeys(before.topics)),
+            session_summary=before.summary,
             session_events=before.events,
             entities=() if self._showing is None else await self._showing.to(window, schema, generation),
             recalled_hashes=await self._hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),

@@ -11,7 +11,14 @@ from memory.keys import encode_key
 from memory.records import Message, SessionCommand
 from memory.schema import sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
+from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
+from streams.delivery.build import RowsOf
+from streams.delivery.chains import Chains, KeyedHandler
+from streams.delivery.context import StageContext
+from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.scheduler import Scheduler
+from streams.delivery.worker import Worker
 from streams.run import serve_stage
 from streams.stages import STAGES
 
@@ -45,6 +52,23 @@ async def serving(settings: Settings, stages: Iterable[str] = STAGES) -> AsyncIt
         finally:
             for stop in stops.values():
                 stop.set()
+
+
+def extraction_worker(settings: Settings, handler: KeyedHandler, *, max_span: int) -> Worker:
+    """The extraction stage's delivery with another handler."""
+
+    def new_driver(context: StageContext, rows: RowsOf) -> Driver:
+        scheduler = Scheduler[FaustRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=max_span)
+        return Chains(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=3)
+
+    return Worker(
+        stage="extraction",
+        source=settings.topic("windows"),
+        has_table=False,
+        settings=settings,
+        metrics=Metrics(),
+        new_driver=new_driver,
+    )
 
 
 async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadline_s: float = DEADLINE_S) -> None:

@@ -9,20 +9,14 @@ import pytest
 
 from memory.keys import encode_key
 from runtime.kafka import OutgoingRecord, Producer, create_topics, read_topic
-from runtime.metrics import Metrics, metrics
+from runtime.metrics import metrics
 from runtime.settings import Settings
 from runtime.tenants import add_tenant
-from streams.delivery.build import RowsOf
-from streams.delivery.chains import Chains
-from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver
 from streams.delivery.folders import remove_folders, tables_folder
 from streams.delivery.records import Delivered, Outgoing
-from streams.delivery.scheduler import Scheduler
-from streams.delivery.worker import Worker
 from streams.run import serve_stage
 from streams.stages import STAGES
-from tests.streams.flow import TENANT, flow_settings, serving
+from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
 from tests.streams.ledger import Ledger, committed, committed_reaches, records_of, stage_done
 from tests.streams.steps import until
 
@@ -60,19 +54,7 @@ class SlowHead:
 @asynccontextmanager
 async def working(settings: Settings, handler: SlowHead) -> AsyncIterator[None]:
     """The extraction stage's delivery with another handler; leaving the block breaks it off."""
-
-    def new_driver(context: StageContext, rows: RowsOf) -> Driver:
-        scheduler = Scheduler[object](slots=8, tenant_share=1.0, max_in_flight=100, max_span=100)
-        return Chains(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=3)  # type: ignore[arg-type]
-
-    worker = Worker(
-        stage="extraction",
-        source=settings.topic("windows"),
-        has_table=False,
-        settings=settings,
-        metrics=Metrics(),
-        new_driver=new_driver,
-    )
+    worker = extraction_worker(settings, handler, max_span=100)
     running = asyncio.create_task(worker.run(asyncio.Event()))
     try:
         yield

@@ -45,8 +45,7 @@ def usage(
     for column in ("calls", "prompt", "cached", "completion", "cost", "ms a call"):
         table.add_column(column, justify="right")
     for key, total in totals.items():
-        tokens = (total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens)
-        figures = (total.calls, *tokens, f"{total.cost:.4f}")
+        figures = (total.calls, total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens, f"{total.cost:.4f}")
         table.add_row(*key, *map(str, figures), f"{total.latency_ms / max(1, total.calls):.0f}")
     Console().print(table)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.http_server import serving_posts
+
 Reply = Callable[[dict[str, Any]], web.Response | Awaitable[web.Response]]
 """What a request's body is answered with, at once or in its time."""
 
@@ -41,13 +43,5 @@ async def replying_endpoint(reply: Reply) -> AsyncIterator[tuple[str, list[dict[
         answer = reply(asked[-1])
         return await answer if inspect.isawaitable(answer) else answer
 
-    app = web.Application()
-    app.router.add_post("/v1/embeddings", handle)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0][:2]
-    try:
-        yield f"http://{host}:{port}/v1", asked
-    finally:
-        await runner.cleanup()
+    async with serving_posts("/v1/embeddings", handle) as address:
+        yield f"{address}/v1", asked

@@ -7,6 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.http_server import serving_posts
+
 
 def chunk(content: Any = None, *, finish: str | None = None, **more: Any) -> dict[str, Any]:
     """A chunk as it should be."""
@@ -49,16 +51,8 @@ async def replying_endpoint(reply: Reply) -> AsyncIterator[tuple[str, list[dict[
         asked.append(await request.json())
         return reply(asked[-1])
 
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0][:2]
-    try:
-        yield f"http://{host}:{port}/v1", asked
-    finally:
-        await runner.cleanup()
+    async with serving_posts("/v1/chat/completions", answer) as address:
+        yield f"{address}/v1", asked
 
 
 @asynccontextmanager

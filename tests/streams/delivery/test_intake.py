@@ -9,13 +9,9 @@ import pytest
 
 from memory.keys import encode_key
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
-from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings
-from streams.delivery.chains import Chains
-from streams.delivery.context import StageContext
 from streams.delivery.records import Delivered, Outgoing
-from streams.delivery.scheduler import Scheduler
-from streams.delivery.worker import Worker
+from tests.streams.flow import extraction_worker
 from tests.streams.ledger import records_of
 from tests.streams.steps import until
 
@@ -51,19 +47,8 @@ class SlowHandler:
 
 @asynccontextmanager
 async def working(settings: Settings, handler: SlowHandler) -> AsyncIterator[None]:
-    def new_driver(context: StageContext, _: object) -> Chains:
-        scheduler = Scheduler(slots=8, tenant_share=1.0, max_in_flight=1000, max_span=SPAN)
-        return Chains(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=3)
-
     stop = asyncio.Event()
-    worker = Worker(
-        stage="extraction",
-        source=settings.topic("windows"),
-        has_table=False,
-        settings=settings,
-        metrics=Metrics(),
-        new_driver=new_driver,
-    )
+    worker = extraction_worker(settings, handler, max_span=SPAN)
     running = asyncio.create_task(worker.run(stop))
     try:
         yield
