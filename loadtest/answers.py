@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from loadtest.asked import Asked
-from models.extraction import form
+from extraction.one_pass.answer import form
+from loadtest.requests import Asked
 
 AnswerFunction = Callable[[Asked], str]
 

@@ -19,8 +19,8 @@ from typing import Any, Self
 from aiohttp import web
 
 from loadtest.answers import AnswerFunction, extraction_answer
-from loadtest.asked import Asked, PrefixCache, tokens_of
 from loadtest.profiles import PROFILES, Plan, Profile, garbled, plan_call
+from loadtest.requests import Asked, PrefixCache, tokens_of
 from memory.tokens import estimate_tokens
 
 Planner = Callable[[Asked, int], Plan]

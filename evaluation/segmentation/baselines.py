@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from models.offline.gaps import Series, Utterance, depth_scores, window_similarity
-from models.offline.noise import content_words
+from extraction.offline.gaps import Series, Utterance, depth_scores, window_similarity
+from extraction.offline.noise import content_words
 
 
 def no_boundaries(utterances: Sequence[Utterance]) -> list[int]:

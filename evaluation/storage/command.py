@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from evaluation.locomo import read_locomo
+from extraction.offline.extractor import OfflineExtractor
+from extraction.port import ExtractionContext
 from memory.records import Extraction, Memory
 from memory.schema import scenario, scenario_names
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder, Embedding
 from models.embedding.tokens import count_tokens
-from models.extraction.port import ExtractionContext
-from models.offline.extractor import OfflineExtractor
 from runtime.settings import Settings
 from streams.events.handler import memory_of
 

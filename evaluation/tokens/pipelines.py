@@ -8,13 +8,13 @@ import orjson
 
 from evaluation.tokens import others
 from evaluation.tokens.scenes import Change, Scene
+from extraction.one_pass.answer import form
+from extraction.one_pass.answer.reading import Rules
+from extraction.one_pass.prompt.build import build_prompt
+from extraction.one_pass.prompt.fencing import fenced, nonce_of, one_line
+from extraction.one_pass.prompt.limits import limits_of
+from extraction.port import ExtractionContext
 from memory.schema import EntityType, MemorySchema
-from models.extraction import form
-from models.extraction.fencing import fenced, nonce_of, one_line
-from models.extraction.limits import limits_of
-from models.extraction.port import ExtractionContext
-from models.extraction.prompt import build_prompt
-from models.extraction.reading import Rules
 from runtime.settings import ExtractionSettings
 
 _LIMITS: Final = limits_of(ExtractionSettings())

@@ -13,14 +13,14 @@ import numpy as np
 
 from evaluation.locomo import AnnotatedWindow, Observation
 from evaluation.tokens.schemas import PAPER
+from extraction.offline.extractor import OfflineExtractor
+from extraction.one_pass.answer import form
+from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE
+from extraction.port import ExtractionContext
 from memory.keys import entity_key
 from memory.records import Memory, Segment
 from memory.schema import EntityType, EventType, MemorySchema, Property
 from models.embedding.port import Embedder, Vector
-from models.extraction import form
-from models.extraction.limits import ENTITIES_PER_TYPE
-from models.extraction.port import ExtractionContext
-from models.offline.extractor import OfflineExtractor
 from operators.patch import MAX_TEXT
 from runtime.session_notes import Notes
 

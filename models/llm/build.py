@@ -8,9 +8,9 @@ from redis.asyncio import Redis
 from models.errors import ModelConfigurationError
 from models.llm.budget import BudgetLedger
 from models.llm.cache import AnswerCache
-from models.llm.call import Lane
 from models.llm.chain import EndpointChain
 from models.llm.endpoint import Endpoint
+from models.llm.guarded_endpoint import GuardedEndpoint
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
 from models.llm.metrics import LLMMetrics, llm_metrics
@@ -57,7 +57,7 @@ def build_llm(
     shared = SharedState(redis=redis, prefix=settings.redis.prefix)
     primary = EndpointSettings(base_url=llm.base_url, api_key=llm.api_key, model=llm.model)
     return EndpointChain(
-        lanes=[_lane(each, settings, shared, clock) for each in (primary, *llm.fallbacks)],
+        endpoints=[_guarded(each, settings, shared, clock) for each in (primary, *llm.fallbacks)],
         cache=AnswerCache(shared=shared, ttl_s=llm.cache_ttl_s),
         budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), shared=shared),
         prices=prices,
@@ -68,7 +68,7 @@ def build_llm(
     )
 
 
-def _lane(address: EndpointSettings, settings: Settings, shared: SharedState, clock: Clock) -> Lane:
+def _guarded(address: EndpointSettings, settings: Settings, shared: SharedState, clock: Clock) -> GuardedEndpoint:
     llm, delivery = settings.llm, settings.delivery
 
     def own(name: str) -> Any:
@@ -89,7 +89,7 @@ def _lane(address: EndpointSettings, settings: Settings, shared: SharedState, cl
     limits = Limits(
         concurrency=own("concurrency"), requests_per_minute=own("requests_per_minute"), tokens_per_minute=own("tokens_per_minute")
     )
-    return Lane(
+    return GuardedEndpoint(
         endpoint=endpoint,
         limiter=Limiter(endpoint=endpoint.name, limits=limits, shared=shared, queue_timeout_s=llm.queue_timeout_s, lease_s=llm.lease_s),
         breaker=CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),

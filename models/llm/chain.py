@@ -12,12 +12,12 @@ from models.errors import BudgetExceededError, ModelConfigurationError, Transien
 from models.llm.account import Account, Spent
 from models.llm.budget import BudgetLedger
 from models.llm.cache import AnswerCache, prompt_hash
-from models.llm.call import Lane, LiveCall
-from models.llm.flights import SingleFlight
+from models.llm.guarded_endpoint import GuardedEndpoint, LiveCall
+from models.llm.hedging import first_to_speak
 from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMAnswer, LLMRequest
 from models.llm.prices import PriceTable
-from models.llm.routing import first_to_speak
+from models.llm.single_flight import SingleFlight
 from models.llm.usage import UsageSink
 from runtime.clocks import Clock
 from runtime.logs import logger
@@ -33,7 +33,7 @@ class EndpointChain:
     def __init__(
         self,
         *,
-        lanes: Sequence[Lane],
+        endpoints: Sequence[GuardedEndpoint],
         cache: AnswerCache,
         budget: BudgetLedger,
         prices: PriceTable,
@@ -45,7 +45,7 @@ class EndpointChain:
         """Puts the parts together.
 
         Args:
-            lanes: The endpoints, at least one, the preferred one first.
+            endpoints: The endpoints, at least one, the preferred one first.
             cache: Answers paid for before.
             budget: What tenants may use up.
             prices: What tokens cost.
@@ -57,11 +57,11 @@ class EndpointChain:
         Raises:
             ModelConfigurationError: If there is no endpoint, or one whose model has no price while others have.
         """
-        if not lanes:
+        if not endpoints:
             raise ModelConfigurationError("an LLM needs at least one endpoint (VARVE_LLM__BASE_URL)")
-        for lane in lanes:
-            prices.require(lane.endpoint.model)
-        self._lanes = tuple(lanes)
+        for guarded in endpoints:
+            prices.require(guarded.endpoint.model)
+        self._endpoints = tuple(endpoints)
         self._cache = cache
         self._budget = budget
         self._prices = prices
@@ -75,7 +75,7 @@ class EndpointChain:
     @property
     def model(self) -> str:
         """The model that is asked first."""
-        return self._lanes[0].endpoint.model
+        return self._endpoints[0].endpoint.model
 
     async def complete(self, request: LLMRequest) -> LLMAnswer:
         """See :meth:`models.llm.port.LLM.complete`. The same question asked twice at once is asked once."""
@@ -91,7 +91,7 @@ class EndpointChain:
             return
         prompt_tokens = _prompt_tokens(request)
         async with self._accounted(request) as account:
-            call = await self._open(request, prompt_tokens, account, deque(self._lanes))
+            call = await self._open(request, prompt_tokens, account, deque(self._endpoints))
             try:
                 async with aclosing(call.tokens()) as tokens:
                     async for text in tokens:
@@ -104,9 +104,9 @@ class EndpointChain:
         """Ends the calls under way, settles accounts, and closes the connections."""
         await self._flights.close()
         await asyncio.gather(*self._bookings)
-        for lane in self._lanes:
-            await lane.limiter.close()
-            await lane.endpoint.close()
+        for guarded in self._endpoints:
+            await guarded.limiter.close()
+            await guarded.endpoint.close()
 
     async def _complete(self, request: LLMRequest, asked: str) -> LLMAnswer:
         known = await self._known(request, asked)
@@ -120,7 +120,7 @@ class EndpointChain:
         return answer
 
     async def _whole_call(self, request: LLMRequest, prompt_tokens: int, account: Account) -> LiveCall:
-        untried = deque(self._lanes)
+        untried = deque(self._endpoints)
         while True:
             call = await self._open(request, prompt_tokens, account, untried)
             try:
@@ -133,9 +133,9 @@ class EndpointChain:
             finally:
                 await call.close()
 
-    async def _open(self, request: LLMRequest, prompt_tokens: int, account: Account, untried: deque[Lane]) -> LiveCall:
+    async def _open(self, request: LLMRequest, prompt_tokens: int, account: Account, untried: deque[GuardedEndpoint]) -> LiveCall:
         return await first_to_speak(
-            lambda lane: LiveCall(lane=lane, request=request, prompt_tokens=prompt_tokens, account=account, metrics=self._metrics),
+            lambda guarded: LiveCall(guarded=guarded, request=request, prompt_tokens=prompt_tokens, account=account, metrics=self._metrics),
             untried,
             hedge_after_s=self._hedge_after_s,
         )
@@ -204,7 +204,7 @@ class EndpointChain:
 
     def _answer(self, call: LiveCall) -> LLMAnswer:
         if call.spent is None or call.finish_reason is None:
-            raise TransientModelError(f"{call.lane.endpoint.name} was hung up on before its answer was whole")
+            raise TransientModelError(f"{call.guarded.endpoint.name} was hung up on before its answer was whole")
         return LLMAnswer(
             text=call.text,
             model=call.spent.model,
@@ -218,7 +218,7 @@ class EndpointChain:
         return prompt_hash(request, model=self.model, max_tokens=self._max_tokens(request))
 
     def _max_tokens(self, request: LLMRequest) -> int:
-        longest = self._lanes[0].endpoint.max_completion_tokens
+        longest = self._endpoints[0].endpoint.max_completion_tokens
         return min(request.max_tokens or longest, longest)
 
 
@@ -231,7 +231,7 @@ async def _read_on(call: LiveCall, hang_up_if: Callable[[str], bool] | None) -> 
                 continue
             looked_at = len(call.text)
             if hang_up_if(call.text):
-                _LOG.warning("llm_answer_cut_short", endpoint=call.lane.endpoint.name, characters=looked_at)
+                _LOG.warning("llm_answer_cut_short", endpoint=call.guarded.endpoint.name, characters=looked_at)
                 call.cut_short()
                 return
 

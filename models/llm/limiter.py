@@ -83,7 +83,7 @@ return 1
 
 
 @dataclass(slots=True)
-class Turn:
+class Lease:
     """A place at the endpoint, held for one call."""
 
     member: str
@@ -127,7 +127,7 @@ class Limiter:
         self._returning: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def turn(self, tokens: int) -> AsyncIterator[Turn]:
+    async def turn(self, tokens: int) -> AsyncIterator[Lease]:
         """Waits for a turn and holds it.
 
         Args:
@@ -156,7 +156,7 @@ class Limiter:
         await asyncio.gather(*self._returning)
         await self._shared.close()
 
-    async def _wait_for_turn(self, tokens: int) -> Turn:
+    async def _wait_for_turn(self, tokens: int) -> Lease:
         deadline = asyncio.get_running_loop().time() + self._queue_timeout_s
         wait = 0.0
         try:
@@ -179,9 +179,9 @@ class Limiter:
                 retry_after=wait or None,
             ) from error
 
-    async def _try_to_take(self, tokens: int) -> tuple[Turn | None, float]:
+    async def _try_to_take(self, tokens: int) -> tuple[Lease | None, float]:
         reserved = tokens if self._limits.tokens_per_minute is None else min(tokens, self._limits.tokens_per_minute)
-        turn = Turn(uuid.uuid4().hex, reserved)
+        turn = Lease(uuid.uuid4().hex, reserved)
         taking = asyncio.create_task(self._take(turn))
         try:
             wait = await asyncio.shield(taking)
@@ -191,7 +191,7 @@ class Limiter:
             raise
         return (turn, 0.0) if wait == 0 else (None, wait)
 
-    async def _take(self, turn: Turn) -> float:
+    async def _take(self, turn: Lease) -> float:
         """Takes a turn if there is one. Returns 0, or the seconds after which to ask again."""
         limits = [self._limits.requests_per_minute or -1, self._limits.tokens_per_minute or -1]
         places: list[str | float] = [turn.member, self._lease_ms, self._limits.concurrency]
@@ -206,12 +206,12 @@ class Limiter:
         turn.second, turn.shared = int(second), True
         return int(wait_ms) / 1000
 
-    async def _hand_back(self, turn: Turn, taking: asyncio.Task[float]) -> None:
+    async def _hand_back(self, turn: Lease, taking: asyncio.Task[float]) -> None:
         if await taking == 0:
             turn.used = 0
             await self._release(turn)
 
-    async def _keep_renewed(self, turn: Turn) -> None:
+    async def _keep_renewed(self, turn: Lease) -> None:
         while True:
             await asyncio.sleep(self._lease_ms / 3000)
             with suppress(SharedStateAwayError):
@@ -223,7 +223,7 @@ class Limiter:
         task.add_done_callback(self._returning.discard)
         return task
 
-    async def _release(self, turn: Turn) -> None:
+    async def _release(self, turn: Lease) -> None:
         used = turn.reserved if turn.used is None else turn.used
         if turn.shared:
             with suppress(SharedStateAwayError):

@@ -20,7 +20,7 @@ from runtime.errors import KafkaUnavailableError
 from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.metrics import Metrics, metrics
-from runtime.recalled import RecalledHashes
+from runtime.recall_echoes import RecallEchoes
 from runtime.redis import connect_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
@@ -74,7 +74,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
             _log.warning("kafka away at the start", problem=str(error))
         recall_log = RecallLog(
             producer=producer,
-            recalled=RecalledHashes(client=redis, prefix=settings.redis.prefix),
+            recalled=RecallEchoes(client=redis, prefix=settings.redis.prefix),
             topic_prefix=settings.kafka.topic_prefix,
             max_pending=settings.service.max_pending_recalls,
             metrics=metrics(),

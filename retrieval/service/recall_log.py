@@ -10,7 +10,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.recalled import RecalledHashes
+from runtime.recall_echoes import RecallEchoes
 from runtime.tracing import Headers
 
 _log = logger(__name__)
@@ -29,7 +29,7 @@ class RecallLog:
         metrics: Where the outcomes are counted.
     """
 
-    def __init__(self, *, producer: Producer, recalled: RecalledHashes, topic_prefix: str, max_pending: int, metrics: Metrics) -> None:
+    def __init__(self, *, producer: Producer, recalled: RecallEchoes, topic_prefix: str, max_pending: int, metrics: Metrics) -> None:
         if max_pending < 1:
             raise ValueError(f"max_pending must be at least 1, got {max_pending}")
         self._producer = producer

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
-from memory.scripts import RUN_WITHOUT_SPACES
+from memory.unicode_scripts import RUN_WITHOUT_SPACES
 
 K1: Final = 1.2
 B: Final = 0.75

@@ -2,6 +2,6 @@
 
 from runtime.dead_letters.box import DeadLetterBox, Driven
 from runtime.dead_letters.letters import Letter, Opened, Place, Selection, State
-from runtime.dead_letters.story import PREFIX, read_story, without_story
+from runtime.dead_letters.metadata import PREFIX, read_metadata, without_metadata
 
-__all__ = ["PREFIX", "DeadLetterBox", "Driven", "Letter", "Opened", "Place", "Selection", "State", "read_story", "without_story"]
+__all__ = ["PREFIX", "DeadLetterBox", "Driven", "Letter", "Opened", "Place", "Selection", "State", "read_metadata", "without_metadata"]

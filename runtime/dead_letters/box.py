@@ -18,16 +18,16 @@ from memory.errors import RecordTooLargeError, VarveError
 from memory.topics import DEAD_LETTERS, MEMORIES
 from runtime.clocks import Clock
 from runtime.dead_letters.letters import Letter, Opened, Place, Selection, note_of, removable, settled
-from runtime.dead_letters.story import (
+from runtime.dead_letters.metadata import (
     ANSWER,
     Note,
     Settlement,
     headers_to_redrive,
     note_headers,
+    read_metadata,
     read_note,
-    read_story,
     tenant_of,
-    without_story,
+    without_metadata,
 )
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord, Position, Producer, TopicPartition, read_topic
@@ -79,7 +79,7 @@ class DeadLetterBox:
             TopicMissingError: If there is no dead-letter topic.
         """
         known, _ = await self._all()
-        return sorted(filter(selection.matches, known), key=lambda letter: (letter.story.last_time, letter.place))
+        return sorted(filter(selection.matches, known), key=lambda letter: (letter.metadata.last_time, letter.place))
 
     async def open(self, place: Place) -> Opened:
         """One letter with its content.
@@ -94,7 +94,7 @@ class DeadLetterBox:
         async for record, letter in self._records(meant):
             headers = tuple(record.headers)
             answer = next((value.decode("utf-8", "replace") for name, value in headers if name == ANSWER), None)
-            return Opened(letter, record.value, without_story(headers), answer)
+            return Opened(letter, record.value, without_metadata(headers), answer)
         raise DeadLetterMissingError(f"no dead letter lies at {place}, or it was purged; see `varve dlq list`")
 
     async def redrive(self, selection: Selection) -> Driven:
@@ -108,11 +108,11 @@ class DeadLetterBox:
             TopicMissingError: If a topic is missing.
         """
         meant = {letter.place: letter for letter in await self.letters(selection)}
-        newest = await self._newest({letter.key for letter in meant.values() if letter.story.topic == self._memories})
+        newest = await self._newest({letter.key for letter in meant.values() if letter.metadata.topic == self._memories})
         redriven, superseded = 0, 0
         refused: list[str] = []
         async for batch in _batches(self._records(meant)):
-            plain = [(record, letter) for record, letter in batch if letter.story.topic != self._memories]
+            plain = [(record, letter) for record, letter in batch if letter.metadata.topic != self._memories]
             outcomes = await self._producer.send_each([_outgoing(record, letter) for record, letter in plain])
             sent: list[Letter] = []
             for (_, letter), outcome in zip(plain, outcomes, strict=True):
@@ -124,7 +124,7 @@ class DeadLetterBox:
                     sent.append(letter)
             passed_by: list[Letter] = []
             for record, letter in batch:
-                if letter.story.topic == self._memories:
+                if letter.metadata.topic == self._memories:
                     driven = await self._redrive_memory(record, letter, newest)
                     (sent if driven else passed_by).append(letter)
             await self._note("redriven", sent)
@@ -190,11 +190,11 @@ class DeadLetterBox:
         """Drives a change of a memory, unless a newer one stands or stood; one that comes in between is put behind it again."""
         key = record.key or b""
         found = newest.get(key)
-        if found is None or found.offset != letter.story.offset:
+        if found is None or found.offset != letter.metadata.offset:
             return False
         position = await self._producer.send_many([_outgoing(record, letter)])
         newest[key] = _Newest(position[0].offset, record.value)
-        overtaken_at = letter.story.offset
+        overtaken_at = letter.metadata.offset
         while (overtaken := await self._between(key, overtaken_at, position[0])) is not None:
             again = OutgoingRecord(topic=self._memories, key=key, value=overtaken.value, partition=position[0].partition)
             overtaken_at = position[0].offset
@@ -228,7 +228,7 @@ class DeadLetterBox:
 
 
 def _letter(record: _Record) -> Letter | None:
-    story = read_story(record.headers)
+    story = read_metadata(record.headers)
     if story is None:
         return None
     named = story.model_copy(update={"tenant": tenant_of(record.key, record.value)})
@@ -236,7 +236,7 @@ def _letter(record: _Record) -> Letter | None:
 
 
 def _outgoing(record: _Record, letter: Letter) -> OutgoingRecord:
-    story = letter.story
+    story = letter.metadata
     headers = headers_to_redrive(record.headers, story)
     return OutgoingRecord(topic=story.topic, key=record.key, value=record.value, headers=headers, partition=story.partition)
 

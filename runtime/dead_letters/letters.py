@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from memory.records import DeadLetter
-from runtime.dead_letters.story import Note, Settlement
+from runtime.dead_letters.metadata import Note, Settlement
 
 State = Literal["open", "redriven", "superseded", "purged"]
 """``superseded``: a newer value of the same memory stands in the feed, so that there was nothing to drive again."""
@@ -40,7 +40,7 @@ class Letter:
     """A dead letter without its content."""
 
     place: Place
-    story: DeadLetter
+    metadata: DeadLetter
     """With its tenant, where one could be told."""
     key: bytes | None
     size: int
@@ -50,11 +50,11 @@ class Letter:
 
     def as_json(self) -> dict[str, Any]:
         """The letter as operators are shown it, without its content."""
-        story = self.story.model_dump(mode="json", exclude={"schema_version"})
+        metadata = self.metadata.model_dump(mode="json", exclude={"schema_version"})
         return {
             "place": str(self.place),
             "state": self.state,
-            **story,
+            **metadata,
             "key": _text(self.key),
             "size": self.size,
             "settled_at": None if self.settled_at is None else self.settled_at.isoformat(),
@@ -111,14 +111,14 @@ class Selection:
 
     def matches(self, letter: Letter) -> bool:
         """Whether a letter is meant."""
-        story = letter.story
+        metadata = letter.metadata
         return (
             letter.state in self.states
-            and (self.tenant is None or story.tenant == self.tenant)
-            and (self.stage is None or story.stage == self.stage)
-            and (self.reason is None or story.reason == self.reason)
-            and (self.since is None or story.last_time >= self.since)
-            and (self.until is None or story.last_time < self.until)
+            and (self.tenant is None or metadata.tenant == self.tenant)
+            and (self.stage is None or metadata.stage == self.stage)
+            and (self.reason is None or metadata.reason == self.reason)
+            and (self.since is None or metadata.last_time >= self.since)
+            and (self.until is None or metadata.last_time < self.until)
             and (not self.places or letter.place in self.places)
         )
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from memory.errors import RecordError
-from streams.delivery.breath import Breath
+from streams.delivery.cooperative import Yielder
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecord
@@ -48,9 +48,9 @@ class Batch:
         Where a record may take long, ``handle`` gives something to wait for, and lets the loop turn meanwhile.
         What a refused record has emitted is dropped. ``handle`` must not change state before it has found the record good.
         """
-        breath = Breath()
+        yielder = Yielder()
         for record in self.records:
-            await breath.draw()
+            await yielder.maybe_yield()
             emitted = len(self.outputs)
             try:
                 under_way = handle(record)
@@ -84,7 +84,7 @@ class BatchHandler(Protocol):
         """
         ...
 
-    def pass_over(self, state: PartitionState[Any], record: Delivered) -> None:
+    def on_dead_lettered(self, state: PartitionState[Any], record: Delivered) -> None:
         """A record that broke the stage goes to the dead letters: notes in the state what must be known when it is driven again."""
         ...
 

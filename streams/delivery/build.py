@@ -7,7 +7,7 @@ from runtime.settings import Settings
 from streams.delivery.batch import BatchHandler
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver
-from streams.delivery.lanes import Lanes
+from streams.delivery.ordered_driver import OrderedDriver
 from streams.delivery.state import Codec, RowStore
 
 RowsOf = Callable[[int], RowStore]
@@ -25,8 +25,12 @@ class NoState:
         """Nothing."""
 
 
-def lanes_of(
-    settings: Settings, codec: Codec[Any], new_handler: Callable[[int], BatchHandler], *, new_lanes: Callable[..., Lanes] = Lanes
+def ordered_driver_of(
+    settings: Settings,
+    codec: Codec[Any],
+    new_handler: Callable[[int], BatchHandler],
+    *,
+    driver_class: Callable[..., OrderedDriver] = OrderedDriver,
 ) -> NewDriver:
     """A driver that handles every partition in the order of its log.
 
@@ -34,11 +38,11 @@ def lanes_of(
         settings: The settings in force.
         codec: How the stage's state becomes bytes.
         new_handler: Makes the handler of one partition.
-        new_lanes: Makes the driver, for a stage whose lanes do more.
+        driver_class: Makes the driver, for a stage whose driver does more.
     """
 
     def new_driver(context: StageContext, rows: RowsOf) -> Driver:
-        return new_lanes(
+        return driver_class(
             context=context,
             new_handler=new_handler,
             rows=rows,

@@ -21,7 +21,7 @@ class Consumer(aiokafka.Consumer):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._begins: dict[TP, int] = {}
-        self._held: set[TP] = set()
+        self._paused: set[TP] = set()
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """Seeks every partition to its committed offset, and one without to the beginning of its log.
@@ -48,19 +48,19 @@ class Consumer(aiokafka.Consumer):
             done = self._begins.get(place)
         return None if end is None or done is None else max(0, end - done)
 
-    def hold(self, place: TP) -> None:
+    def pause_partition(self, place: TP) -> None:
         """Fetches no more of a partition, and still delivers what has been fetched of it.
 
         Faust's own pausing throws away what it has fetched, and takes it for done: the records are lost. Here a partition that is held is
         one whose buffer is full.
         """
-        self._held.add(place)
+        self._paused.add(place)
         self._buffered_partitions.add(place)
         self._get_active_partitions().discard(place)
 
-    def let_go(self, place: TP) -> None:
+    def resume_partition(self, place: TP) -> None:
         """Fetches from a partition again, if it is still assigned."""
-        self._held.discard(place)
+        self._paused.discard(place)
         if place in self.assignment():
             self.on_buffer_drop(place)
         else:
@@ -68,7 +68,7 @@ class Consumer(aiokafka.Consumer):
 
     def on_buffer_drop(self, tp: TP) -> None:
         """What was fetched of a partition has been taken in: fetches from it again, unless it is held."""
-        if tp not in self._held:
+        if tp not in self._paused:
             super().on_buffer_drop(tp)
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:

@@ -25,7 +25,7 @@ _LONGEST_WAIT_S: Final = 60.0
 
 @dataclass(slots=True, kw_only=True)
 class StageContext:
-    """What the lanes or chains of a worker share."""
+    """What the drivers of a worker share."""
 
     stage: str
     outbox: Outbox

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Final
 
-from runtime.dead_letters import PREFIX, without_story
-from runtime.dead_letters.story import ANSWER
+from runtime.dead_letters import PREFIX, without_metadata
+from runtime.dead_letters.metadata import ANSWER
 from streams.delivery.records import Delivered, Outgoing
 
 _MAX_DETAIL_BYTES: Final = 4000
@@ -48,7 +48,7 @@ def dead_letter(
         "first-time": first_time.isoformat(),
         "last-time": last_time.isoformat(),
     }
-    headers = [*without_story(record.headers), *((PREFIX + name, text.encode()) for name, text in told.items())]
+    headers = [*without_metadata(record.headers), *((PREFIX + name, text.encode()) for name, text in told.items())]
     if raw_answer is not None:
         headers.append((ANSWER, _cut(raw_answer, _MAX_ANSWER_BYTES).encode()))
     return Outgoing(topic, record.key, record.value, tuple(headers))

@@ -26,13 +26,13 @@ class FaustRecord:
         )
         self._event = event
 
-    def let_go(self) -> None:
+    def evict(self) -> None:
         """Frees the memory of its value, here and in Faust; what is left says where to read it again, and can be acknowledged."""
         self.is_whole = False
         self.record = replace(self.record, value=None)
         self._event.value = self._event.message.value = None
 
-    def take_back(self, record: Delivered) -> None:
+    def restore(self, record: Delivered) -> None:
         """The same record, read again."""
         self.is_whole = True
         self.record = record

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
-from streams.delivery.patience import Patience
+from streams.delivery.failure_budget import FailureBudget
 
 R = TypeVar("R")
 
@@ -40,7 +40,7 @@ class Entry(Generic[R]):
     status: Status = Status.WAITING
     started: float = 0.0
     tries: int = 0
-    patience: Patience = field(default_factory=Patience)
+    failure_budget: FailureBudget = field(default_factory=FailureBudget)
     begun: datetime | None = None
     """When it was first worked on, by the wall clock."""
     result: Any = None

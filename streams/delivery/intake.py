@@ -34,11 +34,11 @@ class SourceIntake:
 
     def pause(self, partition: int) -> None:
         """Takes nothing more in from a partition; what has been fetched of it may still come."""
-        self._consumer.hold(TP(self._source, partition))
+        self._consumer.pause_partition(TP(self._source, partition))
 
     def resume(self, partition: int) -> None:
         """Takes in from it again."""
-        self._consumer.let_go(TP(self._source, partition))
+        self._consumer.resume_partition(TP(self._source, partition))
 
     @property
     def _consumer(self) -> Consumer:

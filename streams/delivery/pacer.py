@@ -1,4 +1,4 @@
-"""How often a worker's lanes make their work durable: all at the same moments, and the more seldom the more it costs."""
+"""How often a worker's processors make their work durable: all at the same moments, and the more seldom the more it costs."""
 
 import asyncio
 import math
@@ -13,10 +13,10 @@ _MEMORY: Final = 0.8
 
 
 class Pacer:
-    """Beats for the lanes of one worker.
+    """Sets the beat at which the partition processors of one worker commit.
 
-    Lanes that commit at the same moment share the requests to the broker. When a batch takes long (a busy machine, a far broker), or the
-    lane is behind, the beats come more seldom, the batches grow, and the cost per record falls: what is late anyway need not hurry.
+    Processors that commit at the same moment share the requests to the broker. When a batch takes long (a busy machine, a far broker), or
+    the processor is behind, the beats come more seldom, the batches grow, and the cost per record falls: what is late need not hurry.
 
     Args:
         shortest_s: Least time between two beats, in seconds.
@@ -42,7 +42,7 @@ class Pacer:
 
         Args:
             since: When it began, on the monotonic clock.
-            behind: Whether the lane works on records that have lain for a while.
+            behind: Whether the processor works on records that have lain for a while.
         """
         now = time.monotonic()
         interval = self._longest_s if behind else self.interval_s

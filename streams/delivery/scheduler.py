@@ -1,7 +1,7 @@
 """Who works on what next, and what may be acknowledged: the delivery rules as a state machine without I/O.
 
 Records of one key are worked on one after the other, in the order of their log; keys are independent, and share the slots of a worker
-as :mod:`streams.delivery.fair_line` says. Acknowledgements are released strictly in the order of offsets (ADR 4, A). After a rebalance,
+as :mod:`streams.delivery.fair_queue` says. Acknowledgements are released strictly in the order of offsets (ADR 4, A). After a rebalance,
 a record that comes again joins the work that is already under way for it.
 
 A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the view goes far beyond what is held: of
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from streams.delivery.entry import Entry, Place, Status
-from streams.delivery.fair_line import FairLine
+from streams.delivery.fair_queue import FairQueue
 
 R = TypeVar("R")
 
@@ -36,7 +36,7 @@ class Scheduler(Generic[R]):
         max_in_flight: How many records may be held in all; of further ones, only the place.
         max_span: How many records of one partition should be held, or their places.
         weight_of: A tenant's weight in the fair sharing.
-        let_go: Told of each record whose contents need not be held: whoever works on it reads them again.
+        evict: Told of each record whose contents need not be held: whoever works on it reads them again.
     """
 
     def __init__(
@@ -47,14 +47,14 @@ class Scheduler(Generic[R]):
         max_in_flight: int,
         max_span: int,
         weight_of: Callable[[str], float] = lambda tenant: 1.0,
-        let_go: Callable[[R], None] = lambda record: None,
+        evict: Callable[[R], None] = lambda record: None,
     ) -> None:
         if max_in_flight < 1 or max_span < 1:
             raise ValueError("max_in_flight and max_span must be at least 1")
-        self._line = FairLine[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
+        self._line = FairQueue[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
         self._max_in_flight = max_in_flight
         self._max_span = max_span
-        self._let_go = let_go
+        self._evict = evict
         self._partitions: dict[Place, _Partition[R]] = {}
         self._entries: dict[tuple[Place, int], Entry[R]] = {}
         self._chains: dict[Hashable, deque[Entry[R]]] = {}
@@ -131,7 +131,7 @@ class Scheduler(Generic[R]):
         if self._in_hand < self._max_in_flight:
             self._take_in_hand(entry)
         else:
-            self._let_go(record)
+            self._evict(record)
         partition.order.append(entry)
         chain = self._chains.setdefault(key, deque())
         chain.append(entry)
@@ -162,7 +162,7 @@ class Scheduler(Generic[R]):
             self._forget(entry)
         elif self._in_hand > self._max_in_flight:
             self._put_down(entry)
-            self._let_go(entry.record)
+            self._evict(entry.record)
 
     def resume(self, entry: Entry[R]) -> None:
         """Lets a paused record be started again; one that was taken away meanwhile stays away."""
@@ -209,7 +209,7 @@ class Scheduler(Generic[R]):
         """
         entry.status = Status.DONE
         self._put_down(entry)
-        self._let_go(entry.record)
+        self._evict(entry.record)
         self._leave_chain(entry)
         partition = self._partitions.get(entry.place)
         if partition is None or entry.generation != partition.generation:

@@ -23,8 +23,8 @@ from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.folders import own_folder, tables_folder
 from streams.delivery.intake import SourceIntake
-from streams.delivery.lanes import NoRows
 from streams.delivery.membership import Membership
+from streams.delivery.ordered_driver import NoRows
 from streams.delivery.outbox import Outbox
 from streams.delivery.pacer import Pacer
 from streams.delivery.state import TABLE

@@ -58,7 +58,7 @@ class EntitiesHandler:
     async def recover(self, state: PartitionState[EntityState], now: datetime) -> None:
         """Nothing is kept in memory."""
 
-    def pass_over(self, state: PartitionState[EntityState], record: Delivered) -> None:
+    def on_dead_lettered(self, state: PartitionState[EntityState], record: Delivered) -> None:
         """Leaves the contribution's position open, so that a redrive behind later contributions is still applied."""
         contribution = Contribution.from_json(record.value or b"")
         key = _key_of(contribution)
@@ -84,7 +84,7 @@ class EntitiesHandler:
         try:
             entity_type = self._entity_type(contribution)
         except PoisonRecord:
-            self.pass_over(batch.state, record)
+            self.on_dead_lettered(batch.state, record)
             raise
         applied = apply_contribution(batch.state.get(key), contribution, entity_type)
         self._count(applied.refused)

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, lanes_of
+from streams.delivery.build import NewDriver, ordered_driver_of
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
 from streams.tenancy import open_tenants
@@ -13,7 +13,7 @@ from streams.tenancy import open_tenants
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
     """What windows laid down, by window."""
     tenants = open_tenants(settings)
-    return lanes_of(
+    return ordered_driver_of(
         settings,
         LedgerCodec(),
         lambda partition: EventsHandler(partition=partition, settings=settings, tenants=tenants, metrics=metrics),

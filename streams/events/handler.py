@@ -12,7 +12,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState
-from streams.events.ledger import LaidDown
+from streams.events.ledger import PublishedWindow
 from streams.tenancy import schema_of
 
 
@@ -34,10 +34,10 @@ class EventsHandler:
         self._tenants = tenants
         self._metrics = metrics
 
-    async def recover(self, state: PartitionState[LaidDown], now: datetime) -> None:
+    async def recover(self, state: PartitionState[PublishedWindow], now: datetime) -> None:
         """Nothing is kept in memory."""
 
-    def pass_over(self, state: PartitionState[LaidDown], record: Delivered) -> None:
+    def on_dead_lettered(self, state: PartitionState[PublishedWindow], record: Delivered) -> None:
         """Nothing is to be noted."""
 
     def due(self, now: datetime) -> list[Outgoing]:
@@ -52,7 +52,7 @@ class EventsHandler:
         extraction = Extraction.from_json(record.value or b"")
         schema = schema_of(self._tenants, extraction.tenant, extraction.generation)
         key = encode_key(extraction.window_id, extraction.generation or "-")
-        before: LaidDown | None = batch.state.get(key)
+        before: PublishedWindow | None = batch.state.get(key)
         place = self._first_place(record)
         if before is not None and place < before.position:
             return
@@ -67,7 +67,7 @@ class EventsHandler:
             previous=before.contributions if before is not None else (),
         )
         ids = tuple(event.id for event in extraction.events)
-        laid_down = LaidDown(place, ids, tuple(contributions))
+        laid_down = PublishedWindow(place, ids, tuple(contributions))
         self._emit(batch, record, extraction, laid_down)
         for memory_id in sorted(set(before.memory_ids if before is not None else ()) - set(ids)):
             batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory_id), None), record)
@@ -80,7 +80,7 @@ class EventsHandler:
         first, _, offset = record.origin.rpartition("/")
         return int(offset) if first == f"{topic}/{partition}" and offset.isdecimal() else record.offset
 
-    def _emit(self, batch: Batch, cause: Delivered, extraction: Extraction, laid_down: LaidDown) -> None:
+    def _emit(self, batch: Batch, cause: Delivered, extraction: Extraction, laid_down: PublishedWindow) -> None:
         """Emits what stands of a window; again and again without harm, as a replay for repair does."""
         for event in extraction.events:
             memory = memory_of(event, extraction, version=laid_down.position)

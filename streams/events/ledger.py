@@ -8,7 +8,7 @@ from memory.records import Contribution
 
 
 @dataclass(frozen=True, slots=True)
-class LaidDown:
+class PublishedWindow:
     """What stands of one window in one generation."""
 
     position: int
@@ -18,9 +18,9 @@ class LaidDown:
 
 
 class LedgerCodec:
-    """Writes and reads :class:`LaidDown`."""
+    """Writes and reads :class:`PublishedWindow`."""
 
-    def encode(self, state: LaidDown) -> bytes:
+    def encode(self, state: PublishedWindow) -> bytes:
         """The entry's bytes."""
         return orjson.dumps(
             {
@@ -30,10 +30,10 @@ class LedgerCodec:
             }
         )
 
-    def decode(self, raw: bytes) -> LaidDown:
+    def decode(self, raw: bytes) -> PublishedWindow:
         """The entry that :meth:`encode` wrote."""
         fields = orjson.loads(raw)
-        return LaidDown(
+        return PublishedWindow(
             fields["position"],
             tuple(fields["memories"]),
             tuple(Contribution.from_fields(each) for each in fields["contributions"]),

@@ -2,24 +2,24 @@
 
 from contextlib import AsyncExitStack
 
+from extraction.build import build_extractor
 from models.embedding.build import build_embedder
-from models.extraction.build import build_extractor
 from models.llm.build import build_llm
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
-from runtime.recalled import RecalledHashes
+from runtime.prompt_entities import PromptEntities
+from runtime.recall_echoes import RecallEchoes
 from runtime.redis import connect_redis
 from runtime.session_notes import SessionNotes
 from runtime.settings import Settings
-from runtime.shown import ShownEntities
 from streams.delivery.build import NewDriver, RowsOf
-from streams.delivery.chains import Chains
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
-from streams.delivery.rereading import Rereader
+from streams.delivery.keyed_driver import KeyedDriver
+from streams.delivery.payload_loader import PayloadLoader
 from streams.delivery.scheduler import Scheduler
 from streams.extraction.budgets import TenantBudgets
 from streams.extraction.handler import ExtractionHandler
@@ -47,12 +47,12 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         metrics=metrics,
         extractor=extractor,
         nearest=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
-        recalled=RecalledHashes(client=client, prefix=settings.redis.prefix),
-        shown=ShownEntities(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
+        recalled=RecallEchoes(client=client, prefix=settings.redis.prefix),
+        shown=PromptEntities(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
         notes=SessionNotes(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
         generation=generation,
     )
-    rereader = await resources.enter_async_context(Rereader(kafka=settings.kafka))
+    rereader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
     delivery = settings.delivery
     # Records beyond the calls that may run would only queue for their turns there: first come first served, past the fair sharing.
     slots = delivery.slots if llm is None else min(delivery.slots, settings.llm.concurrency)
@@ -64,9 +64,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
             max_in_flight=delivery.max_in_flight,
             max_span=delivery.max_unacked_span,
             weight_of=lambda tenant: weight_of(tenants, tenant),
-            let_go=FaustRecord.let_go,
+            evict=FaustRecord.evict,
         )
-        return Chains(
+        return KeyedDriver(
             context=context,
             handler=handler,
             topic=settings.topic("windows"),

@@ -3,25 +3,25 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from extraction.port import ExtractionContext, Extractor
 from memory.errors import RecordError
 from memory.headers import ORIGIN
 from memory.keys import decode_key, encode_key
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from models.errors import BudgetExceededError, InputRefusedError, ModelAnswerError, ModelError, TransientModelError
-from models.extraction.port import ExtractionContext, Extractor
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.recalled import RecalledHashes
+from runtime.prompt_entities import PromptEntities
+from runtime.recall_echoes import RecallEchoes
 from runtime.session_notes import Notes, SessionNotes
 from runtime.settings import Settings
-from runtime.shown import ShownEntities
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered, Outgoing
 from streams.errors import PoisonRecord, TransientFailure
-from streams.extraction.showing import EntitiesToShow
+from streams.extraction.entity_context import EntityContext
 from streams.tenancy import schema_of, tenant_of
 
 _log = logger(__name__)
@@ -50,8 +50,8 @@ class ExtractionHandler:
         metrics: Metrics,
         extractor: Extractor,
         nearest: Recall | None,
-        recalled: RecalledHashes | None,
-        shown: ShownEntities | None,
+        recalled: RecallEchoes | None,
+        shown: PromptEntities | None,
         notes: SessionNotes | None,
         generation: str | None = None,
     ) -> None:
@@ -60,7 +60,7 @@ class ExtractionHandler:
         self._tenants = tenants
         self._records = metrics.records
         self._extractor = extractor
-        self._showing = None if nearest is None else EntitiesToShow(nearest=nearest, shown=shown)
+        self._showing = None if nearest is None else EntityContext(nearest=nearest, shown=shown)
         self._recalled = recalled
         self._notes = notes
         self._generation = generation

@@ -7,7 +7,7 @@ from retrieval.index.writer import IndexWriter
 from retrieval.stores.build import build_store
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, NoState, lanes_of
+from streams.delivery.build import NewDriver, NoState, ordered_driver_of
 from streams.index.handler import IndexHandler
 
 
@@ -18,4 +18,4 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     store = build_store(settings)
     resources.push_async_callback(store.close)
     writer = IndexWriter(store=store, embedder=embedder)
-    return lanes_of(settings, NoState(), lambda _: IndexHandler(writer=writer))
+    return ordered_driver_of(settings, NoState(), lambda _: IndexHandler(writer=writer))

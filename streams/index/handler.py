@@ -27,7 +27,7 @@ class IndexHandler:
     async def recover(self, state: PartitionState[None], now: datetime) -> None:
         """Nothing is kept in memory."""
 
-    def pass_over(self, state: PartitionState[None], record: Delivered) -> None:
+    def on_dead_lettered(self, state: PartitionState[None], record: Delivered) -> None:
         """Nothing is to be noted."""
 
     def due(self, now: datetime) -> list[Outgoing]:

@@ -7,10 +7,10 @@ from runtime.metrics import Metrics
 from runtime.redis import connect_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, lanes_of
+from streams.delivery.build import NewDriver, ordered_driver_of
 from streams.sessions.codec import SessionCodec
+from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
-from streams.sessions.lanes import SessionLanes
 from streams.sessions.tail import TailFeed
 from streams.tenancy import open_tenants
 
@@ -25,9 +25,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     feed = TailFeed(tail=tail, metrics=metrics)
     feed.start()
     resources.push_async_callback(feed.stop)
-    return lanes_of(
+    return ordered_driver_of(
         settings,
         SessionCodec(),
         lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=feed, metrics=metrics),
-        new_lanes=partial(SessionLanes, feed=feed),
+        driver_class=partial(SessionsDriver, feed=feed),
     )

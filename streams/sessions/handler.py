@@ -15,7 +15,7 @@ from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
-from streams.delivery.breath import Breath
+from streams.delivery.cooperative import Yielder
 from streams.delivery.records import FORWARDED, Delivered, Outgoing
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecord
@@ -63,9 +63,9 @@ class SessionsHandler:
     async def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
         """Sets the timers of all open windows, and shows them: Redis may have been emptied meanwhile."""
         wall_ms = milliseconds(now)
-        breath = Breath()
+        yielder = Yielder()
         for key, session in state.scan():
-            await breath.draw()
+            await yielder.maybe_yield()
             self._clock.observe(session.last_event_ms, wall_ms)
             self._track(key, session, wall_ms)
             if session.is_open:
@@ -88,7 +88,7 @@ class SessionsHandler:
 
         await batch.each(handle)
 
-    def pass_over(self, state: PartitionState[SessionState], record: Delivered) -> None:
+    def on_dead_lettered(self, state: PartitionState[SessionState], record: Delivered) -> None:
         """Nothing is to be noted."""
 
     def due(self, now: datetime) -> list[Outgoing]:
@@ -173,9 +173,9 @@ class SessionsHandler:
                 return
         else:
             keys = [key for key in sorted(self._timers.open_sessions()) if command.tenant in (None, self._open[key][0])]
-        breath = Breath()
+        yielder = Yielder()
         for key in keys:
-            await breath.draw()
+            await yielder.maybe_yield()
             state = batch.state.get(key)
             if state is None or record.offset <= state.last_offset:
                 continue

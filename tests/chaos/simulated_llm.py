@@ -13,10 +13,10 @@ from collections import Counter
 from random import Random
 from typing import Any
 
-from loadtest.asked import Asked
+from extraction.one_pass.answer import form
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
-from models.extraction import form
+from loadtest.requests import Asked
 from runtime.settings import ExtractionSettings
 from tests.chaos.utterances import fact_in, goal_in
 from varve.embedded.ports import HOST

@@ -1,6 +1,6 @@
 """The simulated LLM of the chaos runs is as stubborn as the dead letters need."""
 
-from loadtest.asked import Asked
+from loadtest.requests import Asked
 from runtime.settings import ExtractionSettings
 from tests.chaos.simulated_llm import PROSE, Answers
 

@@ -1,4 +1,4 @@
-"""Holds what a run left behind against what its ledger and its log say."""
+"""TenantThrottle what a run left behind against what its ledger and its log say."""
 
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence

@@ -15,11 +15,11 @@ from evaluation.tokens.pipelines import multi_pass, one_pass, one_pass_without_e
 from evaluation.tokens.scenes import Director
 from evaluation.tokens.schemas import PAPER, measured_schema
 from evaluation.tokens.sums import Sum
+from extraction.one_pass.answer.items import gather
+from extraction.one_pass.answer.reading import Rules, read_answer
+from extraction.one_pass.prompt.prefix import compile_prefix
 from memory.tokens import estimate_tokens
 from models.embedding.build import build_embedder
-from models.extraction.gathering import gather
-from models.extraction.prefix import compile_prefix
-from models.extraction.reading import Rules, read_answer
 from runtime.settings import EmbeddingSettings, Settings
 from varve.errors import ConversationError
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loadtest.answers import extraction_answer
-from loadtest.asked import Asked, PrefixCache, tokens_of
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import PROFILES, Garble, Plan, Profile, garbled, plan_call
+from loadtest.requests import Asked, PrefixCache, tokens_of
 
 ROOT = Path(__file__).parents[2]
 

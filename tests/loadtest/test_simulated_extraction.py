@@ -2,15 +2,15 @@
 
 import pytest
 
+from extraction.one_pass.answer.items import gather
+from extraction.one_pass.answer.reading import Rules, read_answer
+from extraction.one_pass.prompt.build import build_prompt
+from extraction.one_pass.prompt.limits import limits_of
+from extraction.port import ExtractionContext
 from loadtest.answers import extraction_answer
-from loadtest.asked import Asked
+from loadtest.requests import Asked
 from memory.records import Message, Window
 from memory.schema import sample_conversation, scenario, scenario_names
-from models.extraction.gathering import gather
-from models.extraction.limits import limits_of
-from models.extraction.port import ExtractionContext
-from models.extraction.prompt import build_prompt
-from models.extraction.reading import Rules, read_answer
 from runtime.settings import ExtractionSettings
 
 

@@ -8,8 +8,8 @@ from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, add_tenant
 from tests.retrieval.edge_process import EdgeProcess
 from tests.streams.flow import TENANT, flow_settings
-from tests.streams.laid_down import SCHEMA as AGENTS_SCHEMA
-from tests.streams.laid_down import TENANT as AGENTS
+from tests.streams.published import SCHEMA as AGENTS_SCHEMA
+from tests.streams.published import TENANT as AGENTS
 from tests.streams.steps import plain_settings, tenants_of
 
 

@@ -14,9 +14,9 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from streams.delivery.build import RowsOf
-from streams.delivery.chains import Chains, KeyedHandler
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.keyed_driver import KeyedDriver, KeyedHandler
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.worker import Worker
 from streams.run import serve_stage
@@ -59,7 +59,7 @@ def extraction_worker(settings: Settings, handler: KeyedHandler, *, max_span: in
 
     def new_driver(context: StageContext, rows: RowsOf) -> Driver:
         scheduler = Scheduler[FaustRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=max_span)
-        return Chains(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=3)
+        return KeyedDriver(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=3)
 
     return Worker(
         stage="extraction",

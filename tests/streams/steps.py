@@ -1,4 +1,4 @@
-"""Drives the handlers of stages step by step, as a lane does, without a broker."""
+"""Drives the handlers of stages step by step, as a processor does, without a broker."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -86,7 +86,7 @@ class PausedPartitions(set[int]):
 
 
 def stage_context(outbox: object, **parts: Any) -> StageContext:
-    """What lanes or chains share, with waits as short as can be; ``parts`` are what a test wants otherwise."""
+    """What drivers share, with waits as short as can be; ``parts`` are what a test wants otherwise."""
     usual = {
         "stage": "test",
         "metrics": Metrics(),

@@ -27,7 +27,7 @@ class Copy:
     generation: int
     is_whole: bool = True
 
-    def let_go(self) -> None:
+    def evict(self) -> None:
         self.is_whole = False
 
 
@@ -53,7 +53,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.scheduler = Scheduler(
-            slots=self.slots, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=self.max_span, let_go=Copy.let_go
+            slots=self.slots, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=self.max_span, evict=Copy.evict
         )
         self.rebalance(set(self.keys))
 
@@ -281,7 +281,7 @@ def test_one_tenants_flood_leaves_slots_to_others() -> None:
 
 def test_a_record_behind_a_flood_is_seen_and_served_next_though_no_more_contents_are_held() -> None:
     held = set(range(2001))
-    scheduler: Scheduler[int] = Scheduler(slots=8, tenant_share=0.5, max_in_flight=100, max_span=5000, let_go=held.remove)
+    scheduler: Scheduler[int] = Scheduler(slots=8, tenant_share=0.5, max_in_flight=100, max_span=5000, evict=held.remove)
     place = (TOPIC, 0)
     scheduler.assign({place}, 1)
     for offset in range(2000):
@@ -299,7 +299,7 @@ def test_a_record_behind_a_flood_is_seen_and_served_next_though_no_more_contents
 
 def test_what_is_done_is_not_held_until_it_is_acknowledged() -> None:
     held = {0, 1}
-    scheduler: Scheduler[int] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=100, max_span=100, let_go=held.remove)
+    scheduler: Scheduler[int] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=100, max_span=100, evict=held.remove)
     place = (TOPIC, 0)
     scheduler.assign({place}, 1)
     for offset in held.copy():

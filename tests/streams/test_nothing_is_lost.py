@@ -36,7 +36,7 @@ class SlowHead:
 
     def __init__(self, topic: str) -> None:
         self.topic = topic
-        self.let_go = asyncio.Event()
+        self.evict = asyncio.Event()
         self.done: list[int] = []
         self.begun: list[int] = []
 
@@ -46,7 +46,7 @@ class SlowHead:
     async def handle(self, record: Delivered) -> list[Outgoing]:
         self.begun.append(record.offset)
         if record.value == b"slow":
-            await self.let_go.wait()
+            await self.evict.wait()
         self.done.append(record.offset)
         return [Outgoing(self.topic, record.key, record.value)]
 
@@ -77,7 +77,7 @@ async def test_a_commit_never_passes_a_record_in_work(settings: Settings) -> Non
     assert sorted(first.done) == list(range(1, 8))
     assert await committed(settings, "extraction") == 0
     second = SlowHead(settings.topic("extractions"))
-    second.let_go.set()
+    second.evict.set()
     async with working(settings, second):
         await stage_done(settings, "extraction")
     assert 0 in second.begun

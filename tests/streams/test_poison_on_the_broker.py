@@ -11,13 +11,13 @@ from memory.keys import encode_key
 from memory.records import Message
 from memory.scenarios import __file__ as scenarios
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, Selection, read_story, without_story
+from runtime.dead_letters import DeadLetterBox, Selection, read_metadata, without_metadata
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
 from runtime.tenants import add_tenant
 from tests.streams.flow import TENANT, flow_settings, serving
-from tests.streams.laid_down import extraction
 from tests.streams.ledger import Ledger, records_of, stage_done
+from tests.streams.published import extraction
 
 pytestmark = pytest.mark.integration
 
@@ -90,9 +90,9 @@ async def test_poison_of_every_kind_lies_untouched_in_the_dead_letters_and_stops
         await ledger.assert_exact()
         found = []
         for record in await records_of(settings, "dead-letters"):
-            story = read_story(record.headers)
+            story = read_metadata(record.headers)
             assert story is not None
-            assert list(without_story(record.headers)) == HEADERS
+            assert list(without_metadata(record.headers)) == HEADERS
             assert story.detail
             topic = story.topic.removeprefix(settings.kafka.topic_prefix)
             found.append((topic, story.stage, story.reason, record.key, record.value))

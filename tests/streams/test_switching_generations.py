@@ -16,7 +16,7 @@ from streams.errors import ReplayRefusedError
 from streams.generations import begin, drop, switch
 from streams.run import serve_stage
 from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving
-from tests.streams.laid_down import START, extraction
+from tests.streams.published import START, extraction
 
 pytestmark = pytest.mark.integration
 

@@ -46,7 +46,7 @@ def list_letters(
             typer.echo(orjson.dumps(letter.as_json()))
         return
     for letter in letters:
-        story = letter.story
+        story = letter.metadata
         typer.echo(
             f"{letter.place}\t{letter.state}\t{story.last_time:%Y-%m-%d %H:%M:%S}\t{story.tenant or '-'}\t{story.stage}\t{story.reason}"
             f"\t{' '.join(story.detail.split())[:120]}"

@@ -56,8 +56,8 @@ def prompt(
     data: DataOption = None,
 ) -> None:
     """Print the prompt that extraction sends under a schema; its tokens go to standard error."""
+    from extraction.one_pass.prompt.view import prompt_view
     from memory.records import Window
-    from models.extraction.prompt_view import prompt_view
     from runtime.tenants_file import schema_named
     from varve.errors import ConversationError
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from memory.headers import KIND
 from memory.records import DeadLetter, Memory, MemoryChange, Window
 from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES, WINDOWS
-from runtime.dead_letters import read_story
+from runtime.dead_letters import read_metadata
 from runtime.kafka import read_topic
 from runtime.settings import Settings
 
@@ -64,5 +64,5 @@ async def _memories(settings: Settings) -> tuple[Memory, ...]:
 
 
 async def _dead_letters(settings: Settings) -> tuple[DeadLetter, ...]:
-    stories = [read_story(tuple(record.headers)) async for record in read_topic(settings.topic(DEAD_LETTERS.name), settings.kafka)]
+    stories = [read_metadata(tuple(record.headers)) async for record in read_topic(settings.topic(DEAD_LETTERS.name), settings.kafka)]
     return tuple(story for story in stories if story is not None)

@@ -12,7 +12,7 @@ from varve.supervisor.process import writing
 
 @contextmanager
 def sole_use(folder: Path) -> Iterator[None]:
-    """Holds a folder for this process. The kernel lets go of it when the process ends, however it ends.
+    """TenantThrottle a folder for this process. The kernel lets go of it when the process ends, however it ends.
 
     Raises:
         FolderInUseError: If another process holds it; names the process.

@@ -176,8 +176,8 @@ class TestBudget:
         llm = llm_of(first, second, budget=budget, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=60))
         with pytest.raises(TransientModelError):
             await llm.complete(ask())
-        (lane, _) = llm._lanes
-        lane.breaker.succeeded()
+        (guarded, _) = llm._endpoints
+        guarded.breaker.succeeded()
         with pytest.raises(BudgetExceededError, match="circuit breaker") as refused:
             await llm.complete(ask(max_tokens=200, text="long " * 400))
         assert refused.value.offline

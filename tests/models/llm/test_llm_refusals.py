@@ -25,7 +25,7 @@ def wants_form(*forms: str) -> Callable[[dict[str, Any]], bool]:
 
 
 def known(llm: EndpointChain) -> Capabilities:
-    return llm._lanes[0].endpoint.capabilities
+    return llm._endpoints[0].endpoint.capabilities
 
 
 @pytest.mark.parametrize(

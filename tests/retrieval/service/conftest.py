@@ -5,7 +5,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.kafka import create_topics
-from runtime.recalled import RecalledHashes
+from runtime.recall_echoes import RecallEchoes
 from runtime.redis import connect_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import KafkaSettings, RedisSettings, ServiceSettings, Settings, StoreSettings
@@ -39,5 +39,5 @@ async def world(kafka: str, redis_url: str, edge: EdgeProcess, tmp_path_factory:
             keys=keys,
             http=http,
             tail=SessionTail(client=redis, prefix=settings.redis.prefix),
-            recalled=RecalledHashes(client=redis, prefix=settings.redis.prefix),
+            recalled=RecallEchoes(client=redis, prefix=settings.redis.prefix),
         )

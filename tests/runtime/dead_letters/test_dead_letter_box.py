@@ -85,7 +85,7 @@ async def test_a_letter_is_listed_opened_and_driven_to_where_it_lay_with_its_ide
     position = await flow.record("messages", key, b'{"tenant": "acme"')
     place = Place(*await flow.refused("messages", "sessions", key, b'{"tenant": "acme"', position))
     (letter,) = await box.letters(Selection(tenant="acme", stage="sessions", reason="malformed"))
-    assert (letter.place, letter.story.offset, letter.state) == (place, position.offset, "open")
+    assert (letter.place, letter.metadata.offset, letter.state) == (place, position.offset, "open")
     opened = await box.open(place)
     assert (opened.value, opened.headers, opened.answer) == (b'{"tenant": "acme"', (("app", b"1"),), "{")
 
@@ -107,7 +107,7 @@ async def test_only_what_is_meant_is_driven(box: DeadLetterBox, flow: Flow) -> N
             await flow.refused("windows", "extraction", key, b"{}", await flow.record("windows", key, b"{}"), reason=reason)
     assert await box.redrive(Selection(tenant="acme", reason="malformed")) == Driven(redriven=1)
     left = await box.letters(Selection())
-    assert {(letter.story.tenant, letter.story.reason) for letter in left} == {
+    assert {(letter.metadata.tenant, letter.metadata.reason) for letter in left} == {
         ("acme", "unknown_tenant"),
         ("umbrella", "malformed"),
         ("umbrella", "unknown_tenant"),
@@ -122,7 +122,7 @@ async def test_what_kafka_does_not_take_stays_open_and_holds_up_nothing(box: Dea
     assert driven.redriven == 1
     assert len(driven.refused) == 1
     assert "3000 bytes" in driven.refused[0]
-    assert [letter.story.reason for letter in await box.letters(Selection())] == ["too_large"]
+    assert [letter.metadata.reason for letter in await box.letters(Selection())] == ["too_large"]
 
 
 async def test_an_older_value_of_a_memory_never_becomes_the_newest(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import DeadLetter
-from runtime.dead_letters import Letter, Opened, Place, Selection, read_story, without_story
+from runtime.dead_letters import Letter, Opened, Place, Selection, read_metadata, without_metadata
 from runtime.dead_letters.letters import removable, settled
-from runtime.dead_letters.story import Note, headers_to_redrive, note_headers, read_note, tenant_of
+from runtime.dead_letters.metadata import Note, headers_to_redrive, note_headers, read_note, tenant_of
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 STORY = DeadLetter(
@@ -92,7 +92,7 @@ def test_a_note_is_read_as_it_was_written_and_is_no_letter(offset: int, how: str
     note = Note(offset, how, time)  # type: ignore[arg-type]
     headers = note_headers(note)
     assert read_note(headers) == note
-    assert read_story(headers) is None
+    assert read_metadata(headers) is None
     assert read_note([(name, value) for name, value in headers if name != "varve-settled"]) is None
 
 
@@ -101,7 +101,7 @@ def test_the_headers_of_a_redriven_record_are_its_own_and_its_first_place() -> N
     story = [("varve-dlq-reason", b"malformed"), ("varve-dlq-answer", b"{")]
     first = headers_to_redrive([*own, *story], STORY)
     assert first == [*own, (ORIGIN, b"varve.messages/3/17")]
-    assert without_story([*own, *story]) == tuple(own)
+    assert without_metadata([*own, *story]) == tuple(own)
     elsewhere = STORY.model_copy(update={"offset": 99})
     assert headers_to_redrive([*first, *story], elsewhere) == first, "a second redrive must not change the identity"
 

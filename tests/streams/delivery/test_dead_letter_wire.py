@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.headers import ORIGIN
-from runtime.dead_letters import read_story, without_story
-from runtime.dead_letters.story import headers_to_redrive
+from runtime.dead_letters import read_metadata, without_metadata
+from runtime.dead_letters.metadata import headers_to_redrive
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import Delivered
 
@@ -43,8 +43,8 @@ def letter_of(record: Delivered, *, detail: str = "why", answer: str | None = No
 @given(record=RECORDS, detail=st.text(st.characters(exclude_categories=["Cs"]), max_size=100), answer=st.none() | st.text(max_size=20))
 def test_key_value_and_headers_are_untouched_and_the_story_is_whole(record: Delivered, detail: str, answer: str | None) -> None:
     letter = letter_of(record, detail=detail, answer=answer)
-    assert (letter.key, letter.value, without_story(letter.headers)) == (record.key, record.value, record.headers)
-    story = read_story(letter.headers)
+    assert (letter.key, letter.value, without_metadata(letter.headers)) == (record.key, record.value, record.headers)
+    story = read_metadata(letter.headers)
     assert story is not None
     assert (story.topic, story.partition, story.offset) == (record.topic, record.partition, record.offset)
     assert (story.stage, story.reason, story.detail, story.tries) == ("sessions", "malformed", detail, 3)
@@ -56,12 +56,12 @@ def test_a_record_that_is_redriven_and_refused_again_keeps_its_first_identity(re
     driven = record
     for turn in range(rounds):
         letter = letter_of(driven)
-        story = read_story(letter.headers)
+        story = read_metadata(letter.headers)
         assert story is not None
         headers = tuple(headers_to_redrive(letter.headers, story))
         driven = Delivered(story.topic, story.partition, record.offset + 1 + turn, letter.key, letter.value, headers, 0.0)
         assert (driven.origin, driven.key, driven.value) == (record.origin, record.key, record.value)
-        assert without_story(driven.headers) == (*record.headers, (ORIGIN, record.origin.encode()))
+        assert without_metadata(driven.headers) == (*record.headers, (ORIGIN, record.origin.encode()))
 
 
 def test_a_long_answer_is_cut_so_that_the_letter_fits() -> None:

@@ -41,11 +41,11 @@ async def test_lanes_meet_at_the_same_beat() -> None:
     since = time.monotonic()
     woken = []
 
-    async def lane() -> None:
+    async def processor() -> None:
         await pacer.next_beat(since, behind=False)
         woken.append(time.monotonic())
 
-    await asyncio.gather(lane(), lane(), lane())
+    await asyncio.gather(processor(), processor(), processor())
     assert len({int(moment / 0.05) for moment in woken}) == 1
 
 

@@ -23,7 +23,7 @@ from streams.delivery.records import Delivered, Outgoing
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
-from tests.streams.laid_down import SCHEMA, TENANT, Call, extraction, in_log
+from tests.streams.published import SCHEMA, TENANT, Call, extraction, in_log
 from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
 
 
@@ -176,7 +176,7 @@ async def test_what_broke_the_stage_counts_once_when_it_is_driven_again_behind_l
     broken = [each for each in await scene.laid_down(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
     later = [each for each in await scene.laid_down(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
     stage = scene.entities()
-    stage.handler.pass_over(stage.state, broken[0])
+    stage.handler.on_dead_lettered(stage.state, broken[0])
     stage.commit()
     feed = Feed()
     feed.take(await stage.take(later))

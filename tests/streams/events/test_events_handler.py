@@ -11,8 +11,8 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import Outgoing
 from streams.events.handler import EventsHandler
-from streams.events.ledger import LaidDown, LedgerCodec
-from tests.streams.laid_down import TENANT, extraction, in_log
+from streams.events.ledger import LedgerCodec, PublishedWindow
+from tests.streams.published import TENANT, extraction, in_log
 from tests.streams.steps import RowsInMemory, Steps, delivered, tenants_of
 
 
@@ -145,5 +145,5 @@ async def test_an_extraction_that_is_refused_half_way_lays_down_nothing(stage: S
 async def test_the_ledger_survives_its_bytes(stage: Steps) -> None:
     batch = await stage.take([in_log(extraction(0, [("grep", 0), ("curl", 1)]), 4)])
     codec = LedgerCodec()
-    entry = LaidDown(4, ("a", "b"), tuple(contributions(batch)))
+    entry = PublishedWindow(4, ("a", "b"), tuple(contributions(batch)))
     assert codec.decode(codec.encode(entry)) == entry

@@ -7,14 +7,14 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
+from extraction.build import build_extractor
+from extraction.port import ExtractionContext, Extractor
 from loadtest.answers import AnswerFunction
 from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
 from memory.schema.model import MemorySchema
 from models.embedding.port import Embedding
-from models.extraction.build import build_extractor
-from models.extraction.port import ExtractionContext, Extractor
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
 from runtime.clocks import Clock
@@ -24,7 +24,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
 from streams.extraction.handler import ExtractionHandler
 from tests.retrieval.memories_made_up import BagOfWords
-from tests.streams.laid_down import TENANT, extraction
+from tests.streams.published import TENANT, extraction
 from tests.streams.steps import delivered
 
 

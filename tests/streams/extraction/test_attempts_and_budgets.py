@@ -8,13 +8,13 @@ import orjson
 import pytest
 from structlog.testing import capture_logs
 
+from extraction.port import ExtractionContext
 from loadtest.answers import extraction_answer
-from loadtest.asked import Asked
+from loadtest.requests import Asked
 from memory.headers import ORIGIN
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from models.errors import ModelAnswerError
-from models.extraction.port import ExtractionContext
 from runtime.clocks import ManualClock
 from runtime.errors import TenantsFileError
 from runtime.settings import BudgetSettings, LLMSettings, Settings
@@ -23,7 +23,7 @@ from streams.errors import PoisonRecord, TransientFailure
 from streams.extraction.budgets import TenantBudgets
 from streams.tenancy import open_tenants
 from tests.streams.extraction.extraction_scene import ScriptedExtractor, a_window, handler, llm_extractor
-from tests.streams.laid_down import TENANT
+from tests.streams.published import TENANT
 from tests.streams.steps import plain_settings
 
 

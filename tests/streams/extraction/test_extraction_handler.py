@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from extraction.offline.extractor import OfflineExtractor
+from extraction.port import ExtractionContext, Extractor
 from memory.keys import decode_key
 from memory.records import Dropped, Extraction, Segment, Window
 from memory.schema import MemorySchema
@@ -21,13 +23,11 @@ from models.errors import (
     OverloadedError,
     TransientModelError,
 )
-from models.extraction.port import ExtractionContext, Extractor
-from models.offline.extractor import OfflineExtractor
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
-from runtime.recalled import RecalledHashes
+from runtime.recall_echoes import RecallEchoes
 from runtime.redis import connect_redis
 from runtime.session_notes import NotedEvent, SessionNotes
 from runtime.settings import RedisSettings, Settings
@@ -35,7 +35,7 @@ from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecord, TransientFailure
 from streams.tenancy import weight_of
 from tests.streams.extraction.extraction_scene import RefusingEmbedder, ScriptedExtractor, a_window, handler
-from tests.streams.laid_down import SCHEMA, START, TENANT, extraction
+from tests.streams.published import SCHEMA, START, TENANT, extraction
 from tests.streams.steps import delivered
 
 
@@ -207,7 +207,7 @@ async def test_what_is_recalled_after_a_window_closed_is_no_echo_in_it_however_l
 ) -> None:
     extractor = ScriptedExtractor()
     async with connect_redis(RedisSettings(url=redis_url)) as client:
-        recalled = RecalledHashes(client=client, prefix=topic_prefix)
+        recalled = RecallEchoes(client=client, prefix=topic_prefix)
         stage = handler(settings, tenants, extractor, recalled=recalled)
         await recalled.add(TENANT, "agent", ["a"])
         now = datetime.now(UTC).timestamp()

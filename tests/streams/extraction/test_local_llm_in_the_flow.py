@@ -5,7 +5,7 @@ import pytest
 from memory.records import Extraction, Usage, Window
 from memory.schema import coerce_properties, sample_conversation, scenario
 from runtime.dead_letters import PREFIX
-from runtime.dead_letters.story import ANSWER
+from runtime.dead_letters.metadata import ANSWER
 from runtime.kafka import read_topic
 from runtime.settings import ExtractionSettings, LLMSettings, SessionSettings, Settings
 from tests.streams.flow import caught_up, flush, send_sample, serving

@@ -14,8 +14,8 @@ from runtime.session_tail import SessionTail, TailUpdate, TailWindow
 from runtime.settings import KafkaSettings
 from streams.sessions import tail as tail_module
 from streams.sessions.codec import SessionCodec
+from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
-from streams.sessions.lanes import SessionLanes
 from streams.sessions.tail import TailFeed
 from streams.sessions.windows import SessionState
 from tests.streams.steps import RowsInMemory, plain_settings, stage_context, tenants_of, until
@@ -173,7 +173,7 @@ async def test_the_stage_writes_tails_under_the_generation_that_it_was_assigned(
     rows = RowsInMemory()
     key = encode_key("acme", "recovered")
     rows.rows[key] = (0).to_bytes(8, "big") + SessionCodec().encode(state)
-    lanes = SessionLanes(
+    processors = SessionsDriver(
         feed=feed,
         context=context,
         new_handler=lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=feed, metrics=metrics),
@@ -182,15 +182,15 @@ async def test_the_stage_writes_tails_under_the_generation_that_it_was_assigned(
         max_span=10,
         cache_bytes=1_000_000,
     )
-    await lanes.assign({0}, 1)
+    await processors.assign({0}, 1)
     await until(lambda: "recovered" in redis.open)
     present = 2
     tries = redis.tries
     feed.moved(session("late", b"1"))
     await until(lambda: not feed._waiting)
-    await lanes.assign({0}, 2)
+    await processors.assign({0}, 2)
     await until(lambda: redis.tries > tries)
     feed.moved(session("in-time", b"1"))
     await until(lambda: "in-time" in redis.open)
-    await lanes.stop()
+    await processors.stop()
     assert "late" not in redis.open

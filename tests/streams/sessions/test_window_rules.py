@@ -242,6 +242,6 @@ async def test_a_step_that_is_given_up_and_taken_again_leaves_no_trace(
         for _ in range(failed):
             await assigned.prepare(records)
             assigned.state.discard()
-        # As a lane does behind an unexpected error: the records of the step one by one.
+        # As a processor does behind an unexpected error: the records of the step one by one.
         await failing.run(assigned, records, 1 if singly and failed else len(records))
     assert failing.produced == whole.produced

@@ -1,0 +1,39 @@
+"""Builds the extractor that the settings ask for."""
+
+from extraction.dedup import Thresholds
+from extraction.offline.extractor import OfflineExtractor
+from extraction.one_pass.extractor import OnePassExtractor
+from extraction.one_pass.prompt.limits import limits_of
+from extraction.port import Extractor
+from models.embedding.port import Embedder
+from models.llm.port import LLM
+from runtime.clocks import Clock, SystemClock
+from runtime.settings import Settings
+
+
+def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, clock: Clock | None = None) -> Extractor:
+    """The one-pass extractor over an LLM, or the offline one where there is none.
+
+    Args:
+        settings: The model's context, the prompt's caps, and when two events are one.
+        embedder: Shared with others; not closed with the extractor.
+        llm: The endpoint; closed with the extractor.
+        clock: The machine's, unless told.
+
+    Raises:
+        ValueError: If the similarities of the settings contradict each other.
+    """
+    extraction = settings.extraction
+    thresholds = Thresholds.of(extraction)
+    offline = OfflineExtractor(embedder=embedder, thresholds=thresholds)
+    if llm is None:
+        return offline
+    return OnePassExtractor(
+        llm=llm,
+        embedder=embedder,
+        settings=settings.llm,
+        limits=limits_of(extraction),
+        thresholds=thresholds,
+        clock=clock or SystemClock(),
+        beyond_budget=offline,
+    )

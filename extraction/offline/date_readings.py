@@ -1,0 +1,177 @@
+"""The ways in which dates are said, and what each means on the day it is said."""
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Final
+
+from extraction.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
+from extraction.offline.date_spans import Span, day_span, month_span, moved_month, season_span, shifted, week_span, weekend_span, year_span
+from extraction.offline.tense import Tense
+
+TenseOf = Callable[[], Tense]
+"""Finds the tense around a mention. Only some readings ask: it is the costly part."""
+Reading = Callable[[re.Match[str], date, TenseOf], Span | None]
+
+
+def _alternatives(words: dict[str, int]) -> str:
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+_MONTH: Final = rf"(?P<month>{_alternatives(MONTHS)})\b"
+_WEEKDAY: Final = rf"(?P<weekday>{_alternatives(WEEKDAYS)})\b"
+_COUNT: Final = rf"(?P<count>\d{{1,3}}|{_alternatives(NUMBERS)})(?: of)?"
+_UNIT: Final = r"(?P<unit>day|week|month|year)s?"
+_DAY: Final = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+_YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
+_WHICH: Final = r"(?P<which>last|past|previous|this past|this|next|coming|this coming)"
+_BACKWARD: Final = frozenset({"last", "past", "previous", "this past"})
+
+
+def _by_tense(earlier: Span, later: Span, said_on: date, tense_of: TenseOf) -> Span:
+    """The one that the tense asks for; the nearer one where it does not tell."""
+    tense = tense_of()
+    if tense == "unknown":
+        return earlier if said_on - earlier[1] <= later[0] - said_on else later
+    return earlier if tense == "past" else later
+
+
+def _count(match: re.Match[str]) -> int:
+    word = match["count"].lower()
+    return int(word) if word.isdigit() else NUMBERS[word]
+
+
+def _read_near_day(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    word = " ".join(match[0].lower().split())
+    if word == "the day before yesterday":
+        return day_span(said_on - timedelta(days=2))
+    if word == "the day after tomorrow":
+        return day_span(said_on + timedelta(days=2))
+    if word.startswith(("yesterday", "last night")):
+        return day_span(said_on - timedelta(days=1))
+    return day_span(said_on + timedelta(days=word.startswith("tomorrow")))
+
+
+def _read_ago(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    return shifted(said_on, match["unit"].lower(), -_count(match))
+
+
+def _read_ahead(match: re.Match[str], said_on: date, tense_of: TenseOf) -> Span | None:
+    """``in two weeks`` is a date only where the future is told of: else it may be how long something took."""
+    return shifted(said_on, match["unit"].lower(), _count(match)) if tense_of() == "future" else None
+
+
+def _read_which_unit(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    step = _step(match["which"])
+    match match["unit"].lower():
+        case "week":
+            return week_span(said_on + timedelta(weeks=step))
+        case "weekend":
+            return weekend_span(said_on + timedelta(weeks=step))
+        case "month":
+            return month_span(*moved_month(said_on.year, said_on.month, step))
+        case _:
+            return year_span(said_on.year + step)
+
+
+def _step(which: str) -> int:
+    which = which.lower()
+    return -1 if which in _BACKWARD else 0 if which == "this" else 1
+
+
+def _read_weekday(match: re.Match[str], said_on: date, tense_of: TenseOf) -> Span:
+    ahead = (WEEKDAYS[match["weekday"].lower()] - said_on.weekday()) % 7
+    this, last = day_span(said_on + timedelta(days=ahead)), day_span(said_on + timedelta(days=ahead - 7))
+    which = (match["which"] or "").lower()
+    if which in _BACKWARD:
+        return last
+    if which == "this":
+        return this
+    if which:
+        return day_span(said_on + timedelta(days=ahead or 7))
+    return this if not ahead else _by_tense(last, this, said_on, tense_of)
+
+
+def _read_which_month(match: re.Match[str], said_on: date, tense_of: TenseOf) -> Span:
+    month = MONTHS[match["month"].lower()]
+    which = (match["which"] or "").lower()
+    if which == "this" or (not which and month == said_on.month):
+        return month_span(said_on.year, month)
+    earlier = month_span(said_on.year - (month >= said_on.month), month)
+    later = month_span(said_on.year + (month <= said_on.month), month)
+    if which:
+        return earlier if which in _BACKWARD else later
+    return _by_tense(earlier, later, said_on, tense_of)
+
+
+def _read_which_season(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    step = _step(match["which"])
+    seasons = [season_span(said_on.year + years, SEASONS[match["season"].lower()]) for years in (-2, -1, 0, 1)]
+    if step < 0:
+        return next(season for season in reversed(seasons) if season[1] < said_on)
+    if step > 0:
+        return next(season for season in seasons if season[0] > said_on)
+    return next((season for season in seasons if season[0] <= said_on <= season[1]), seasons[2])
+
+
+def _read_full(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    return day_span(date(int(match["year"]), MONTHS[match["month"].lower()], int(match["day"])))
+
+
+def _read_day_of_month(match: re.Match[str], said_on: date, tense_of: TenseOf) -> Span:
+    month, day = MONTHS[match["month"].lower()], int(match["day"])
+    if (month, day) == (said_on.month, said_on.day):
+        return day_span(said_on)
+    is_ahead = (month, day) > (said_on.month, said_on.day)
+    return _by_tense(
+        day_span(date(said_on.year - is_ahead, month, day)), day_span(date(said_on.year + (not is_ahead), month, day)), said_on, tense_of
+    )
+
+
+def _read_month_of_year(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    return month_span(int(match["year"]), MONTHS[match["month"].lower()])
+
+
+def _read_season_of_year(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    return season_span(int(match["year"]), SEASONS[match["season"].lower()])
+
+
+def _read_year(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    return year_span(int(match["year"]))
+
+
+def _read_iso(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+    return day_span(date.fromisoformat(match[0]))
+
+
+_SEASON: Final = rf"(?P<season>{_alternatives(SEASONS)})\b"
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{pattern}(?!\w)", re.IGNORECASE)
+
+
+PATTERNS: Final[tuple[tuple[re.Pattern[str], bool, Reading], ...]] = (
+    (_compiled(r"\d{4}-\d\d-\d\d"), False, _read_iso),
+    (_compiled(rf"{_DAY}(?: of)? {_MONTH},? {_YEAR}"), False, _read_full),
+    (_compiled(rf"{_MONTH} {_DAY},? {_YEAR}"), False, _read_full),
+    (_compiled(rf"{_MONTH},? (?:of )?{_YEAR}"), False, _read_month_of_year),
+    (_compiled(rf"{_SEASON} (?:of )?{_YEAR}"), False, _read_season_of_year),
+    (_compiled(rf"(?:in|since|during|from|until|by) (?:the year )?{_YEAR}"), False, _read_year),
+    (_compiled(rf"(?:the )?{_DAY}(?: of)? {_MONTH}"), True, _read_day_of_month),
+    (_compiled(rf"{_MONTH} (?:the )?{_DAY}"), True, _read_day_of_month),
+    (
+        _compiled(
+            r"(?:the day before yesterday|the day after tomorrow|yesterday(?: morning| afternoon| evening| night)?|last night|"
+            r"tomorrow(?: morning| afternoon| evening| night)?|today|tonight|this (?:morning|afternoon|evening))"
+        ),
+        True,
+        _read_near_day,
+    ),
+    (_compiled(rf"{_COUNT} {_UNIT} (?:ago|back|earlier)"), True, _read_ago),
+    (_compiled(rf"in (?:about )?{_COUNT} {_UNIT}(?:' time)?"), True, _read_ahead),
+    (_compiled(rf"{_WHICH} (?P<unit>week|weekend|month|year)"), True, _read_which_unit),
+    (_compiled(rf"(?:on |by |until |before |since |{_WHICH} ){_WEEKDAY}"), True, _read_weekday),
+    (_compiled(rf"(?:in (?:early |late |mid-)?|since |{_WHICH} ){_MONTH}(?!,? (?:of )?\d)"), True, _read_which_month),
+    (_compiled(rf"{_WHICH} {_SEASON}"), True, _read_which_season),
+)

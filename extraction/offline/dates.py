@@ -1,0 +1,83 @@
+"""Relative dates made absolute: what "yesterday" or "two weeks ago" means on the day it is said."""
+
+import calendar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+
+from extraction.offline.calendar_words import SEASONS
+from extraction.offline.date_readings import PATTERNS
+from extraction.offline.date_spans import Precision
+from extraction.offline.tense import tense_around
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateMention:
+    """A stretch of a text that names a time."""
+
+    start: int
+    end: int
+    """Where it lies in the text, the end behind its last character."""
+    first: date
+    last: date
+    """The first and the last day it names."""
+    precision: Precision
+    is_relative: bool
+    """Whether the text alone does not tell the date."""
+
+    @property
+    def label(self) -> str:
+        """The absolute date in words: ``7 May 2023``, ``week of 1 May 2023``, ``April 2023``, ``summer 2022``, ``2022``."""
+        match self.precision:
+            case "day":
+                return _in_words(self.first)
+            case "week":
+                return f"week of {_in_words(self.first)}"
+            case "weekend":
+                return f"weekend of {_in_words(self.first)}"
+            case "month":
+                return f"{calendar.month_name[self.first.month]} {self.first.year}"
+            case "season":
+                name = next(name for name, month in SEASONS.items() if month == self.first.month)
+                return f"{name} {self.first.year}"
+            case "year":
+                return str(self.first.year)
+
+
+def resolve_dates(text: str, said_on: date) -> list[DateMention]:
+    """Finds the dates in a text and makes them absolute.
+
+    A weekday, a day or a month without a year is the nearest one before or behind, by the tense of its sentence; where that does not
+    tell, the nearest of all. What only guesswork could resolve ("a few weeks ago", "soon") is left out.
+
+    Args:
+        text: What was said, in English.
+        said_on: The day on which it was said, where the speaker is.
+
+    Returns:
+        The mentions in the order of the text; none overlaps another.
+    """
+    found: list[DateMention] = []
+    for mention in sorted(_candidates(text, said_on), key=lambda each: (each.start, -each.end)):
+        if not found or mention.start >= found[-1].end:
+            found.append(mention)
+    return found
+
+
+def _in_words(day: date) -> str:
+    return f"{day.day} {calendar.month_name[day.month]} {day.year}"
+
+
+def _candidates(text: str, said_on: date) -> Iterator[DateMention]:
+    for pattern, is_relative, reading in PATTERNS:
+        for match in pattern.finditer(text):
+            try:
+                span = reading(match, said_on, partial(tense_around, text, match.start(), match.end()))
+            except (ValueError, OverflowError):
+                continue
+            if span is not None:
+                first, last, precision = span
+                yield DateMention(
+                    start=match.start(), end=match.end(), first=first, last=last, precision=precision, is_relative=is_relative
+                )

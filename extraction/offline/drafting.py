@@ -1,0 +1,174 @@
+"""What a window's messages become without an LLM. Pure: the vectors are made between the two steps, by whoever calls them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
+from extraction.offline.bounds import most_important, shortened
+from extraction.offline.contents import event_content, event_time_of
+from extraction.offline.event_types import TypeChooser
+from extraction.offline.facts import patches_of
+from extraction.offline.gaps import Utterance
+from extraction.offline.importance import importance_of
+from extraction.offline.keywords import KeywordRanker
+from extraction.offline.properties import properties_of
+from extraction.offline.segmentation import topics
+from extraction.offline.turns import Passage, Turn, passages_of, turns_of
+from extraction.one_pass.answer.reading import LONGEST_TOPIC, MAX_ITEMS
+from extraction.port import ExtractionContext
+from memory.records import Window
+from memory.schema import MemorySchema, coerce_properties
+from models.embedding.port import Embedding
+
+_KEYWORDS = 6
+_TOPIC_KEYWORDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadWindow:
+    """A window's turns, and the passages of them that are worth remembering."""
+
+    turns: list[Turn]
+    passages: list[Passage]
+    tally: Tally = field(default_factory=Tally)
+
+    def texts(self) -> list[str]:
+        """What has to be embedded: each turn, then each passage."""
+        return [*self.spoken(), *(passage.text for passage in self.passages)]
+
+    def spoken(self) -> list[str]:
+        """What each turn says."""
+        return [turn.text or turn.speaker for turn in self.turns]
+
+
+def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
+    """Finds what of a window is worth remembering.
+
+    Args:
+        window: The window.
+        recalled: Content hashes of what recalls returned lately.
+    """
+    tally = Tally()
+    turns = turns_of(window.messages, recalled=recalled, tally=tally)
+    passages = [passage for index in range(len(turns)) for passage in passages_of(turns, index)]
+    tally.drop("message", "filler", len(turns) - len({passage.index for passage in passages}))
+    told_once = list({(passage.index, passage.text): passage for passage in reversed(passages)}.values())[::-1]
+    tally.drop("event", "duplicate", len(passages) - len(told_once))
+    kept = most_important(told_once, _weights(turns, told_once))
+    tally.drop("event", "too_many", len(told_once) - len(kept))
+    return ReadWindow(turns=turns, passages=kept, tally=tally)
+
+
+def _weights(turns: Sequence[Turn], passages: Sequence[Passage]) -> list[float]:
+    """How much each passage matters; what the same speaker has said before matters less than all else."""
+    told: set[tuple[str, str]] = set()
+    weights: list[float] = []
+    for passage in passages:
+        turn = turns[passage.index]
+        said = (turn.speaker, passage.text)
+        weights.append(importance_of(turn, passage) - (said in told))
+        told.add(said)
+    return weights
+
+
+def draft_of(
+    read: ReadWindow,
+    *,
+    embeddings: Sequence[Embedding],
+    of_types: Sequence[Embedding],
+    window: Window,
+    schema: MemorySchema,
+    context: ExtractionContext,
+) -> Draft:
+    """Segments, events and patches of a window.
+
+    Args:
+        read: What of the window is worth remembering.
+        embeddings: Of :meth:`ReadWindow.texts`, in the same order.
+        of_types: Of the schema's event types, as :func:`extraction.offline.event_types.type_text` words them.
+        window: The window.
+        schema: The tenant's.
+        context: What else is known.
+    """
+    turns, passages, tally = read.turns, read.passages, read.tally
+    of_passages = embeddings[len(turns) :]
+    ranker = KeywordRanker([passage.text for passage in passages], names=[turn.speaker for turn in turns])
+    utterances = [Utterance(text, embedding) for text, embedding in zip(read.spoken(), embeddings[: len(turns)], strict=True)]
+    segments, segment_of = _segments(turns, passages, utterances, ranker)
+    chooser = TypeChooser(schema.event_types, of_types)
+    events: list[EventDraft] = []
+    for place, passage in enumerate(passages):
+        is_tool_call = turns[passage.index].message.tool_call is not None
+        event_type = chooser.choose(of_passages[place], is_tool_call=is_tool_call)
+        if event_type is None:
+            tally.drop("event", "no_event_type")
+            continue
+        topic = segments[segment_of[passage.index]].topic
+        coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=topic))
+        for dropped in coerced.dropped:
+            tally.drop("property", dropped.reason, dropped.count)
+        events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.index], ranker))
+    patches = list(patches_of(turns, window=window, schema=schema, entities=context.entities, tally=tally))
+    tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
+    return Draft(
+        segments=tuple(segments),
+        events=tuple(events),
+        patches=tuple(patches[:MAX_ITEMS]),
+        tally=tally,
+    )
+
+
+def _segments(
+    turns: Sequence[Turn], passages: Sequence[Passage], utterances: Sequence[Utterance], ranker: KeywordRanker
+) -> tuple[list[SegmentDraft], dict[int, int]]:
+    """The segments without their noise, and for each turn of a passage the segment that it is in."""
+    segments: list[SegmentDraft] = []
+    segment_of: dict[int, int] = {}
+    told: dict[int, list[str]] = {}
+    for passage in passages:
+        told.setdefault(passage.index, []).append(passage.text)
+    for stretches in topics(utterances):
+        members = [index for first, last in stretches for index in range(first, last + 1) if index in told]
+        if not members:
+            continue
+        segment_of.update(dict.fromkeys(members, len(segments)))
+        words = ranker.keywords(" . ".join(text for index in members for text in told[index]), limit=_TOPIC_KEYWORDS)
+        ranges = _joined([turns[index].place for index in members])
+        segments.append(SegmentDraft(topic=shortened(", ".join(words) or turns[members[0]].speaker, LONGEST_TOPIC), ranges=ranges))
+    return segments, segment_of
+
+
+def _joined(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending places as inclusive ranges."""
+    ranges: list[tuple[int, int]] = []
+    for place in places:
+        if ranges and place == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], place)
+        else:
+            ranges.append((place, place))
+    return tuple(ranges)
+
+
+def _event(
+    turns: Sequence[Turn],
+    passage: Passage,
+    event_type: str,
+    properties: dict[str, JsonValue],
+    segment: int,
+    ranker: KeywordRanker,
+) -> EventDraft:
+    turn = turns[passage.index]
+    said_at = turn.message.event_time
+    return EventDraft(
+        type=event_type,
+        content=event_content(turn, passage),
+        properties=properties,
+        importance=importance_of(turn, passage),
+        keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),
+        segment=segment,
+        messages=(turn.place, passage.asked.place) if passage.asked is not None and passage.is_short else (turn.place,),
+        event_time=event_time_of(passage.mentions, said_at),
+        said_at=said_at,
+    )

@@ -1,0 +1,71 @@
+"""The extractor that asks no LLM: by rule and embedding alone."""
+
+import asyncio
+from functools import partial
+from typing import Final
+
+from extraction.assemble import build_extraction
+from extraction.dedup import Thresholds, candidates_of
+from extraction.drafts import Draft
+from extraction.offline.bounds import fitting
+from extraction.offline.drafting import draft_of, read_window
+from extraction.offline.event_types import type_text
+from extraction.offline.repetitions import may_hold_repetitions, without_repetitions
+from extraction.port import ExtractionContext
+from memory.records import Extraction, Window
+from memory.schema import MemorySchema
+from models.embedding.port import Embedder
+from runtime.settings import ExtractionSettings
+
+NAME = "offline"
+_THRESHOLDS: Final = Thresholds.of(ExtractionSettings())
+
+
+class OfflineExtractor:
+    """Segments, events and patches without an LLM: the cheap tier, the budget's fallback, and what works without any network.
+
+    The same window gives the same extraction, byte for byte: its rules know no chance, and the embedded model gives a text the same
+    vectors whatever is embedded beside it.
+    """
+
+    def __init__(self, *, embedder: Embedder, thresholds: Thresholds = _THRESHOLDS) -> None:
+        """Takes the embedder that segments and types are told apart with.
+
+        Args:
+            embedder: Shared with others; :meth:`close` leaves it open.
+            thresholds: When two events are one.
+        """
+        self._embedder = embedder
+        self._thresholds = thresholds
+
+    @property
+    def name(self) -> str:
+        """``offline``."""
+        return NAME
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """Extracts one window. The rules run in a thread: a stage whose event loop stands still for long leaves its group.
+
+        Raises:
+            models.errors.ModelError: If the embedder cannot embed now.
+        """
+        read = await asyncio.to_thread(read_window, window, context.recalled_hashes)
+        embeddings = await self._embedder.embed_documents(read.texts())
+        of_types = await asyncio.gather(*(self._embedder.embed_query(type_text(each)) for each in schema.event_types))
+        draft = await asyncio.to_thread(
+            draft_of, read, embeddings=embeddings, of_types=of_types, window=window, schema=schema, context=context
+        )
+        draft = await self._without_repetitions(draft, window, context)
+        laid_down = partial(build_extraction, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())
+        return await asyncio.to_thread(fitting, draft, laid_down)
+
+    async def _without_repetitions(self, draft: Draft, window: Window, context: ExtractionContext) -> Draft:
+        candidates = candidates_of(draft.events, context.session_events, window.messages)
+        if not await asyncio.to_thread(may_hold_repetitions, candidates):
+            return draft
+        embeddings = await self._embedder.embed_documents([each.statement.content for each in candidates])
+        vectors = [each.dense for each in embeddings]
+        return await asyncio.to_thread(without_repetitions, draft, candidates, vectors, self._thresholds)
+
+    async def close(self) -> None:
+        """Nothing of its own to free: the embedder belongs to whoever gave it."""

@@ -1,0 +1,118 @@
+"""Name-value facts that a user states about themselves, as patches of the profiles that have a field for them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from extraction.drafts import PatchDraft, Tally
+from extraction.offline.bounds import shortened
+from extraction.offline.fact_rules import RULES
+from extraction.offline.meanings import name_words
+from extraction.offline.sentences import QUESTION_MARKS, sentences_of
+from extraction.offline.turns import Turn
+from extraction.one_pass.answer.reading import LONGEST_PATCH
+from memory.errors import KeyFormatError
+from memory.keys import entity_key
+from memory.records import Memory, Window
+from memory.schema import EntityProperty, EntityType, MemorySchema
+
+_MANY_WORDS: Final = """
+relationships relationship family friends pets people preference preferences likes interests tastes hobbies favourites favorites
+avoids dislikes allergies restrictions goals aims sizes health
+"""
+_MANY: Final = frozenset(_MANY_WORDS.split())
+
+
+def patches_of(
+    turns: Sequence[Turn], *, window: Window, schema: MemorySchema, entities: Sequence[Memory], tally: Tally
+) -> Iterator[PatchDraft]:
+    """Patches for what the user says of themselves; a field that no rule knows stays untouched.
+
+    A field that holds one value is replaced where the entity is shown, a field that holds many gets a line more; what it already says is
+    not said again. Only the user's own words count: where several people speak as users, those of the one who bears the user's name.
+
+    Args:
+        turns: Of the window.
+        window: It says whose profile it is.
+        schema: Its entity types with fields that patches set.
+        entities: Those that are known, with their values.
+        tally: Counts what is left out.
+    """
+    own = _own_speaker(turns, window.user)
+    stated = [(turn, _statements(turn)) for turn in turns if turn.message.role == "user" and turn.speaker == own]
+    told: dict[tuple[str, str], dict[str, str]] = {}
+    for entity_type in schema.entity_types:
+        key = _key_of(entity_type, window)
+        if key is None:
+            continue
+        shown = next((each for each in entities if each.type == entity_type.name and each.entity_key == key), None)
+        for turn, sentences in stated:
+            for field, said in _facts(sentences, entity_type):
+                value = shortened(said, LONGEST_PATCH)
+                known = told.setdefault((entity_type.name, field.name), _known(shown, field.name))
+                if value.casefold() in known:
+                    continue
+                search = known[next(reversed(known))] if known and _holds_one(field) else ""
+                if len(search) > LONGEST_PATCH:
+                    tally.drop("patch", "too_long")
+                    continue
+                if _holds_one(field):
+                    known.clear()
+                known[value.casefold()] = value
+                yield PatchDraft(
+                    entity_type=entity_type.name,
+                    entity_key=key,
+                    field=field.name,
+                    search=search,
+                    replace=value,
+                    messages=(turn.place,),
+                    event_time=turn.message.event_time,
+                )
+
+
+def _own_speaker(turns: Sequence[Turn], user: str) -> str | None:
+    speakers = {turn.speaker for turn in turns if turn.message.role == "user"}
+    if len(speakers) == 1:
+        return next(iter(speakers))
+    return next((speaker for speaker in sorted(speakers) if speaker.casefold() == user.casefold()), None)
+
+
+def _key_of(entity_type: EntityType, window: Window) -> str | None:
+    known = {"user": window.user, "session": window.session}
+    if not all(key in known for key in entity_type.keys):
+        return None
+    try:
+        return entity_key(*(known[key] for key in entity_type.keys))
+    except KeyFormatError:
+        return None
+
+
+def _statements(turn: Turn) -> list[str]:
+    return [sentence for sentence in sentences_of(turn.text) if not sentence.endswith(QUESTION_MARKS)]
+
+
+def _known(shown: Memory | None, field: str) -> dict[str, str]:
+    """What a field says already, each line by its case-folded form."""
+    return {line.casefold(): line for line in _lines(shown, field)}
+
+
+def _lines(shown: Memory | None, field: str) -> list[str]:
+    value = shown.properties.get(field) if shown is not None else None
+    if isinstance(value, str):
+        return [line.strip() for line in value.splitlines() if line.strip()]
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _facts(sentences: Sequence[str], entity_type: EntityType) -> Iterator[tuple[EntityProperty, str]]:
+    for field in entity_type.patched_properties():
+        words = {"_".join(name_words(field.name)), *name_words(field.name)}
+        for rule in RULES:
+            if not words & rule.fields:
+                continue
+            for sentence in sentences:
+                for match in rule.pattern.finditer(sentence):
+                    parts = {name: " ".join(part.split()) for name, part in match.groupdict().items() if part}
+                    yield field, rule.form.format(**parts) if not _holds_one(field) else parts["value"]
+
+
+def _holds_one(field: EntityProperty) -> bool:
+    return not field.value_type.startswith("list") and not set(name_words(field.name)) & _MANY

@@ -1,0 +1,78 @@
+"""Keywords by statistics alone."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from extraction.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
+from extraction.offline.noise import topic_words
+from extraction.one_pass.answer.reading import LONGEST_KEYWORD
+from memory.unicode_scripts import RUN_WITHOUT_SPACES
+
+_PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》]|\s-\s")
+_CAPITALISED: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")
+
+_TIME_WORDS: Final = frozenset([*MONTHS, *WEEKDAYS, *SEASONS, *NUMBERS]) | frozenset(
+    ["yesterday", "tomorrow", "last", "first", "ago", "second", "week", "weeks", "weekend", "month", "months", "year", "years", "days"]
+)
+
+
+class KeywordRanker:
+    """Ranks the words and two-word phrases of a text against the texts around it.
+
+    A word's degree over its frequency, as RAKE scores it (Rose et al. 2010, "Automatic Keyword Extraction from Individual Documents"),
+    times its rarity among the texts of the window, times a bonus for names.
+    """
+
+    def __init__(self, texts: Sequence[str], *, names: Sequence[str] = ()) -> None:
+        """Counts the words of all texts that keywords will be asked of.
+
+        Args:
+            texts: Of the window.
+            names: Of the speakers: they stand in every text, so they are no keywords.
+        """
+        self._texts = max(1, len(texts))
+        self._left_out = _TIME_WORDS | {word for name in names for word in name.lower().split()}
+        self._occurs_in = Counter(word for text in texts for word in set(topic_words(text)))
+
+    def keywords(self, text: str, *, limit: int) -> list[str]:
+        """At most ``limit`` keywords of a text in lower case, best first; of equals the first said comes first."""
+        names = {word.lower().removesuffix("'s") for word in _CAPITALISED.findall(text)}
+        frequency: Counter[str] = Counter()
+        degree: Counter[str] = Counter()
+        phrases: dict[str, tuple[str, ...]] = {}
+        for stretch in _PHRASE_BREAK.split(text):
+            for run in self._runs(stretch):
+                for word in run:
+                    frequency[word] += 1
+                    degree[word] += len(run)
+                    phrases.setdefault(word, (word,))
+                for pair in pairwise(run):
+                    if len(run) <= 3 and pair[0] != pair[1] and not any(map(RUN_WITHOUT_SPACES.match, pair)):
+                        phrases.setdefault(" ".join(pair), pair)
+        score = {word: degree[word] / frequency[word] * self._rarity(word) * (1.5 if word in names else 1.0) for word in frequency}
+        ranked = sorted(phrases, key=lambda phrase: -sum(score[word] for word in phrases[phrase]) / len(phrases[phrase]) ** 0.5)
+        chosen: list[str] = []
+        for phrase in ranked:
+            if len(chosen) == limit:
+                break
+            if not any(set(phrases[phrase]) & set(phrases[each]) for each in chosen):
+                chosen.append(phrase)
+        return chosen
+
+    def _rarity(self, word: str) -> float:
+        return math.log(1 + (self._texts + 1) / (self._occurs_in[word] + 0.5))
+
+    def _runs(self, stretch: str) -> list[list[str]]:
+        """Content words that stand next to each other, with nothing between them but blanks."""
+        runs: list[list[str]] = [[]]
+        for token in stretch.split():
+            words = [word for word in topic_words(token) if word not in self._left_out and len(word) <= LONGEST_KEYWORD]
+            if words:
+                runs[-1].extend(words)
+            elif runs[-1]:
+                runs.append([])
+        return [run for run in runs if run]

@@ -1,0 +1,166 @@
+"""An event's properties by rule: only what the text or the message plainly says."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic import JsonValue
+
+from extraction.offline.bounds import bounded_value, shortened
+from extraction.offline.contents import with_dates
+from extraction.offline.dates import DateMention
+from extraction.offline.meanings import Meaning, meaning_of, name_words
+from extraction.offline.noise import content_words, is_filler, topic_words
+from extraction.offline.numeric_properties import number_for
+from extraction.offline.person import first_to_third_person
+from extraction.offline.quantities import quantities_of
+from extraction.offline.sentences import questions_of, sentences_of
+from extraction.offline.tool_properties import tool_properties
+from extraction.offline.turns import Passage, Turn
+from extraction.one_pass.answer.reading import LONGEST_CONTENT
+from memory.schema import EventType, Property
+
+_EXAMPLES: Final = re.compile(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.;:()]+)")
+_PLACE: Final = re.compile(r"\b(?:in|at|to|from)\s+((?:the\s+)?[A-Z][\w'’]+(?:\s+(?:of\s+)?[A-Z][\w'’]+)*)")
+_KEYWORDS: Final = 6
+_FIRST_PERSON: Final = re.compile(r"\b(?:I|I['’]\w+|mine|me)\b")
+_YES_WORDS: Final[dict[str, str]] = {
+    "likes": r"love|like|enjoy|prefer|adore|favou?rite|fan of|fond of",
+    "correct": r"correct|right answer|exactly right|full marks|well done",
+}
+_NO_WORDS: Final[dict[str, str]] = {
+    "likes": r"hate|dislike|can['’]?t stand|don['’]?t like|do not like|not a fan|detest|never liked",
+    "correct": r"incorrect|wrong|not quite|half right|no point|mistake",
+}
+
+
+def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage, *, topic: str) -> dict[str, JsonValue]:
+    """The properties of an event that a turn gives; those that no rule can fill are left out.
+
+    Args:
+        event_type: The event's type.
+        turns: Of the window.
+        passage: The part of a turn that the event tells.
+        topic: The topic of its segment.
+    """
+    turn = turns[passage.index]
+    if turn.message.tool_call is not None:
+        told = tool_properties(event_type, turn.message.tool_call, goal=_said_before(turns, passage.index))
+        return {name: bounded_value(value) for name, value in told.items()}
+    quantities = tuple(quantities_of(passage.text))
+    values: dict[str, JsonValue] = {}
+    for each in event_type.properties:
+        value: JsonValue = None
+        if each.value_type in ("int64", "float32"):
+            value = number_for(each, quantities)
+        elif each.value_type == "bool":
+            value = _truth(each, passage.text)
+        elif each.value_type in ("string", "list<string>"):
+            value = _text_for(each, event_type, turns, passage, topic)
+        if value is not None:
+            values[each.name] = bounded_value(value)
+    return values
+
+
+def _said_before(turns: Sequence[Turn], index: int) -> str | None:
+    """What the agent said right before it called a tool."""
+    for turn in reversed(turns[:index]):
+        if turn.message.tool_call is None:
+            return first_to_third_person(shortened(turn.text, LONGEST_CONTENT), turn.speaker)
+    return None
+
+
+def _truth(wanted: Property, text: str) -> bool | None:
+    for word in name_words(wanted.name):
+        key = "likes" if word in ("likes", "liked", "like") else "correct" if word in ("correct", "right") else None
+        if key is None:
+            continue
+        if re.search(_NO_WORDS[key], text, re.IGNORECASE):
+            return False
+        if re.search(rf"\b(?:{_YES_WORDS[key]})", text, re.IGNORECASE):
+            return True
+    return None
+
+
+def _text_for(wanted: Property, event_type: EventType, turns: Sequence[Turn], passage: Passage, topic: str) -> JsonValue:
+    turn, text, mentions = turns[passage.index], passage.text, passage.mentions
+    example = _example(wanted.description, text)
+    if example is not None:
+        return example
+    meaning = meaning_of(wanted.name)
+    if meaning is Meaning.STATEMENT or name_words(wanted.name) == name_words(event_type.name):
+        return _main_sentence(turn, passage)
+    match meaning:
+        case Meaning.TOOL:
+            tools = {each.message.tool_call.name for each in turns if each.message.tool_call is not None}
+            return next((tool for tool in sorted(tools) if re.search(rf"\b{re.escape(tool)}\b", text)), None)
+        case Meaning.QUESTION:
+            return next(iter(questions_of(text)), None) or _main_sentence(turn, passage)
+        case Meaning.SPEAKER:
+            return _who(turns, turn, text)
+        case Meaning.PEOPLE:
+            named: list[JsonValue] = [
+                name for name in _speakers(turns) if name != turn.speaker and re.search(rf"\b{re.escape(name)}\b", text)
+            ]
+            return named or None
+        case Meaning.TOPIC:
+            return topic.split(", ")[0] or None
+        case Meaning.TIME:
+            return _date(mentions[0]) if mentions else None
+        case Meaning.DUE:
+            future = [each for each in mentions if each.last >= turn.message.event_time.date()]
+            return _date(future[0]) if future else None
+        case Meaning.PLACE:
+            return _place(text, mentions)
+        case Meaning.KEYWORDS:
+            words: list[JsonValue] = [*dict.fromkeys(topic_words(text))]
+            return words[:_KEYWORDS]
+    return None
+
+
+def _example(description: str, text: str) -> str | None:
+    """One of the examples that a description names ("such as running or swimming"), where the text has the word."""
+    match = _EXAMPLES.search(description)
+    if match is None:
+        return None
+    for example in re.split(r",\s*(?:or\s+|and\s+)?|\s+or\s+|\s+and\s+", match[1].strip()):
+        if example and re.search(rf"\b{re.escape(example.strip())}\b", text, re.IGNORECASE):
+            return example.strip()
+    return None
+
+
+def _main_sentence(turn: Turn, passage: Passage) -> str:
+    sentences = [each for each in sentences_of(passage.text) if not is_filler(each)] or [passage.text]
+    longest = max(sentences, key=lambda sentence: len(content_words(sentence)))
+    opening = passage.text.find(longest)
+    dated = with_dates(longest, passage.mentions, opening=opening) if opening >= 0 else longest
+    return first_to_third_person(dated, turn.speaker)
+
+
+def _speakers(turns: Sequence[Turn]) -> list[str]:
+    return list(dict.fromkeys(turn.speaker for turn in turns if turn.message.role in ("user", "assistant")))
+
+
+def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
+    """The speaker where they speak of themselves; else the one other speaker whom the text names."""
+    if _FIRST_PERSON.search(text):
+        return turn.speaker
+    named = [name for name in _speakers(turns) if re.search(rf"\b{re.escape(name)}\b", text)]
+    return named[0] if len(named) == 1 else None
+
+
+def _date(mention: DateMention) -> str:
+    match mention.precision:
+        case "month":
+            return mention.first.strftime("%Y-%m")
+        case "year":
+            return str(mention.first.year)
+        case _:
+            return mention.first.isoformat()
+
+
+def _place(text: str, mentions: Sequence[DateMention]) -> str | None:
+    for match in _PLACE.finditer(text):
+        if not any(mention.start < match.end(1) and match.start(1) < mention.end for mention in mentions):
+            return match[1]
+    return None

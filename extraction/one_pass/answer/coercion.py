@@ -1,0 +1,105 @@
+"""Safe readings of values that a model gave in another type than asked."""
+
+import math
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any, Final
+
+from extraction.one_pass.answer.loops import cut_loop
+
+_WHOLE: Final = re.compile(r"\s*[\[#(]?\s*(\d{1,6})\s*[\])]?\s*")
+_RANGE: Final = re.compile(r"\s*[\[(]?\s*(\d{1,6})\s*(?:-|–|,|\.\.|to)\s*(\d{1,6})\s*[\])]?\s*")
+_DATE: Final = re.compile(
+    r"\s*(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(Z|[+-]\d{2}:?\d{2})?)?)?)?\s*"
+)
+_LONGEST_INTEGER_BITS: Final = 1024
+"""Of an integer that becomes text: as far as doubles reach."""
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+
+def as_text(value: Any, *, longest: int) -> str:
+    """A text without control characters, loops and outer white space, at most so many characters; empty where there is none."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    if isinstance(value, int) and value.bit_length() > _LONGEST_INTEGER_BITS:
+        return ""
+    text = _UNPRINTABLE.sub("", str(value)).strip()
+    text = cut_loop(text)
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def as_index(value: Any) -> int | None:
+    """A place in a list: a whole number that is not negative, also as a text (``"3"``, ``"[3]"``, ``"#3"``)."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int):
+        return value if value >= 0 else None
+    found = _WHOLE.fullmatch(value) if isinstance(value, str) else None
+    return int(found[1]) if found else None
+
+
+def as_indices(value: Any) -> list[int | None]:
+    """Places in a list, None for each that is none: from a list of them, one alone, or a text that names several (``"3, 4"``)."""
+    if isinstance(value, str):
+        value = value.strip("[]() ").split(",")
+    return [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
+
+
+def as_ranges(value: Any) -> Iterator[tuple[int, int] | None]:
+    """Inclusive ranges, None for each that is none.
+
+    From ``[[0, 3], [7, 9]]``; also ``[0, 3]`` as one range, ``[5]`` or ``5`` alone, ``"0-3"``, and ``[0, 1, 2]`` as single places.
+    """
+    if not isinstance(value, list) or (len(value) == 2 and all(as_index(each) is not None for each in value)):
+        yield from _as_range(value)
+    else:
+        for each in value:
+            yield from _as_range(each)
+
+
+def as_weight(value: Any, *, heaviest: int) -> float | None:
+    """A share of ``heaviest`` from 0 to 1; a fraction below 1 is taken as the share itself. None where it is no number."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    share = value if isinstance(value, float) and value <= 1 else max(0, min(value, heaviest)) / heaviest
+    return min(1.0, max(0.0, share))
+
+
+def as_time(value: Any, *, zone: tzinfo | None) -> datetime | None:
+    """The beginning of what a date in ISO form names: a year, a month, a day or a minute; in ``zone`` where it bears none itself."""
+    found = _DATE.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    year, month, day, hour, minute, second = (int(part) if part else None for part in found.groups()[:6])
+    try:
+        return datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=_zone(found[7]) or zone or UTC)
+    except ValueError:
+        return None
+
+
+def _as_range(value: Any) -> Iterator[tuple[int, int] | None]:
+    if isinstance(value, str) and (found := _RANGE.fullmatch(value)):
+        value = [found[1], found[2]]
+    places = [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
+    if len(places) == 2 and places[0] is not None and places[1] is not None:
+        yield min(places[0], places[1]), max(places[0], places[1])
+    else:
+        for place in places or [None]:
+            yield None if place is None else (place, place)
+
+
+def _zone(offset: str | None) -> tzinfo | None:
+    if offset is None:
+        return None
+    if offset == "Z":
+        return UTC
+    minutes = int(offset[1:3]) * 60 + int(offset[-2:])
+    return timezone(timedelta(minutes=minutes if offset[0] == "+" else -minutes))

@@ -1,0 +1,174 @@
+"""The form of an answer: what the one-pass prompt asks for, as a JSON schema, and its names in one place.
+
+``{"segments": [{"topic", "ranges"}], "events": [{"type", "msgs", "date", "content", ..., "keywords", "weight"}],
+"patches": [{"type", "key", "field", "msgs", "search", "replace"}]}``. Short whole words cost one token each, as single letters do,
+and any model understands them. Which segment an event belongs to is not asked for: its messages tell. A
+type's properties stand beside an event's own fields.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import orjson
+
+from extraction.one_pass.answer.lenient_json import INTEGERS, Partial
+from memory.schema.model import EntityType, EventType, MemorySchema, Property, ValueType
+from models.llm.surrogates import join_surrogates
+
+SEGMENTS: Final = "segments"
+EVENTS: Final = "events"
+PATCHES: Final = "patches"
+LISTS: Final = (SEGMENTS, EVENTS, PATCHES)
+
+TYPE: Final = "type"
+MESSAGES: Final = "msgs"
+
+TOPIC: Final = "topic"
+RANGES: Final = "ranges"
+
+DATE: Final = "date"
+CONTENT: Final = "content"
+PROPERTIES: Final = "props"
+"""TenantThrottle the properties of a type that has one named as an event's own field."""
+KEYWORDS: Final = "keywords"
+WEIGHT: Final = "weight"
+HEAVIEST: Final = 10
+"""``weight`` is a whole number from 0 to this: one token, where a fraction costs three."""
+
+EVENT_FIELDS: Final = frozenset({TYPE, MESSAGES, DATE, CONTENT, PROPERTIES, KEYWORDS, WEIGHT})
+
+KEY: Final = "key"
+FIELD: Final = "field"
+SEARCH: Final = "search"
+REPLACE: Final = "replace"
+
+KNOWN_FROM_WINDOW: Final = ("user", "session", "day")
+"""Parts of an entity's key that no answer has to name."""
+
+_DOUBLE_BITS: Final = 1023
+_DEEPEST: Final = 100
+
+_MOST_RANGES: Final = 12
+_MOST_PLACES: Final = 20
+_MOST_KEYWORDS: Final = 3
+
+_JSON_TYPES: Final[Mapping[ValueType, Mapping[str, Any]]] = {
+    "int64": {"type": ["integer", "null"]},
+    "float32": {"type": ["number", "null"]},
+    "string": {"type": "string"},
+    "bool": {"type": ["boolean", "null"]},
+    "list<int64>": {"type": "array", "items": {"type": "integer"}},
+    "list<float32>": {"type": "array", "items": {"type": "number"}},
+    "list<string>": {"type": "array", "items": {"type": "string"}},
+    "list<bool>": {"type": "array", "items": {"type": "boolean"}},
+}
+
+
+def patched_types(schema: MemorySchema) -> tuple[EntityType, ...]:
+    """The entity types that have at least one property which patches set."""
+    return tuple(entity_type for entity_type in schema.entity_types if entity_type.patched_properties())
+
+
+def named_key_parts(entity_type: EntityType) -> tuple[str, ...]:
+    """The parts of an entity's key that a patch has to name; the others follow from the window."""
+    return tuple(part for part in entity_type.keys if part not in KNOWN_FROM_WINDOW)
+
+
+def stand_apart(names: Iterable[str]) -> bool:
+    """Whether properties of these names stand in an object of their own: one bears the name of an event's own field."""
+    return not EVENT_FIELDS.isdisjoint(names)
+
+
+def placed(values: Mapping[str, Any], *, names: Iterable[str]) -> dict[str, Any]:
+    """An event's properties as they stand in its item.
+
+    Args:
+        values: Those that the event has.
+        names: All that its type has.
+    """
+    return {PROPERTIES: dict(values)} if stand_apart(names) else dict(values)
+
+
+def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
+    """An answer as the shortest JSON of its form. Never raises on what was read of a model's answer."""
+    answer = {name: list(items) for name, items in lists.items()}
+    try:
+        return orjson.dumps(answer, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_writable(answer, depth=0)).decode()
+
+
+def answer_schema(schema: MemorySchema) -> dict[str, Any]:
+    """The JSON schema of an answer under a memory schema: equal bytes for equal schemas, whatever the window.
+
+    It keeps to what strict endpoints accept: every property required and no further ones; what is absent is an empty text (a token less
+    than null, and no union of types), an empty list or null. Lists of numbers and
+    keywords are bounded, for it is there that small models count on for ever.
+    """
+    ranges = _list_of(_list_of({"type": "integer"}, minItems=2, maxItems=2), maxItems=_MOST_RANGES)
+    lists: dict[str, Any] = {SEGMENTS: _list_of(_object({TOPIC: {"type": "string"}, RANGES: ranges}))}
+    if schema.event_types:
+        lists[EVENTS] = _list_of(_one_of(_event_schema(event_type) for event_type in schema.event_types))
+    if entity_types := patched_types(schema):
+        lists[PATCHES] = _list_of(_one_of(_patch_schema(entity_type) for entity_type in entity_types))
+    return _object(lists)
+
+
+def _writable(value: Any, *, depth: int) -> Any:
+    """A value with all that JSON cannot hold replaced: halves of characters, integers out of 64 bits, what lies too deep or was cut."""
+    if isinstance(value, Partial):
+        value = value.value
+    if isinstance(value, str):
+        return join_surrogates(value)
+    if isinstance(value, int) and value not in INTEGERS:
+        return float(value) if value.bit_length() <= _DOUBLE_BITS else None
+    if isinstance(value, list | dict) and depth >= _DEEPEST:
+        return None
+    if isinstance(value, list):
+        return [_writable(each, depth=depth + 1) for each in value]
+    if isinstance(value, dict):
+        return {join_surrogates(name): _writable(each, depth=depth + 1) for name, each in value.items()}
+    return value
+
+
+def _event_schema(event_type: EventType) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        TYPE: {"type": "string", "enum": [event_type.name]},
+        MESSAGES: _indices(),
+        DATE: {"type": "string"},
+        CONTENT: {"type": "string"},
+    }
+    properties = {each.name: _value_schema(each) for each in event_type.properties}
+    fields |= {PROPERTIES: _object(properties)} if stand_apart(properties) else properties
+    return _object(fields | {KEYWORDS: _list_of({"type": "string"}, maxItems=_MOST_KEYWORDS), WEIGHT: {"type": "integer"}})
+
+
+def _patch_schema(entity_type: EntityType) -> dict[str, Any]:
+    fields: dict[str, Any] = {TYPE: {"type": "string", "enum": [entity_type.name]}}
+    if named_key_parts(entity_type):
+        fields[KEY] = _list_of({"type": "string"})
+    names = [field.name for field in entity_type.patched_properties()]
+    return _object(
+        fields | {FIELD: {"type": "string", "enum": names}, MESSAGES: _indices(), SEARCH: {"type": "string"}, REPLACE: {"type": "string"}}
+    )
+
+
+def _value_schema(each: Property) -> dict[str, Any]:
+    return dict(_JSON_TYPES[each.value_type])
+
+
+def _indices() -> dict[str, Any]:
+    return _list_of({"type": "integer"}, maxItems=_MOST_PLACES)
+
+
+def _list_of(items: Mapping[str, Any], **bounds: int) -> dict[str, Any]:
+    return {"type": "array", "items": dict(items), **bounds}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False}
+
+
+def _one_of(schemas: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    alternatives = list(schemas)
+    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}

@@ -1,0 +1,164 @@
+"""The extractor that asks an LLM: one call a window (VikingMem 3.1, one-pass memory extraction)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from extraction.assemble import build_extraction
+from extraction.dedup import Candidate, Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
+from extraction.drafts import Draft
+from extraction.one_pass.answer.form import answer_schema
+from extraction.one_pass.answer.reading import Rules
+from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
+from extraction.one_pass.prompt.limits import PromptLimits
+from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.port import ExtractionContext, Extractor
+from memory.records import Extraction, Usage, Window
+from memory.schema import MemorySchema
+from memory.tokens import estimate_tokens
+from models.embedding.port import Embedder
+from models.errors import BudgetExceededError, InputRefusedError, ModelError
+from models.llm.port import LLM, LLMAnswer, LLMRequest
+from runtime.clocks import Clock
+from runtime.logs import logger
+from runtime.settings import LLMSettings
+
+R = TypeVar("R")
+
+_LOG = logger(__name__)
+
+
+class OnePassExtractor:
+    """Extracts all types of memories from a window with one call, and two at most where the answer was cut off or of no use.
+
+    A further, small call is made only where two events are so alike that embeddings leave doubt whether they are one.
+    """
+
+    def __init__(
+        self,
+        *,
+        llm: LLM,
+        embedder: Embedder,
+        settings: LLMSettings,
+        limits: PromptLimits,
+        thresholds: Thresholds,
+        clock: Clock,
+        beyond_budget: Extractor,
+    ) -> None:
+        """An extractor over an LLM.
+
+        Args:
+            llm: The endpoint; closed with the extractor.
+            embedder: For telling repetitions; not closed.
+            settings: The model's context and longest answer.
+            limits: The caps of the prompt's parts.
+            thresholds: When two events are one.
+            clock: Dates the usage records.
+            beyond_budget: Extracts windows of tenants whose hard budget is used up, and who would rather not wait; closed as well.
+        """
+        self._llm = llm
+        self._embedder = embedder
+        self._settings = settings
+        self._limits = limits
+        self._thresholds = thresholds
+        self._clock = clock
+        self._beyond_budget = beyond_budget
+
+    @property
+    def name(self) -> str:
+        """``llm:`` and the model's name."""
+        return f"llm:{self._llm.model}"
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        """Extracts all that the schema asks for from one window.
+
+        Raises:
+            TransientModelError: What may pass: try again later.
+            ModelAnswerError: Neither the answer nor its repair can be used; carries the raw text.
+            ModelConfigurationError: The schema's prompt does not fit into the model's context, or the endpoint refuses the request.
+            BudgetExceededError: The tenant's hard budget is used up, and windows are to wait; or its soft one, and it is not off-peak.
+        """
+        try:
+            return await self._extract(window, schema, context)
+        except BudgetExceededError as refusal:
+            if not refusal.offline:
+                raise
+            _LOG.info("extracted_beyond_budget", tenant=window.tenant, window=window.id, reason=str(refusal))
+            return await self._beyond_budget.extract(window, schema, context)
+
+    async def close(self) -> None:
+        """Frees connections."""
+        await self._llm.close()
+        await self._beyond_budget.close()
+
+    async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        usage: list[Usage] = []
+        task = self._task(window, schema, context)
+        draft = await self._run(extraction_flow(task), usage)
+        draft = await self._without_repetitions(draft, task, usage)
+        return build_extraction(draft, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
+
+    def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:
+        form = answer_schema(schema)
+        prefix_tokens = estimate_tokens(compile_prefix(schema))
+        return Task(
+            rules=Rules(window, schema, context.recalled_hashes),
+            context=context,
+            limits=self._limits.within(self._settings, prefix_tokens=prefix_tokens),
+            answer_schema=form,
+            max_tokens=self._settings.max_completion_tokens,
+        )
+
+    async def _without_repetitions(self, draft: Draft, task: Task, usage: list[Usage]) -> Draft:
+        candidates = candidates_of(draft.events, task.context.session_events, task.rules.window.messages)
+        if len(candidates) < 2 or not draft.events:
+            return draft
+        try:
+            embeddings = await self._embedder.embed_documents([each.statement.content for each in candidates])
+        except InputRefusedError as error:
+            # No retry mends it, and a repetition kept loses nothing.
+            _LOG.warning("repetitions_not_looked_for", tenant=task.rules.window.tenant, window=task.rules.window.id, error=str(error))
+            return draft
+        same, doubts = compare(candidates, [each.dense for each in embeddings], self._thresholds)
+        if doubts:
+            same += await self._resolved(candidates, doubts, task, usage)
+        laid_down = len(candidates) - len(draft.events)
+        return replace(draft, events=merge(draft.events, laid_down, same, draft.tally))
+
+    async def _resolved(self, candidates: Sequence[Candidate], doubts: Sequence[Doubt], task: Task, usage: list[Usage]) -> list[Doubt]:
+        """Which doubtful pairs are one; none where the model cannot be asked, since a repetition kept loses nothing."""
+        window = task.rules.window
+        request = LLMRequest(messages=(), tenant=window.tenant, stage=STAGE, subject=window.id)
+        try:
+            return await self._run(resolution_flow(candidates, doubts, request), usage)
+        except ModelError as error:
+            _LOG.warning("repetitions_not_resolved", tenant=window.tenant, window=window.id, pairs=len(doubts), error=str(error))
+            return []
+
+    async def _run(self, flow: Flow[R], usage: list[Usage]) -> R:
+        """Drives a flow over the LLM, noting what each call that was not answered by a cache used up."""
+        request = next(flow)
+        while True:
+            answer = await self._llm.complete(request)
+            if not answer.from_cache:
+                usage.append(self._usage_of(request, answer))
+            try:
+                request = flow.send(answer)
+            except StopIteration as end:
+                result: R = end.value
+                return result
+
+    def _usage_of(self, request: LLMRequest, answer: LLMAnswer) -> Usage:
+        return Usage(
+            tenant=request.tenant,
+            stage=request.stage,
+            model=answer.model,
+            purpose=request.purpose,
+            prompt_tokens=answer.usage.prompt_tokens,
+            cached_tokens=answer.usage.cached_tokens,
+            completion_tokens=answer.usage.completion_tokens,
+            cost=answer.cost,
+            latency_ms=answer.latency_ms,
+            time=self._clock.now(),
+            subject=request.subject,
+        )

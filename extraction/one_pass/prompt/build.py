@@ -1,0 +1,164 @@
+"""Builds the prompt of one window: the fixed prefix, then what changes, each part within its cap."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final
+
+import orjson
+from pydantic import JsonValue
+
+from extraction.echo_filter import without_recalled, without_recalled_result
+from extraction.one_pass.answer import form
+from extraction.one_pass.answer.reading import Rules
+from extraction.one_pass.prompt.entity_view import field_lines, flat_text, head_of
+from extraction.one_pass.prompt.fencing import fenced, nonce_of, one_line
+from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, cut, share
+from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.port import ExtractionContext
+from memory.errors import KeyFormatError
+from memory.keys import entity_key_parts
+from memory.records import Memory, Message, ToolCall
+from memory.schema import EntityType
+from memory.tokens import estimate_tokens
+from models.llm.port import ChatMessage
+
+_STAMP_EVERY: Final = timedelta(minutes=10)
+_LONGEST_SPEAKER: Final = 60
+_MOST_NAMES: Final = 3
+_RECALLED_TOKENS: Final = 60
+_LINE_FRAME_TOKENS: Final = 16
+"""Of a message's line, besides its text: its number and its share of the date lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A whole prompt."""
+
+    prefix: str
+    """Depends on the schema alone."""
+    body: str
+    """Summary, entities and messages of one window."""
+    cut_messages: int = 0
+    """How many of the window's messages were too long to be shown whole."""
+
+    def messages(self) -> tuple[ChatMessage, ...]:
+        """The prompt as a chat."""
+        return ChatMessage("system", self.prefix), ChatMessage("user", self.body)
+
+
+def build_prompt(rules: Rules, context: ExtractionContext, limits: PromptLimits) -> Prompt:
+    """The prompt for one window.
+
+    Args:
+        rules: The window and the schema.
+        context: The session's summary, and the entities near the window, nearest first.
+        limits: The caps of the parts.
+
+    Returns:
+        A prompt whose prefix is the schema's and whose body keeps within the caps.
+    """
+    summary = cut(one_line(context.session_summary), limits.summary_tokens)
+    entities = list(_entity_lines(rules, context.entities, limits))
+    messages, cut_messages = _message_lines(rules, limits)
+    nonce = nonce_of([summary, *entities, *messages])
+    parts = [fenced("summary", [summary], nonce)] if summary else []
+    if entities:
+        parts.append(fenced("entities", entities, nonce))
+    parts += [fenced("messages", messages, nonce), "Answer with the JSON object for these messages."]
+    return Prompt(prefix=compile_prefix(rules.schema), body="\n".join(parts), cut_messages=cut_messages)
+
+
+def _entity_lines(rules: Rules, entities: Sequence[Memory], limits: PromptLimits) -> Iterator[str]:
+    left = limits.entities_tokens
+    for entity_type in form.patched_types(rules.schema):
+        own = (_entity(rules, entity_type, entity, limits) for entity in entities if entity.type == entity_type.name)
+        for lines in islice(filter(None, own), ENTITIES_PER_TYPE):
+            left -= sum(map(estimate_tokens, lines)) + len(lines)
+            if left < 0:
+                return
+            yield from lines
+
+
+def _entity(rules: Rules, entity_type: EntityType, entity: Memory, limits: PromptLimits) -> list[str]:
+    """The entity's patchable fields as patches edit them; nothing of an entity that a patch from this window cannot reach."""
+    try:
+        parts = dict(zip(entity_type.keys, entity_key_parts(entity.entity_key or ""), strict=True))
+    except (KeyFormatError, ValueError):
+        return []
+    window = rules.window
+    if parts.get("user", window.user) != window.user or parts.get("session", window.session) != window.session:
+        return []
+    head = head_of(entity_type.name, [parts[name] for name in form.named_key_parts(entity_type)])
+    fields = [field.name for field in entity_type.patched_properties() if entity.properties.get(field.name) is not None]
+    room = max(0, limits.entity_tokens - estimate_tokens(head) - sum(estimate_tokens(name) + 1 for name in fields))
+    texts = [flat_text(entity.properties[name]) for name in fields]
+    cap = share([estimate_tokens(text) for text in texts], room)
+    return [head, *(line for name, text in zip(fields, texts, strict=True) for line in field_lines(name, cut(text, cap)))]
+
+
+def _message_lines(rules: Rules, limits: PromptLimits) -> tuple[list[str], int]:
+    messages = rules.window.messages
+    recalled = rules.recalled_places()
+    texts = [
+        cut(text, _RECALLED_TOKENS) if place in recalled else text
+        for place, text in enumerate(one_line(_said(message, rules, is_echo=place in recalled)) for place, message in enumerate(messages))
+    ]
+    cap = share([estimate_tokens(text) for text in texts], max(0, limits.window_tokens - _LINE_FRAME_TOKENS * len(messages)))
+    lines = list(_introduction(messages))
+    cut_messages = 0
+    shown: datetime | None = None
+    for place, (message, text) in enumerate(zip(messages, texts, strict=True)):
+        if not text:
+            continue
+        if shown is None or abs(message.event_time - shown) >= _STAMP_EVERY or message.event_time.date() != shown.date():
+            shown = message.event_time
+            lines.append(f"@ {shown:%a %Y-%m-%d %H:%M}")
+        fitting = cut(text, cap)
+        cut_messages += fitting != text
+        mark = "recalled" if place in recalled else str(place)
+        lines.append(f"[{mark}] {_speaker(message)}: {fitting}")
+    return lines, cut_messages
+
+
+def _introduction(messages: Sequence[Message]) -> Iterator[str]:
+    """Which names the user speaks under, where they have one."""
+    names = dict.fromkeys(_speaker(message) for message in messages if message.role == "user" and message.speaker)
+    if names:
+        yield f"The user speaks as {', '.join(list(names)[:_MOST_NAMES])}"
+
+
+def _speaker(message: Message) -> str:
+    return one_line(message.speaker or message.role)[:_LONGEST_SPEAKER]
+
+
+def _said(message: Message, rules: Rules, *, is_echo: bool) -> str:
+    text = message.text
+    if not is_echo:
+        text = without_recalled(text, rules.recalled_hashes)
+        message = without_recalled_result(message, rules.recalled_hashes)
+    if message.tool_call is None:
+        return text
+    return f"{text} {_tool_call(message.tool_call)}".strip()
+
+
+def _tool_call(call: ToolCall) -> str:
+    parts = [f"{call.name}({'' if call.arguments is None else _compact(call.arguments)})"]
+    if call.success is not None:
+        parts.append("succeeded" if call.success else "failed")
+    if call.duration_ms is not None:
+        parts.append(f"in {call.duration_ms:g} ms")
+    if call.error:
+        parts.append(f"error: {call.error}")
+    if call.result is not None:
+        parts.append(f"result: {_as_text(call.result)}")
+    return f"(tool call {', '.join(parts)})"
+
+
+def _as_text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else _compact(value)
+
+
+def _compact(value: JsonValue | list[str]) -> str:
+    return orjson.dumps(value).decode()

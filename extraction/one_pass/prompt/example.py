@@ -1,0 +1,98 @@
+"""The one-shot example of the prompt, made from the schema alone: equal schemas give equal bytes."""
+
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from extraction.one_pass.answer import form
+from extraction.one_pass.prompt.entity_view import field_lines, flat_text, head_of
+from memory.schema import EntityType, EventType, MemorySchema, Property
+from memory.schema.model import ValueType
+
+_WORDS: Final = ("alpha", "beta", "gamma", "delta")
+_MOST_PROPERTIES: Final = len(_WORDS)
+_CAPTION: Final = """For a conversation such as
+@ Tue 2024-03-05 18:30
+[0] Ann: Hi Ben, good to see you!"""
+
+
+def example(schema: MemorySchema) -> str:
+    """A short conversation and its right answer under the schema: a greeting left out, a topic in two places, a relative date, a patch."""
+    lines = [_CAPTION]
+    answer: dict[str, list[Any]] = {form.SEGMENTS: []}
+    if schema.event_types:
+        event_type = schema.event_types[0]
+        shown = event_type.properties[:_MOST_PROPERTIES]
+        facts = ", ".join(f"{_words(each.name)} {_spoken(each, place)}" for place, each in enumerate(shown))
+        about = _words(event_type.name) + (f" with {facts}" if facts else "")
+        lines += [f"[1] Ann: Yesterday there was this {about}.", "[2] Ben: Lovely weather today, by the way."]
+        lines += [f"[3] Ben: So that {_words(event_type.name)}, was it the last one?", "[4] Ann: Yes."]
+        answer[form.SEGMENTS].append({form.TOPIC: f"Ann's {_words(event_type.name)}", form.RANGES: [[1, 1], [3, 4]]})
+        answer[form.EVENTS] = [_event(event_type, shown, f"Ann told Ben about her last {about} on 2024-03-04.")]
+    if entity_types := form.patched_types(schema):
+        entity_type = entity_types[0]
+        field = entity_type.patched_properties()[0]
+        place = 5 if schema.event_types else 1
+        lines.append(f"[{place}] Ann: One more thing: {_words(field.name)} is {_WORDS[1]} now, no longer {_WORDS[0]}.")
+        lines += ["and the entity", head_of(entity_type.name, _key(entity_type)), *field_lines(field.name, _present(field.value_type))]
+        answer[form.SEGMENTS].append({form.TOPIC: f"Ann's {_words(field.name)}", form.RANGES: [[place, place]]})
+        answer[form.PATCHES] = [_patch(entity_type, field.name, place)]
+    return "\n".join([*lines, "answer", form.encode_answer(answer)])
+
+
+def _event(event_type: EventType, shown: tuple[Property, ...], content: str) -> dict[str, Any]:
+    event: dict[str, Any] = {
+        form.TYPE: event_type.name,
+        form.MESSAGES: [1, 4],
+        form.DATE: "2024-03-04",
+        form.CONTENT: content,
+    }
+    values = {each.name: _value(each.value_type, place) for place, each in enumerate(shown)}
+    event |= form.placed(values, names=(each.name for each in event_type.properties))
+    return event | {form.KEYWORDS: [_words(event_type.name)], form.WEIGHT: 6}
+
+
+def _patch(entity_type: EntityType, field: str, place: int) -> dict[str, Any]:
+    patch: dict[str, Any] = {form.TYPE: entity_type.name}
+    if key := _key(entity_type):
+        patch[form.KEY] = key
+    return patch | {form.FIELD: field, form.MESSAGES: [place], form.SEARCH: _WORDS[0], form.REPLACE: _WORDS[1]}
+
+
+def _key(entity_type: EntityType) -> list[str]:
+    return [_WORDS[3]] * len(form.named_key_parts(entity_type))
+
+
+def _present(value_type: ValueType) -> str:
+    """What the field holds before the patch."""
+    return flat_text([_WORDS[0], _WORDS[2]] if value_type in ("string", "list<string>") else _WORDS[0])
+
+
+def _value(value_type: ValueType, place: int) -> JsonValue:
+    word, number = _WORDS[place % len(_WORDS)], place + 2
+    values: dict[ValueType, JsonValue] = {
+        "int64": number,
+        "float32": number + 0.5,
+        "string": word,
+        "bool": True,
+        "list<int64>": [number, number + 1],
+        "list<float32>": [number + 0.5],
+        "list<string>": [word],
+        "list<bool>": [True, False],
+    }
+    return values[value_type]
+
+
+def _spoken(each: Property, place: int) -> str:
+    value = _value(each.value_type, place)
+    if isinstance(value, list):
+        return " and ".join(map(_said, value))
+    return _said(value)
+
+
+def _said(value: JsonValue) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").strip().lower()

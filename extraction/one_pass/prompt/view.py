@@ -1,0 +1,65 @@
+"""Shows a prompt and what it costs: for ``varve prompt``."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from extraction.one_pass.answer.reading import Rules
+from extraction.one_pass.prompt.build import build_prompt
+from extraction.one_pass.prompt.limits import limits_of
+from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.port import ExtractionContext
+from memory.records import Window
+from memory.schema import MemorySchema
+from memory.tokens import estimate_tokens
+from runtime.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptView:
+    """A prompt's two parts and their tokens, as the counter given counts them."""
+
+    prefix: str
+    """The schema's part, which providers' prefix caches hold."""
+    prefix_tokens: int
+    body: str
+    """The window's part; empty where no window was given."""
+    body_tokens: int
+
+    @property
+    def text(self) -> str:
+        """The whole prompt."""
+        return f"{self.prefix}\n\n{self.body}" if self.body else self.prefix
+
+    @property
+    def tokens(self) -> int:
+        """Of the whole prompt."""
+        return self.prefix_tokens + self.body_tokens
+
+
+def prompt_view(
+    schema: MemorySchema,
+    *,
+    settings: Settings,
+    window: Window | None = None,
+    context: ExtractionContext | None = None,
+    count_tokens: Callable[[str], int] = estimate_tokens,
+) -> PromptView:
+    """The prompt that the one-pass extractor sends.
+
+    Args:
+        schema: Compiled to the prefix.
+        settings: The caps of the parts, and the model's context.
+        window: The window to extract from; None: the prefix alone.
+        context: What is shown beside the window.
+        count_tokens: A tokenizer's count, where one is at hand.
+
+    Raises:
+        ModelConfigurationError: If the schema's prompt does not fit into the model's context.
+    """
+    prefix = compile_prefix(schema)
+    limits = limits_of(settings.extraction).within(settings.llm, prefix_tokens=estimate_tokens(prefix))
+    body = ""
+    if window is not None:
+        context = context or ExtractionContext()
+        body = build_prompt(Rules(window, schema, context.recalled_hashes), context, limits).body
+    return PromptView(prefix=prefix, prefix_tokens=count_tokens(prefix), body=body, body_tokens=count_tokens(body))

@@ -1,0 +1,152 @@
+"""Windows, schemas and tasks to extract from."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from extraction.one_pass.answer.form import answer_schema
+from extraction.one_pass.answer.reading import Rules
+from extraction.one_pass.flow import Task
+from extraction.one_pass.prompt.limits import PromptLimits
+from extraction.port import ExtractionContext
+from memory.records import Message, Usage, Window
+from memory.schema import MemorySchema, parse_schema
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
+from runtime.settings import EmbeddingSettings, Settings
+
+BEGIN = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+
+BuildWindow = Callable[..., Window]
+BuildTask = Callable[..., Task]
+
+
+class UsageList:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.records: list[Usage] = []
+
+    async def record(self, usage: Usage) -> None:
+        self.records.append(usage)
+
+
+@pytest.fixture
+async def embedder() -> AsyncIterator[Embedder]:
+    """The real MiniLM."""
+    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    yield embedder
+    await embedder.close()
+
+
+@pytest.fixture(scope="session")
+def schema() -> MemorySchema:
+    """Two event types and two entity types, one of which is also keyed by a topic."""
+    return parse_schema(
+        {
+            "Name": "tests",
+            "EventTypes": [
+                {
+                    "EventType": "life_event",
+                    "Description": "Something that happened.",
+                    "Properties": [
+                        {"PropertyName": "place", "PropertyValueType": "string", "Description": "Where."},
+                        {"PropertyName": "people", "PropertyValueType": "list<string>", "Description": "With whom."},
+                        {"PropertyName": "count", "PropertyValueType": "int64", "Description": "How many."},
+                    ],
+                },
+                {
+                    "EventType": "exercise",
+                    "Description": "An exercise done.",
+                    "Properties": [
+                        {"PropertyName": "topic", "PropertyValueType": "string", "Description": "On what."},
+                        {"PropertyName": "score", "PropertyValueType": "float32", "Description": "From 0 to 1."},
+                        {"PropertyName": "right", "PropertyValueType": "bool", "Description": "Whether it was right."},
+                    ],
+                },
+            ],
+            "EntityTypes": [
+                {
+                    "EntityType": "profile",
+                    "Description": "The user.",
+                    "Properties": [
+                        {"PropertyName": "home", "PropertyValueType": "string", "Description": "Where they live."},
+                        {"PropertyName": "likes", "PropertyValueType": "string", "Description": "What they like."},
+                    ],
+                },
+                {
+                    "EntityType": "progress",
+                    "Description": "How far the user is in a topic.",
+                    "Keys": ["user", "topic"],
+                    "Properties": [
+                        {"PropertyName": "topic", "PropertyValueType": "string", "IsPrimaryKey": True},
+                        {"PropertyName": "gaps", "PropertyValueType": "string", "Description": "What is not understood yet."},
+                        {
+                            "PropertyName": "mean",
+                            "PropertyValueType": "float32",
+                            "AggregateExpression": {"Op": "AVG", "EventType": "exercise", "EventPropertyName": "score"},
+                        },
+                    ],
+                },
+            ],
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def window_of() -> BuildWindow:
+    """Builds a window from texts, or from messages' fields; a minute lies between two messages."""
+
+    def build(*texts: str | dict[str, Any], user: str = "alice") -> Window:
+        given: Sequence[dict[str, Any]] = [{"text": each} if isinstance(each, str) else each for each in texts]
+        messages = [
+            Message.model_validate(
+                {
+                    "tenant": "acme",
+                    "user": user,
+                    "session": "s1",
+                    "id": f"m{place}",
+                    "event_time": BEGIN + timedelta(minutes=place),
+                    **each,
+                }
+            )
+            for place, each in enumerate(given)
+        ]
+        return Window(
+            id="3b1e4a52-0000-5000-8000-000000000001",
+            tenant="acme",
+            user=user,
+            session="s1",
+            sequence=0,
+            messages=messages,
+            closed_by="flush",
+            source_partition=0,
+            first_offset=0,
+            last_offset=len(messages) - 1,
+        )
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def limits() -> PromptLimits:
+    return PromptLimits(summary_tokens=100, entity_tokens=60, entities_tokens=400, window_tokens=1000)
+
+
+@pytest.fixture(scope="session")
+def task_of(schema: MemorySchema, limits: PromptLimits) -> BuildTask:
+    """Builds the task of extracting from a window."""
+
+    def build(window: Window, context: ExtractionContext | None = None) -> Task:
+        context = context or ExtractionContext()
+        return Task(
+            rules=Rules(window, schema, context.recalled_hashes),
+            context=context,
+            limits=limits,
+            answer_schema=answer_schema(schema),
+            max_tokens=500,
+        )
+
+    return build

@@ -1,0 +1,124 @@
+from datetime import date, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extraction.offline import dates
+from extraction.offline.dates import resolve_dates
+
+MONDAY = date(2023, 5, 8)
+
+
+def labels(text: str, said_on: date = MONDAY) -> list[str]:
+    return [mention.label for mention in resolve_dates(text, said_on)]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("I went there yesterday", "7 May 2023"),
+        ("last night was long", "7 May 2023"),
+        ("the day before yesterday", "6 May 2023"),
+        ("I start tomorrow", "9 May 2023"),
+        ("the day after tomorrow", "10 May 2023"),
+        ("this morning I ran", "8 May 2023"),
+        ("two weeks ago", "week of 24 April 2023"),
+        ("a week ago", "1 May 2023"),
+        ("a couple of months ago", "March 2023"),
+        ("10 years ago", "2013"),
+        ("3 days ago", "5 May 2023"),
+        ("last week", "week of 1 May 2023"),
+        ("next week", "week of 15 May 2023"),
+        ("last weekend", "weekend of 6 May 2023"),
+        ("this weekend", "weekend of 13 May 2023"),
+        ("next month", "June 2023"),
+        ("last year", "2022"),
+        ("last summer", "summer 2022"),
+        ("last winter", "winter 2022"),
+        ("next spring", "spring 2024"),
+        ("last Friday", "5 May 2023"),
+        ("next Friday", "12 May 2023"),
+        ("next Monday", "15 May 2023"),
+        ("we met on Friday", "5 May 2023"),
+        ("we will meet on Friday", "12 May 2023"),
+        ("the contract ends on the 30th of June", "30 June 2023"),
+        ("we married on 30 June", "30 June 2022"),
+        ("my test on May 20", "20 May 2023"),
+        ("last June", "June 2022"),
+        ("we will move in August", "August 2023"),
+        ("we moved in August", "August 2022"),
+        ("I'll be back in two weeks", "week of 22 May 2023"),
+        ("on 3 January 2021", "3 January 2021"),
+        ("January 3rd, 2021", "3 January 2021"),
+        ("since March 2020", "March 2020"),
+        ("born in 1990", "1990"),
+        ("due 2023-06-01", "1 June 2023"),
+        ("summer of 2019", "summer 2019"),
+    ],
+)
+def test_a_date_is_made_absolute(text: str, label: str) -> None:
+    assert labels(text) == [label]
+
+
+@pytest.mark.parametrize("text", ["soon", "a few weeks ago", "we may march on", "I did it in two weeks", "sunny days", "2023-13-45", ""])
+def test_what_only_guesswork_could_resolve_is_left_out(text: str) -> None:
+    assert labels(text) == []
+
+
+def test_several_dates_come_in_order_and_the_longer_reading_wins() -> None:
+    assert labels("Yesterday, then on 3 May 2022, then next year") == ["7 May 2023", "3 May 2022", "2024"]
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(
+            ["last", "next", "this", "two", "weeks", "ago", "May", "Friday", "2022", "3", "on", "in", "summer", "tomorrow", ",", "."]
+        )
+    ).map(" ".join),
+    said_on=st.dates(date(1, 1, 1), date.max),
+)
+def test_any_text_gives_ordered_mentions_that_do_not_overlap(text: str, said_on: date) -> None:
+    mentions = resolve_dates(text, said_on)
+
+    assert all(one.end <= other.start for one, other in pairwise(mentions))
+    assert all(mention.first <= mention.last and 0 <= mention.start < mention.end <= len(text) for mention in mentions)
+
+
+@given(st.dates(date(2000, 1, 1), date(2100, 1, 1)), st.integers(1, 99))
+def test_days_ago_are_exact(said_on: date, count: int) -> None:
+    assert resolve_dates(f"{count} days ago", said_on)[0].first == said_on - timedelta(days=count)
+
+
+@given(st.dates(date(2000, 1, 1), date(2100, 1, 1)), st.sampled_from(["Monday", "Wednesday", "Sunday"]))
+def test_last_and_next_weekday_lie_within_a_week(said_on: date, weekday: str) -> None:
+    last, following = resolve_dates(f"last {weekday} and next {weekday}", said_on)
+
+    assert timedelta(0) < said_on - last.first <= timedelta(days=7)
+    assert timedelta(0) < following.first - said_on <= timedelta(days=7)
+    assert last.first.strftime("%A") == following.first.strftime("%A") == weekday
+
+
+def test_the_tense_is_asked_for_by_those_readings_only_that_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def noting(text: str, start: int, end: int) -> str:
+        asked.append(text[start:end])
+        return "past"
+
+    monkeypatch.setattr(dates, "tense_around", noting)
+
+    resolve_dates("2023-05-01, since March 2020, two weeks ago, on Friday, yesterday, last June, on 3 January 2021", MONDAY)
+
+    assert asked == ["3 January", "on Friday"]
+
+
+def test_the_tense_of_what_stands_far_away_says_nothing() -> None:
+    assert labels(f"we met {'and so on ' * 100} on Thursday") == ["11 May 2023"]
+    assert labels("we met on Thursday") == ["4 May 2023"]
+
+
+@pytest.mark.parametrize("text", ['{"on": "2023-05-08"}, ' * 20_000, "on Friday, " * 20_000])
+def test_a_sentence_without_an_end_is_read_in_one_go(text: str) -> None:
+    assert len(resolve_dates(text, MONDAY)) == 20_000

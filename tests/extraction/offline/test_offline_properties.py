@@ -1,0 +1,172 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extraction.drafts import Tally
+from extraction.offline.dates import resolve_dates
+from extraction.offline.meanings import Meaning, meaning_of
+from extraction.offline.properties import properties_of
+from extraction.offline.quantities import Quantity, quantities_of
+from extraction.offline.tool_properties import tool_properties
+from extraction.offline.turns import Passage, Turn, turns_of
+from memory.records import Message, ToolCall
+from memory.schema import EventType, Property, coerce_properties
+
+
+def event_type(name: str = "note", **properties: str) -> EventType:
+    """A type whose properties are given as ``name="value_type: description"``."""
+    parted = {key: value.partition(": ") for key, value in properties.items()}
+    return EventType(
+        name=name,
+        description="",
+        properties=tuple(Property(name=key, value_type=kind, description=told) for key, (kind, _, told) in parted.items()),  # type: ignore[arg-type]
+    )
+
+
+def turns(*said: tuple[str, str]) -> list[Turn]:
+    messages = [
+        Message.model_validate(
+            {"tenant": "t", "user": "u", "session": "s", "speaker": who, "text": text, "event_time": "2024-09-02T09:00:00Z"}
+        )
+        for who, text in said
+    ]
+    return turns_of(messages, recalled=frozenset(), tally=Tally())
+
+
+def passage(spoken: list[Turn], index: int, text: str) -> Passage:
+    mentions = resolve_dates(text, spoken[index].message.event_time.date())
+    return Passage(index=index, text=text, asked=None, mentions=tuple(mentions))
+
+
+def properties(text: str, kind: EventType, *, topic: str = "load test, peak") -> dict[str, object]:
+    spoken = turns(("Ruth", "Who takes it?"), ("Pavel", text))
+    return dict(properties_of(kind, spoken, passage(spoken, 1, text), topic=topic))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("5.2 km in 34 minutes", [(5.2, "km", None), (34, "minute", None)]),
+        ("a 9 out of 10", [(9, "", 10)]),
+        ("Four out of five.", [(4, "", 5)]),
+        ("85/100 on it", [(85, "", 100)]),
+        ("18,000 euros or $7.50", [(18000, "euro", None), (7.5, "dollar", None)]),
+        ("two and a half minutes", [(2.5, "minute", None)]),
+        ("12% more", [(12, "percent", None)]),
+        ("three pairs", [(3, "pair", None)]),
+        ("3pm on sql_2", [(3, "pm", None)]),
+        ("no numbers", []),
+    ],
+)
+def test_numbers_come_with_their_unit_and_scale(text: str, found: list[tuple[float, str, float | None]]) -> None:
+    assert [(each.value, each.unit, each.out_of) for each in quantities_of(text) if each.unit or each.out_of] == found
+
+
+@given(st.text(max_size=80))
+def test_any_text_gives_finite_numbers(text: str) -> None:
+    assert all(isinstance(each, Quantity) and abs(each.value) < float("inf") for each in quantities_of(text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("int64: How long it took, in minutes.", "I ran for 34 minutes", {"it": 34}),
+        ("float32: How far it went, in kilometres.", "It was 3 miles", {"it": pytest.approx(4.828032)}),
+        ("int64: From 1 (very bad) to 10 (very good).", "a 9 out of 10 today", {"it": 9}),
+        ("int64: From 1 to 5.", "a 9 out of 10 today", {}),
+        ("float32: What one costs.", "34 minutes", {}),
+    ],
+)
+def test_a_number_is_taken_only_where_unit_or_scale_say_so(kind: str, text: str, value: dict[str, object]) -> None:
+    assert properties(text, event_type(it=kind)) == value
+
+
+def test_units_are_converted_into_the_one_of_the_propertys_name() -> None:
+    assert properties("about an hour, or 1.5 hours", event_type(minutes="int64"))["minutes"] == 60
+    assert properties("it takes 2 weeks", event_type(estimate_days="float32"))["estimate_days"] == 14
+    assert properties("it cost 18,000 euros", event_type(price="float32"))["price"] == 18000
+    assert properties("we have 12 cats", event_type(price="float32", minutes="int64")) == {}
+
+
+def test_text_properties_are_filled_by_their_meaning() -> None:
+    kind = event_type(
+        "action_item",
+        topic="string: The topic.",
+        task="string: What is to be done.",
+        owner="string: Who does it, by name.",
+        due="string: As YYYY-MM-DD.",
+        kind="string: Such work, such as testing or writing.",
+        unknown="string: Nothing that a rule knows.",
+    )
+
+    assert properties("Fine. I will finish the testing of the refund endpoint by Friday.", kind) == {
+        "topic": "load test",
+        "task": "Pavel will finish the testing of the refund endpoint by Friday (6 September 2024).",
+        "owner": "Pavel",
+        "due": "2024-09-06",
+        "kind": "testing",
+    }
+
+
+def test_a_statement_in_the_middle_has_the_dates_of_its_own() -> None:
+    said = "Yesterday I slept. Tomorrow I will finish the whole testing of the refund endpoint. Then on Friday I rest."
+
+    assert properties(said, event_type(task="string"))["task"] == (
+        "Tomorrow (3 September 2024) Pavel will finish the whole testing of the refund endpoint."
+    )
+
+
+def test_an_owner_is_the_one_who_is_named_where_the_speaker_is_not_meant() -> None:
+    assert properties("Ruth takes the scripts.", event_type(owner="string"))["owner"] == "Ruth"
+    assert properties("Somebody takes the scripts.", event_type(owner="string")) == {}
+
+
+@pytest.mark.parametrize(("text", "likes"), [("I love khachapuri", True), ("I can't stand mushrooms", False), ("It is a mushroom", None)])
+def test_liking_is_told_by_its_words(text: str, likes: bool | None) -> None:
+    assert properties(text, event_type(likes="bool")).get("likes") is likes
+
+
+def test_a_tool_call_tells_only_what_it_knows() -> None:
+    kind = event_type(
+        tool_name="string",
+        success="bool",
+        failure="int64",
+        failed="bool",
+        duration_s="float32",
+        error="string",
+        args="string",
+        note="string",
+    )
+    call = ToolCall(name="web", arguments={"q": 1}, success=True, duration_ms=1500)
+
+    assert tool_properties(kind, call, goal=None) == {
+        "tool_name": "web",
+        "success": True,
+        "failure": 0,
+        "failed": False,
+        "duration_s": 1.5,
+        "args": '{"q":1}',
+    }
+    assert tool_properties(kind, ToolCall(name="web"), goal=None) == {"tool_name": "web"}
+
+
+def test_names_are_read_in_any_case() -> None:
+    assert meaning_of("toolName") is meaning_of("tool_name") is meaning_of("Tool-Name") is Meaning.TOOL
+    assert meaning_of("xyz") is None
+
+
+@given(st.text(max_size=200))
+def test_whatever_is_said_the_properties_keep_their_types(text: str) -> None:
+    kind = event_type(
+        minutes="int64",
+        price="float32",
+        likes="bool",
+        what="string",
+        people="list<string>",
+        keywords="list<string>",
+        when="string",
+        place="string",
+    )
+    spoken = turns(("Ruth", text or "x"))
+    if spoken:
+        assert coerce_properties(kind, properties_of(kind, spoken, passage(spoken, 0, spoken[0].text), topic="a, b")).dropped == ()

@@ -1,0 +1,76 @@
+"""What a session tells twice is laid down once."""
+
+from extraction.offline.extractor import OfflineExtractor
+from extraction.one_pass.answer.reading import MAX_ITEMS
+from extraction.port import ExtractionContext
+from memory.records import Extraction
+from memory.schema import scenario
+from runtime.session_notes import NotedEvent
+from tests.extraction.offline.offline_windows import CountingEmbedder, window_of
+
+BREAD = "My brother Jonas bakes bread in Oslo."
+
+
+async def extract(*texts: str, embedder: CountingEmbedder | None = None, noted: tuple[NotedEvent, ...] = ()) -> Extraction:
+    return await OfflineExtractor(embedder=embedder or CountingEmbedder()).extract(
+        window_of(*texts), scenario("companion"), ExtractionContext(session_events=noted)
+    )
+
+
+def noted(extraction: Extraction) -> tuple[NotedEvent, ...]:
+    return tuple(NotedEvent(each.type, each.content, each.properties, each.event_time) for each in extraction.events)
+
+
+def dropped(extraction: Extraction) -> dict[tuple[str, str], int]:
+    return {(each.what, each.reason): each.count for each in extraction.dropped}
+
+
+async def test_the_same_sentence_twice_is_one_event_that_rests_on_both() -> None:
+    extraction = await extract(BREAD, BREAD)
+
+    assert [event.message_ids for event in extraction.events] == [["m0", "m1"]]
+    assert dropped(extraction)["event", "duplicate"] == 1
+
+
+async def test_what_an_earlier_window_laid_down_is_not_laid_down_again() -> None:
+    first = await extract(BREAD)
+
+    second = await extract(BREAD, "My sister Lene paints a boat in Bergen.", noted=noted(first))
+
+    assert len(first.events) == 1
+    assert [event.message_ids for event in second.events] == [["m1"]]
+    assert dropped(second)["event", "laid_down_before"] == 1
+
+
+async def test_what_differs_in_a_name_or_a_number_stays() -> None:
+    extraction = await extract("Jonas bought 3 boats in Oslo.", "Jonas bought 4 boats in Oslo.", "Jonas bought 4 boats in Bergen.")
+
+    assert len(extraction.events) == 3
+
+
+async def test_only_where_words_repeat_contents_are_embedded() -> None:
+    different, repeated = CountingEmbedder(), CountingEmbedder()
+
+    await extract(BREAD, "My sister Lene paints a boat in Bergen.", embedder=different)
+    await extract(BREAD, BREAD, embedder=repeated)
+
+    assert different.embedded == 4
+    assert repeated.embedded == 6
+
+
+async def test_keywords_of_joined_events_stay_bounded() -> None:
+    extraction = await extract(*[BREAD] * 3 * MAX_ITEMS)
+
+    assert len(extraction.events) < MAX_ITEMS
+    assert all(len(event.keywords) <= 12 for event in extraction.events)
+
+
+async def test_what_one_message_says_over_and_over_is_embedded_once() -> None:
+    embedder = CountingEmbedder()
+    line = f"{' '.join(f'word{place}' for place in range(60))}."
+
+    extraction = await extract(" ".join([line] * 500), embedder=embedder)
+
+    assert len(extraction.events) == 1
+    assert embedder.embedded == 2
+    assert dropped(extraction)["event", "duplicate"] == 499

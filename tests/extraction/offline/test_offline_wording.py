@@ -1,0 +1,152 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extraction.offline.contents import event_time_of, with_dates
+from extraction.offline.cues import asks, closes, ends_in_question, points_back, replies
+from extraction.offline.dates import resolve_dates
+from extraction.offline.keywords import KeywordRanker
+from extraction.offline.noise import content_words, is_filler, only_asks
+from extraction.offline.person import first_to_third_person, second_to_third_person
+from extraction.offline.sentences import pieces_of, questions_of, sentences_of
+from memory.tokens import estimate_tokens
+
+SAID_AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I'm moving, and my dog too.", "Ann is moving, and Ann's dog too."),
+        ("I've been there; it did me good", "Ann has been there; it did Ann good"),
+        ("I really love tea and I study law", "Ann really loves tea and Ann studies law"),
+        ("Shall I start? What can I do?", "Shall Ann start? What can Ann do?"),
+        ("am I late? I don't think so", "is Ann late? Ann doesn't think so"),
+        ("i think I’ll go", "Ann thinks Ann will go"),
+        ("That book is mine", "That book is Ann's"),
+        ("The imprint is fine", "The imprint is fine"),
+    ],
+)
+def test_the_first_person_becomes_the_speaker(said: str, told: str) -> None:
+    assert first_to_third_person(said, "Ann") == told
+
+
+def test_a_name_with_a_backslash_or_braces_is_taken_as_it_is() -> None:
+    assert first_to_third_person("I'm me, my way", r"A\1{x}") == r"A\1{x} is A\1{x}, A\1{x}'s way"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Do you have pets?", "does Ann have pets?"),
+        ("Have you moved? How are you?", "has Ann moved? How is Ann?"),
+        ("Is that your own idea?", "Is that Ann's own idea?"),
+    ],
+)
+def test_the_second_person_becomes_the_listener(said: str, told: str) -> None:
+    assert second_to_third_person(said, "Ann") == told
+
+
+def test_absolute_dates_stand_behind_relative_ones_and_their_possessives() -> None:
+    text = "Yesterday's lunch, last week's walk, on 3 May 2022."
+
+    dated = with_dates(text, resolve_dates(text, SAID_AT.date()))
+
+    assert dated == "Yesterday's (7 May 2023) lunch, last week's (week of 1 May 2023) walk, on 3 May 2022."
+
+
+@pytest.mark.parametrize(
+    ("text", "day"), [("I ran yesterday", "2023-05-07"), ("I will run tomorrow", "2023-05-08"), ("I run", "2023-05-08")]
+)
+def test_an_event_is_dated_in_the_past_or_when_it_was_said(text: str, day: str) -> None:
+    assert event_time_of(resolve_dates(text, SAID_AT.date()), SAID_AT).date().isoformat() == day
+
+
+@pytest.mark.parametrize("text", ["Hey Mel! Good to see you!", "Thanks, bye!", "Wow, that's great!", "ok", "", "See you soon, take care!"])
+def test_greetings_and_thanks_are_fillers(text: str) -> None:
+    assert is_filler(text, names=frozenset({"mel"}))
+
+
+@pytest.mark.parametrize("text", ["My dog died.", "It was a 9.", "Bergen is lovely and rainy", "The query timed out"])
+def test_what_has_content_is_no_filler(text: str) -> None:
+    assert not is_filler(text)
+
+
+def test_questions_alone_only_ask() -> None:
+    assert only_asks("Great! How old is your cat?")
+    assert not only_asks("My cat is seven. How old is yours?")
+    assert not only_asks("My cat is seven.")
+
+
+def test_sentences_end_at_marks_and_lines_but_not_at_abbreviations() -> None:
+    assert sentences_of('Dr. Okafor said "Stop!" Then I left.\nAt 5.2 km? Yes…') == [
+        'Dr. Okafor said "Stop!"',
+        "Then I left.",
+        "At 5.2 km?",
+        "Yes…",
+    ]
+    assert questions_of("Hi. Who? Me. Why not?") == ["Who?", "Why not?"]
+
+
+@given(st.text(alphabet="ab .!?\n", max_size=300), st.integers(1, 20))
+def test_pieces_hold_all_that_was_said_in_order_and_are_bounded_a_sentence_at_twice_the_size(text: str, tokens: int) -> None:
+    pieces = pieces_of(text, tokens=tokens)
+
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    assert all(estimate_tokens(piece) <= tokens or len(sentences_of(piece)) == 1 for piece in pieces)
+    assert all(estimate_tokens(piece) <= 2 * tokens for piece in pieces)
+
+
+@pytest.mark.parametrize("text", ["word " * 5000, "x" * 30_000, "a" + " " * 30_000 + "b", '{"on":"2023-05-08"},' * 2000, "字" * 9000])
+def test_a_sentence_without_an_end_is_cut(text: str) -> None:
+    pieces = pieces_of(text, tokens=120)
+
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    assert all(len(piece) <= 1000 and estimate_tokens(piece) <= 120 for piece in pieces)
+
+
+def test_data_is_cut_behind_its_marks() -> None:
+    pieces = pieces_of('{"on":"2023-05-08"},' * 200, tokens=120)
+
+    assert all(not piece[-1].isalnum() for piece in pieces)
+
+
+def test_abbreviations_without_end_are_read_once() -> None:
+    assert len(sentences_of("Dr. " * 150_000)) == 1
+
+
+def test_keywords_are_the_rare_words_and_neither_names_of_speakers_nor_times() -> None:
+    texts = ["Ann paints the harbour every week", "Ann paints watercolours of Bergen, last year of Oslo", "Ann paints at night"]
+    ranker = KeywordRanker(texts, names=["Ann"])
+
+    keywords = ranker.keywords(texts[1], limit=4)
+
+    assert "paints watercolours" in keywords
+    assert {"bergen", "oslo"} <= set(keywords)
+    assert not {"ann", "last", "year"} & {word for keyword in keywords for word in keyword.split()}
+
+
+@given(st.lists(st.text(alphabet="abc ,.", max_size=30), max_size=5), st.integers(0, 6))
+def test_keywords_come_from_the_text_and_never_twice(texts: list[str], limit: int) -> None:
+    ranker = KeywordRanker(texts)
+    for text in texts:
+        keywords = ranker.keywords(text, limit=limit)
+        words = [word for keyword in keywords for word in keyword.split()]
+
+        assert len(keywords) <= limit
+        assert len(words) == len(set(words))
+        assert set(words) <= set(content_words(text))
+
+
+def test_cues_know_openers_answers_and_goodbyes() -> None:
+    assert closes("you're welcome, have a great day")
+    assert not closes("i need a hotel")
+    assert replies("Yes, on Monday")
+    assert not replies("Tell me about Monday")
+    assert points_back("i like them")
+    assert not points_back("i like cats")
+    assert asks("why? because")
+    assert not ends_in_question("why? because")
+    assert ends_in_question("because why ? ")

@@ -1,0 +1,314 @@
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from extraction.drafts import Draft
+from extraction.one_pass.answer.items import gather
+from extraction.one_pass.answer.reading import Rules, read_answer
+from memory.hashing import content_hash
+from memory.keys import entity_key
+from memory.records import Window
+from memory.schema import MemorySchema, parse_schema
+from tests.extraction.conftest import BEGIN, BuildWindow
+
+EVENT = {"type": "life_event", "msgs": [1], "content": "Alice moved to Oslo.", "place": "Oslo", "weight": 7}
+PATCH = {"type": "profile", "field": "home", "msgs": [1], "search": "Bergen", "replace": "Oslo"}
+SEGMENT = {"topic": "Moving", "ranges": [[1, 2]]}
+
+
+@pytest.fixture
+def window(window_of: BuildWindow) -> Window:
+    return window_of("Hi!", "I moved to Oslo yesterday.", "From Bergen.", "Nice weather.")
+
+
+def read(window: Window, schema: MemorySchema, hashes: frozenset[str] = frozenset(), /, **lists: Any) -> Draft:
+    return read_answer(gather(json.dumps(lists)), Rules(window, schema, hashes))
+
+
+def dropped(draft: Draft) -> dict[tuple[str, str], int]:
+    return {(each.what, each.reason): each.count for each in draft.tally.as_dropped()}
+
+
+def test_a_good_answer_is_kept_whole(window: Window, schema: MemorySchema) -> None:
+    draft = read(
+        window, schema, segments=[SEGMENT], events=[{**EVENT, "date": "2023-05-07", "keywords": ["Oslo", "oslo", "move"]}], patches=[PATCH]
+    )
+
+    (event,) = draft.events
+    assert draft.segments[0].ranges == ((1, 2),)
+    assert (event.type, event.segment, event.messages, event.properties) == ("life_event", 0, (1,), {"place": "Oslo"})
+    assert event.importance == pytest.approx(0.7)
+    assert event.keywords == ("oslo", "move")
+    assert event.event_time == datetime(2023, 5, 7, tzinfo=UTC)
+    assert event.said_at == BEGIN + timedelta(minutes=1)
+    assert (draft.patches[0].entity_key, draft.patches[0].search) == (entity_key("alice"), "Bergen")
+    assert dropped(draft) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"type": "wedding"}, ("event", "unknown_type")),
+        ({"type": 7}, ("event", "unknown_type")),
+        ({"content": "  "}, ("event", "no_content")),
+        ({"content": None}, ("event", "no_content")),
+        ({"msgs": []}, ("event", "no_evidence")),
+        ({"msgs": ["x"]}, ("event", "no_evidence")),
+    ],
+)
+def test_a_bad_event_is_dropped_alone_with_its_reason(
+    window: Window, schema: MemorySchema, change: dict[str, Any], reason: tuple[str, str]
+) -> None:
+    draft = read(window, schema, segments=[SEGMENT], events=[{**EVENT, **change}, EVENT])
+
+    assert [event.content for event in draft.events] == [EVENT["content"]]
+    assert dropped(draft)[reason] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"type": "life_event"}, "unknown_type"),
+        ({"field": "age"}, "unknown_field"),
+        ({"type": "progress", "field": "mean", "key": ["algebra"]}, "unknown_field"),
+        ({"search": "Oslo"}, "no_change"),
+        ({"msgs": [99]}, "no_evidence"),
+        ({"type": "progress", "field": "gaps"}, "bad_key"),
+        ({"type": "progress", "field": "gaps", "key": [""]}, "bad_key"),
+    ],
+)
+def test_a_bad_patch_is_dropped_alone_with_its_reason(window: Window, schema: MemorySchema, change: dict[str, Any], reason: str) -> None:
+    draft = read(window, schema, patches=[{**PATCH, **change}, PATCH])
+
+    assert [patch.replace for patch in draft.patches] == ["Oslo"]
+    assert dropped(draft)["patch", reason] == 1
+
+
+@pytest.mark.parametrize("key", ["algebra", ["algebra"], ["alice", "algebra"], ["mallory", "algebra"]])
+def test_a_patch_reaches_only_the_windows_own_user(window: Window, schema: MemorySchema, key: Any) -> None:
+    (patch,) = read(window, schema, patches=[{**PATCH, "type": "progress", "field": "gaps", "key": key}]).patches
+
+    assert patch.entity_key == entity_key("alice", "algebra")
+
+
+def test_values_of_a_wrong_type_are_brought_to_it_or_dropped_alone(window: Window, schema: MemorySchema) -> None:
+    given = {"place": 7, "people": "Bob", "count": "3", "colour": "red"}
+    exercise = {"type": "Exercise", "msgs": "1, 2", "content": 5, "props": {"score": "high", "right": "yes"}, "weight": "9"}
+    draft = read(window, schema, segments=[SEGMENT], events=[{**EVENT, "props": given, "msgs": ["[1]", 2.0]}, exercise])
+
+    first, second = draft.events
+    assert (first.properties, first.messages) == ({"place": "7", "people": ["Bob"], "count": 3}, (1, 2))
+    assert (second.type, second.messages, second.content, second.properties) == ("exercise", (1, 2), "5", {"right": True})
+    assert second.importance == pytest.approx(0.9)
+    assert dropped(draft) == {("property", "unknown_property"): 1, ("property", "not_float32"): 1}
+
+
+def test_properties_are_read_beside_an_events_fields_and_in_an_object_of_their_own(window: Window, schema: MemorySchema) -> None:
+    beside = {**EVENT, "place": "Rome", "count": 3, "colour": "red", "props": {"place": "Oslo"}}
+    draft = read(window, schema, events=[beside, {**EVENT, "content": "Alice lives in Oslo.", "props": "Oslo"}])
+
+    assert [event.properties for event in draft.events] == [{"place": "Oslo", "count": 3}, {"place": "Oslo"}]
+    assert dropped(draft) == {("property", "not_an_object"): 1, ("property", "unknown_property"): 1}
+
+
+@pytest.mark.parametrize("blank", ["", "  ", None, "null", "NULL"])
+def test_a_blank_stands_for_what_was_not_said(window: Window, schema: MemorySchema, blank: str | None) -> None:
+    given = {"place": blank, "count": blank, "people": ["Bob", blank]}
+    draft = read(window, schema, events=[{**EVENT, "props": given, "date": blank}])
+
+    assert draft.events[0].properties == {"people": ["Bob"]}
+    assert draft.events[0].event_time == draft.events[0].said_at
+    assert dropped(draft) == {}
+
+
+@pytest.mark.parametrize(
+    ("weight", "importance"),
+    [
+        (0, 0),
+        (10, 1),
+        (1, 0.1),
+        (0.8, 0.8),
+        (1.0, 1),
+        (99, 1),
+        (-3, 0),
+        (10**30, 1),
+        (-(10**30), 0),
+        (10**399, 0.5),
+        ("x", 0.5),
+        (None, 0.5),
+    ],
+)
+def test_weights_become_importances(window: Window, schema: MemorySchema, weight: Any, importance: float) -> None:
+    assert read(window, schema, events=[{**EVENT, "weight": weight}]).events[0].importance == pytest.approx(importance)
+
+
+def test_numbers_without_end_break_nothing(window: Window, schema: MemorySchema) -> None:
+    endless = 10**399
+    bad = {**EVENT, "content": endless}
+    odd = {**EVENT, "msgs": [1, endless], "props": {"place": endless}, "weight": endless, "date": endless}
+    draft = read(window, schema, events=[bad, odd], patches=[{**PATCH, "search": endless, "replace": endless}])
+    (event,) = draft.events
+    assert (event.messages, event.properties, event.importance) == ((1,), {}, 0.5)
+    assert dropped(draft)["event", "no_content"] == 1
+
+
+def test_places_out_of_range_are_dropped_alone(window: Window, schema: MemorySchema) -> None:
+    draft = read(
+        window, schema, segments=[{"topic": "All", "ranges": [[2, 40], [90, 91], "0-1"]}], events=[{**EVENT, "msgs": [1, 4, -1, 1e9]}]
+    )
+
+    assert draft.segments[0].ranges == ((0, 3),)
+    assert draft.events[0].messages == (1,)
+    assert dropped(draft) == {("message", "bad_index"): 5}
+
+
+@pytest.mark.parametrize(
+    ("given", "ranges"),
+    [
+        ([0, 2], ((0, 2),)),
+        ([[0], [2]], ((0, 0), (2, 2))),
+        ([[0, 1, 3]], ((0, 1), (3, 3))),
+        ([0, 1, 3], ((0, 1), (3, 3))),
+        (["2-1", 3.0], ((1, 3),)),
+        ("0 to 1", ((0, 1),)),
+        (2, ((2, 2),)),
+    ],
+)
+def test_ranges_are_read_in_other_forms(window: Window, schema: MemorySchema, given: Any, ranges: Any) -> None:
+    draft = read(window, schema, segments=[{"topic": "Moving", "ranges": given}])
+
+    assert draft.segments[0].ranges == ranges
+    assert dropped(draft) == {}
+
+
+@pytest.mark.parametrize(
+    ("messages", "ranges", "segment"),
+    [
+        ([1], [[[1, 2]]], 0),
+        ([3], [[[1, 2]]], None),
+        ([3], [], None),
+        ([0, 3], [[[1, 2]], [[0, 0], [3, 3]]], 1),
+        ([1, 3], [[[3, 3]], [[1, 2]]], 1),
+        ([3, 1], [[[3, 3]], [[1, 2]]], 0),
+        ([3, 1, 2], [[[3, 3]], [[1, 2]]], 1),
+        ([1], [[[0, 2]], [[1, 1]]], 0),
+    ],
+)
+def test_an_event_belongs_to_the_segment_that_holds_most_of_its_messages(
+    window: Window, schema: MemorySchema, messages: list[int], ranges: list[list[list[int]]], segment: int | None
+) -> None:
+    segments = [{"topic": f"topic {place}", "ranges": each} for place, each in enumerate(ranges)]
+    draft = read(window, schema, segments=[{"topic": ""}, *segments], events=[{**EVENT, "msgs": messages}])
+
+    assert draft.events[0].segment == segment
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2023", datetime(2023, 1, 1, tzinfo=UTC)),
+        ("2023-04", datetime(2023, 4, 1, tzinfo=UTC)),
+        ("2023/04/02", datetime(2023, 4, 2, tzinfo=UTC)),
+        ("2023-05-07T18:30", datetime(2023, 5, 7, 18, 30, tzinfo=UTC)),
+        ("2023-05-07T18:30:05.5+02:00", datetime(2023, 5, 7, 18, 30, 5, tzinfo=timezone(timedelta(hours=2)))),
+        ("2023-05-08", BEGIN + timedelta(minutes=1)),
+        (None, BEGIN + timedelta(minutes=1)),
+        ("", BEGIN + timedelta(minutes=1)),
+    ],
+)
+def test_dates_are_read(window: Window, schema: MemorySchema, date: Any, expected: datetime) -> None:
+    draft = read(window, schema, events=[{**EVENT, "date": date}])
+
+    assert draft.events[0].event_time == expected
+    assert dropped(draft) == {}
+
+
+@pytest.mark.parametrize("date", ["yesterday", "2023-13-45", "9999-01-01", "0001-01-01", 20230507, ["2023"]])
+def test_a_date_that_is_none_leaves_the_time_it_was_said(window: Window, schema: MemorySchema, date: Any) -> None:
+    draft = read(window, schema, events=[{**EVENT, "date": date}])
+
+    assert draft.events[0].event_time == draft.events[0].said_at
+    assert dropped(draft) == {("property", "bad_date"): 1}
+
+
+def test_repeated_items_are_kept_once(window: Window, schema: MemorySchema) -> None:
+    draft = read(window, schema, segments=[SEGMENT] * 3, events=[EVENT] * 50, patches=[PATCH] * 4)
+
+    assert (len(draft.segments), len(draft.events), len(draft.patches)) == (1, 1, 1)
+    assert dropped(draft) == {("segment", "repeated"): 2, ("event", "repeated"): 49, ("patch", "repeated"): 3}
+
+
+def test_endless_lists_are_bounded(window: Window, schema: MemorySchema) -> None:
+    draft = read(window, schema, events=[{**EVENT, "content": f"Alice saw {number} birds."} for number in range(500)])
+
+    assert len(draft.events) == 200
+    assert dropped(draft) == {("event", "too_many"): 300}
+
+
+def test_a_text_that_falls_into_a_loop_is_cut(window: Window, schema: MemorySchema) -> None:
+    draft = read(window, schema, events=[{**EVENT, "content": "Alice moved to Oslo" + " and then to Oslo" * 90}])
+
+    assert draft.events[0].content == "Alice moved to Oslo and then to Oslo"
+
+
+def test_no_evidence_points_to_what_a_recall_put_there(window_of: BuildWindow, schema: MemorySchema) -> None:
+    echo = "Alice lives in Bergen."
+    window = window_of(
+        {"text": "As I recall, Alice has a dog.", "role": "assistant", "from_recall": True}, f"  {echo} ", "I moved.", f"- {echo}\nTrue?"
+    )
+    segments = [{"topic": "All", "ranges": [[0, 3]]}]
+    events = [
+        {**EVENT, "msgs": [2, 0, 1]},
+        {**EVENT, "content": "Alice has a dog.", "msgs": [0]},
+        {**EVENT, "content": "Alice lives in Bergen", "msgs": [1]},
+        {**EVENT, "content": echo, "msgs": [2]},
+        {**EVENT, "content": "Alice asked whether it is true.", "msgs": [0, 3, 2]},
+    ]
+    draft = read(window, schema, frozenset({content_hash(echo)}), segments=segments, events=events, patches=[{**PATCH, "msgs": [0]}])
+
+    assert draft.segments[0].ranges == ((2, 3),)
+    assert [event.messages for event in draft.events] == [(2,), (3, 2)]
+    assert dropped(draft) == {("event", "recalled"): 3, ("patch", "recalled"): 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"answer": {"events": [EVENT]}}),
+        json.dumps([EVENT]),
+        json.dumps(EVENT),
+        f"{json.dumps(EVENT)}\n{json.dumps(EVENT | {'msgs': [2]})}",
+        json.dumps({"events": EVENT}),
+    ],
+)
+def test_an_answer_is_found_in_other_forms(window: Window, schema: MemorySchema, text: str) -> None:
+    assert read_answer(gather(text), Rules(window, schema)).events[0].content == EVENT["content"]
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"segments": [], "events": [], "patches": []}', '```json\n{"events": []}\n```'])
+def test_an_empty_answer_is_an_answer(text: str) -> None:
+    assert gather(text).found
+
+
+@pytest.mark.parametrize("text", ["", "No.", '{"error": "busy"}', "[1, 2]", '"events"'])
+def test_something_else_is_no_answer(text: str) -> None:
+    assert not gather(text).found
+
+
+@pytest.mark.parametrize("lists", ["segments", "events", "patches"])
+@pytest.mark.parametrize("wrapped", ["[{event}]", "{event}\n{event}", '{{"answer": [{event}]}}', '{{"events": [{event}]}}'])
+def test_a_property_named_as_one_of_the_lists_hides_no_event(window: Window, lists: str, wrapped: str) -> None:
+    properties = [{"PropertyName": lists, "PropertyValueType": "list<string>"}]
+    schema = parse_schema([{"EventType": "concert", "Description": "A concert.", "Properties": properties}])
+    event = json.dumps({"type": "concert", "msgs": [1], "content": "Alice heard a concert.", lists: ["one", "two"]})
+    draft = read_answer(gather(wrapped.format(event=event)), Rules(window, schema))
+
+    assert [each.properties for each in draft.events] == [{lists: ["one", "two"]}]
+
+
+def test_an_answer_with_a_type_and_a_content_of_its_own_is_an_answer(window: Window, schema: MemorySchema) -> None:
+    draft = read_answer(gather(json.dumps({"type": "memories", "content": "All that was said.", "events": [EVENT]})), Rules(window, schema))
+
+    assert [event.content for event in draft.events] == [EVENT["content"]]

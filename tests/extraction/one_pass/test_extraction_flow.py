@@ -1,0 +1,179 @@
+"""The course of an extraction, played by hand: the flow asks, the test answers."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from extraction.drafts import Draft
+from extraction.one_pass.flow import Task, extraction_flow
+from extraction.port import ExtractionContext
+from memory.records import Window
+from memory.tokens import estimate_tokens
+from models.errors import ModelAnswerError
+from models.llm.port import LLMAnswer, LLMRequest
+from tests.extraction.conftest import BuildTask, BuildWindow
+
+SEGMENT = {"topic": "Moving", "ranges": [[0, 2]]}
+
+
+def event(content: str, place: int = 0) -> dict[str, Any]:
+    return {"type": "life_event", "msgs": [place], "content": content}
+
+
+def answer_text(*contents: str) -> str:
+    return json.dumps({"segments": [SEGMENT], "events": [event(content) for content in contents], "patches": []})
+
+
+def play(task: Task, answers: Sequence[str]) -> tuple[list[LLMRequest], Draft]:
+    """Runs the flow on the answers, all of which it has to ask for."""
+    flow = extraction_flow(task)
+    requests = [next(flow)]
+    for place, text in enumerate(answers):
+        try:
+            requests.append(flow.send(LLMAnswer(text=text, model="m", finish_reason="stop")))
+        except StopIteration as end:
+            assert place == len(answers) - 1
+            return requests, end.value
+    raise AssertionError("the flow asks for more")
+
+
+def reasons(draft: Draft) -> dict[tuple[str, str], int]:
+    return {(each.what, each.reason): each.count for each in draft.tally.as_dropped()}
+
+
+@pytest.fixture
+def window(window_of: BuildWindow) -> Window:
+    return window_of("I moved to Oslo.", "With Bob.", "Bye!")
+
+
+@pytest.fixture
+def task(task_of: BuildTask, window: Window) -> Task:
+    return task_of(window)
+
+
+def test_a_good_answer_costs_one_call(task: Task, window: Window) -> None:
+    (request,), draft = play(task, [answer_text("Alice moved.")])
+
+    assert [each.content for each in draft.events] == ["Alice moved."]
+    assert (request.tenant, request.stage, request.purpose, request.subject) == ("acme", "extraction", "extraction", window.id)
+    assert request.json_schema == task.answer_schema
+    assert request.max_tokens == task.max_tokens
+
+
+def test_small_talk_gives_nothing_and_is_no_fault(task: Task) -> None:
+    _, draft = play(task, ['{"segments": [], "events": [], "patches": []}'])
+
+    assert (draft.events, draft.patches, reasons(draft)) == ((), (), {})
+
+
+def test_an_answer_cut_off_is_kept_and_its_rest_asked_for_once(task: Task) -> None:
+    whole = answer_text("Alice moved.", "Bob came along.", "They left.")
+    cut_off = whole[: whole.index("They")]
+    requests, draft = play(task, [cut_off, json.dumps({"events": [event("They left.", 2)]})])
+
+    assert [each.content for each in draft.events] == ["Alice moved.", "Bob came along.", "They left."]
+    assert [each.segment for each in draft.events] == [0, 0, 0]
+    assert [each.role for each in requests[1].messages] == ["system", "user", "assistant", "user"]
+    assert requests[1].messages[:2] == requests[0].messages
+    assert json.loads(requests[1].messages[2].content)["events"] == [event("Alice moved."), event("Bob came along.")]
+    assert reasons(draft) == {}
+
+
+def test_a_continuation_that_begins_again_adds_only_what_is_new(task: Task) -> None:
+    whole = answer_text("Alice moved.", "Bob came along.", "They left.")
+    _, draft = play(task, [whole[: whole.index("They")], whole])
+
+    assert [each.content for each in draft.events] == ["Alice moved.", "Bob came along.", "They left."]
+    assert reasons(draft) == {("event", "repeated"): 2, ("segment", "repeated"): 1}
+
+
+@pytest.mark.parametrize("rest", ['{"events": [{"type": "life_event", "content": "cut', "That is all."])
+def test_an_answer_cut_off_twice_keeps_what_is_whole_and_counts_the_loss(task: Task, rest: str) -> None:
+    whole = answer_text("Alice moved.", "They left.")
+    _, draft = play(task, [whole[: whole.index("They")], rest])
+
+    assert [each.content for each in draft.events] == ["Alice moved."]
+    assert reasons(draft) == {("event", "truncated"): 1}
+
+
+def test_a_loop_is_cut_and_not_continued(task: Task) -> None:
+    looping = '{"segments": [], "events": [' + ", ".join([json.dumps(event("Alice moved."))] * 40)
+    _, draft = play(task, [looping + ", " + json.dumps(event("Alice moved."))[:20]])
+
+    assert [each.content for each in draft.events] == ["Alice moved."]
+    assert reasons(draft)["event", "truncated"] == 1
+
+
+@pytest.mark.parametrize("unit", ["so on and so on ", "\n", json.dumps(event("Alice moved.")) + ", "])
+def test_an_answer_that_loops_on_is_hung_up_on(task: Task, unit: str) -> None:
+    hang_up_if = next(extraction_flow(task)).hang_up_if
+    assert hang_up_if is not None
+    begun = answer_text("Alice moved.")[:-20] + '"}, '
+    lengths = [length for length in range(0, 2400, 50) if hang_up_if(begun + (unit * 2400)[:length])]
+
+    assert lengths
+    assert lengths == list(range(lengths[0], 2400, 50))
+    assert 400 <= lengths[0] <= 1400
+
+
+def test_an_answer_that_goes_on_is_not_hung_up_on(task: Task) -> None:
+    hang_up_if = next(extraction_flow(task)).hang_up_if
+    assert hang_up_if is not None
+    contents = [f"Alice saw {place} birds by the lake {'-' * place} and {' ' * place} went home." for place in range(100)]
+    text = json.dumps(json.loads(answer_text(*contents)), indent=12)
+
+    assert not any(hang_up_if(text[:length]) for length in range(0, len(text), 7))
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        ("I am sorry, I cannot do that.", "no JSON object"),
+        ("", "no JSON object"),
+        (json.dumps({"events": [{"type": "wedding", "content": "x", "msgs": [0]}]}), "1 event unknown_type"),
+        ('{"segments": [{"topic": "' + "so on and so on and " * 60, "cut off before its first whole event"),
+    ],
+)
+def test_an_answer_of_no_use_is_repaired_once_with_the_fault_in_hand(task: Task, bad: str, problem: str) -> None:
+    requests, draft = play(task, [bad, answer_text("Alice moved.")])
+
+    assert [each.content for each in draft.events] == ["Alice moved."]
+    assert problem in requests[1].messages[-1].content
+    assert requests[1].messages[2].role == "assistant"
+
+
+def test_an_answer_beyond_repair_carries_its_raw_text(task: Task, window: Window) -> None:
+    with pytest.raises(ModelAnswerError, match=window.id) as caught:
+        play(task, ["Never.", "Still not."])
+
+    assert "Never." in caught.value.raw
+    assert "Still not." in caught.value.raw
+
+
+def test_what_a_repair_could_not_change_is_no_fault(task_of: BuildTask, window_of: BuildWindow) -> None:
+    task = task_of(window_of({"text": "As I recall, you moved.", "from_recall": True}, "Hm.", "Well."))
+    _, draft = play(task, [answer_text("Alice moved.")])
+
+    assert reasons(draft) == {("event", "recalled"): 1}
+
+
+def test_another_attempt_is_asked_past_the_cache(task_of: BuildTask, window: Window) -> None:
+    (request,), _ = play(task_of(window, ExtractionContext(attempt=2)), [answer_text("Alice moved.")])
+
+    assert request.attempt == 2
+
+
+def test_no_request_of_a_flow_passes_its_bound(task_of: BuildTask, window_of: BuildWindow) -> None:
+    task = task_of(window_of(*["word " * 5000] * 20), ExtractionContext(session_summary="word " * 5000))
+    sizes = [sum(estimate_tokens(each.content) for each in request.messages) for request in play(task, ["no " * 9000, answer_text("x")])[0]]
+
+    bound = estimate_tokens(play(task, [answer_text("x")])[0][0].messages[0].content) + 1000 + 100 + 400 + 200 + task.max_tokens
+    assert max(sizes) <= bound
+
+
+def test_messages_that_were_cut_are_counted(task_of: BuildTask, window_of: BuildWindow) -> None:
+    _, draft = play(task_of(window_of("word " * 5000, "short", "short")), [answer_text("Alice moved.")])
+
+    assert reasons(draft) == {("message", "cut"): 1}

@@ -1,0 +1,260 @@
+"""The extractor as the stages build it, over a simulated endpoint behind a real HTTP server."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from extraction.build import build_extractor
+from extraction.one_pass.prompt.view import prompt_view
+from extraction.port import ExtractionContext, Extractor
+from loadtest.answers import extraction_answer
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.requests import Asked
+from memory.hashing import content_hash
+from memory.ids import event_id
+from memory.records import Extraction
+from memory.schema import MemorySchema, sample_conversation, scenario, scenario_names
+from memory.tokens import estimate_tokens
+from models.embedding.port import Embedder, Embedding
+from models.errors import BudgetExceededError, InputRefusedError, ModelAnswerError
+from models.llm.build import build_llm
+from models.llm.metrics import LLMMetrics
+from runtime.session_notes import NotedEvent
+from runtime.settings import BudgetSettings, LLMSettings, Settings
+from tests.extraction.conftest import BuildWindow, UsageList
+
+Say = Callable[[Asked], str]
+
+
+@asynccontextmanager
+async def extractor_over(
+    say: Say, embedder: Embedder, *, longest_answer: int = 6000, **budget: Any
+) -> AsyncIterator[tuple[Extractor, LLMSimulator]]:
+    async with LLMSimulator(answer=say) as simulator:
+        settings = Settings(
+            llm=LLMSettings(base_url=simulator.base_url, model="simulated", max_completion_tokens=longest_answer),
+            budget=BudgetSettings(**budget),
+        )
+        llm = build_llm(settings, redis=None, usage=UsageList(), metrics=LLMMetrics(CollectorRegistry()))
+        extractor = build_extractor(settings, embedder=embedder, llm=llm)
+        try:
+            yield extractor, simulator
+        finally:
+            await extractor.close()
+
+
+def is_about_pairs(asked: Asked) -> bool:
+    return asked.messages[-1][1].startswith("<<<pairs")
+
+
+def saying(*contents: str, same: list[int] | None = None) -> Say:
+    """Answers an extraction with an event for each content, resting on the message in its place."""
+    events = [{"type": "life_event", "msgs": [place], "content": content} for place, content in enumerate(contents)]
+    return lambda asked: json.dumps({"same": same or []} if is_about_pairs(asked) else {"segments": [], "events": events, "patches": []})
+
+
+async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+    window = window_of("I moved to Oslo.", "With my dog.")
+    async with extractor_over(saying("Alice moved to Oslo.", "Alice has a dog."), embedder) as (extractor, simulator):
+        extraction = await extractor.extract(window, schema, ExtractionContext(generation="g2"))
+
+    assert extractor.name == extraction.extractor == "llm:simulated"
+    assert [event.extractor for event in extraction.events] == ["llm:simulated"] * 2
+    assert [event.id for event in extraction.events] == [event_id(window.id, place, "g2") for place in range(2)]
+    assert [event.message_ids for event in extraction.events] == [["m0"], ["m1"]]
+    assert (extraction.generation, extraction.schema_name, extraction.message_ids) == ("g2", "tests", ["m0", "m1"])
+    assert extraction.window_end == window.messages[1].event_time
+    (usage,) = extraction.usage
+    assert (usage.tenant, usage.purpose, usage.subject, usage.calls) == ("acme", "extraction", window.id, 1)
+    assert usage.prompt_tokens == estimate_tokens(simulator.asked[0].prompt)
+    assert len(simulator.asked) == 1
+    assert simulator.asked[0].schema is not None
+
+
+@pytest.mark.parametrize("name", scenario_names())
+async def test_every_scenarios_conversation_is_extracted_whole(embedder: Embedder, window_of: BuildWindow, name: str) -> None:
+    whose = ("tenant", "user", "session")
+    window = window_of(*({key: value for key, value in turn.items() if key not in whose} for turn in sample_conversation(name)))
+    schema = scenario(name)
+    async with extractor_over(extraction_answer, embedder) as (extractor, _):
+        extraction = await extractor.extract(window, schema, ExtractionContext())
+
+    reached = {each for event in extraction.events for each in event.message_ids}
+    assert reached == set(extraction.message_ids)
+    assert {each.reason for each in extraction.dropped} <= {"duplicate"}
+    assert {each.schema_version for each in extraction.events} == {"1.0"}
+    assert Extraction.from_json(extraction.to_json()) == extraction
+
+
+async def test_the_same_window_gives_the_same_memories(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+    window = window_of("I moved to Oslo.", "With my dog.", "I have 3 cats.")
+    async with extractor_over(extraction_answer, embedder) as (extractor, simulator):
+        first = await extractor.extract(window, schema, ExtractionContext())
+        second = await extractor.extract(window, schema, ExtractionContext())
+
+    assert first.model_copy(update={"usage": []}) == second.model_copy(update={"usage": []})
+    assert len(simulator.asked) == len(first.usage) + len(second.usage)
+
+
+async def test_repetitions_become_one_and_only_doubtful_ones_are_asked_about(
+    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
+) -> None:
+    window = window_of(*"abcdef")
+    contents = (
+        "Alice moved to Oslo.",
+        "Alice moved to Oslo.  ",
+        "Bob has adopted a dog called Rex.",
+        "Bob adopted a dog named Rex.",
+        "Alice runs 5 km a week.",
+        "Alice runs 8 km a week.",
+    )
+    async with extractor_over(saying(*contents, same=[0]), embedder) as (extractor, simulator):
+        extraction = await extractor.extract(window, schema, ExtractionContext())
+
+    pairs = simulator.asked[1].messages[-1][1].splitlines()[1:-1]
+    assert pairs == ["[0] A: Bob has adopted a dog called Rex. | B: Bob adopted a dog named Rex."]
+    assert [event.content for event in extraction.events] == [contents[0], contents[2], contents[4], contents[5]]
+    assert [event.message_ids for event in extraction.events[:2]] == [["m0", "m1"], ["m2", "m3"]]
+    assert [usage.purpose for usage in extraction.usage] == ["extraction", "deduplication"]
+
+
+async def test_a_doubt_that_nobody_can_resolve_keeps_both(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+    contents = ("Bob has adopted a dog called Rex.", "Bob adopted a dog named Rex.")
+    # Enough for the extraction itself (its prompt and longest answer), but not for the question about the pair.
+    async with extractor_over(saying(*contents), embedder, longest_answer=150, hard_tokens=1450) as (extractor, simulator):
+        first = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
+
+    assert len(simulator.asked) == 1
+    assert [event.content for event in first.events] == list(contents)
+
+
+class RefusingEmbedder:
+    """Takes no text."""
+
+    name = "refusing"
+    dimension = 2
+
+    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
+        raise InputRefusedError("400")
+
+    async def embed_query(self, text: str) -> Embedding:
+        raise InputRefusedError("400")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_events_that_the_embedding_model_refuses_all_stay(schema: MemorySchema, window_of: BuildWindow) -> None:
+    contents = ("Bob has adopted a dog called Rex.", "Alice moved to Oslo.")
+    async with extractor_over(saying(*contents), RefusingEmbedder()) as (extractor, _):
+        extraction = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
+
+    assert [event.content for event in extraction.events] == list(contents)
+
+
+async def test_what_the_session_laid_down_is_not_laid_down_again(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+    window = window_of("I moved to Oslo.")
+    async with extractor_over(saying("Alice moved to Oslo."), embedder) as (extractor, _):
+        (event,) = (await extractor.extract(window, schema, ExtractionContext())).events
+        again = await extractor.extract(
+            window, schema, ExtractionContext(session_events=(NotedEvent(event.type, event.content, event.properties, event.event_time),))
+        )
+
+    assert again.events == []
+    assert [(each.reason, each.count) for each in again.dropped] == [("laid_down_before", 1)]
+
+
+async def test_an_answer_beyond_repair_carries_its_raw_text(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+    async with extractor_over(lambda _: "I would rather not.", embedder) as (extractor, simulator):
+        with pytest.raises(ModelAnswerError) as caught:
+            await extractor.extract(window_of("Hi"), schema, ExtractionContext())
+
+    assert "I would rather not." in caught.value.raw
+    assert len(simulator.asked) == 2
+
+
+async def test_an_answer_cut_off_at_the_token_limit_is_continued(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+    contents = tuple(
+        f"Alice saw {place} birds of the {place}th kind by the lake and wrote their names into her book." for place in range(70)
+    )
+    events = [{"type": "life_event", "msgs": [place], "content": content} for place, content in enumerate(contents)]
+
+    def say(asked: Asked) -> str:
+        rest = events if len(asked.messages) == 2 else events[len(json.loads(asked.messages[2][1])["events"]) :]
+        return json.dumps({"segments": [], "events": rest, "patches": []})
+
+    async with extractor_over(say, embedder, longest_answer=2000) as (extractor, simulator):
+        extraction = await extractor.extract(window_of(*map(str, range(70))), schema, ExtractionContext())
+
+    assert [event.content for event in extraction.events] == list(contents)
+    assert simulator.outcomes == {"length": 1, "stop": 1}
+
+
+async def test_an_answer_that_loops_is_hung_up_on_and_what_came_before_is_kept(
+    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
+) -> None:
+    event = {"type": "life_event", "msgs": [0], "content": "Alice moved to Oslo."}
+    looping = json.dumps({"segments": [], "events": [event]})[:-2] + ', {"type": "life_event", "content": "' + "and so on " * 20_000
+    async with extractor_over(lambda _: looping, embedder, longest_answer=6000) as (extractor, simulator):
+        extraction = await extractor.extract(window_of("I moved to Oslo."), schema, ExtractionContext())
+
+    assert [event.content for event in extraction.events] == ["Alice moved to Oslo."]
+    assert [(each.what, each.reason) for each in extraction.dropped] == [("event", "truncated")]
+    assert len(simulator.asked) == 1
+    (usage,) = extraction.usage
+    assert usage.completion_tokens < 500
+
+
+async def test_an_answer_that_only_loops_is_asked_for_again_shorter(
+    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
+) -> None:
+    looping = '{"segments": [{"topic": "' + "and so on " * 20_000
+    good = saying("Alice moved to Oslo.")
+    async with extractor_over(lambda asked: looping if len(asked.messages) == 2 else good(asked), embedder) as (extractor, simulator):
+        extraction = await extractor.extract(window_of("I moved to Oslo."), schema, ExtractionContext())
+
+    assert [event.content for event in extraction.events] == ["Alice moved to Oslo."]
+    assert "Be shorter" in simulator.asked[1].messages[-1][1]
+    assert sum(each.completion_tokens for each in extraction.usage) < 500
+
+
+async def test_beyond_the_budget_a_window_waits_or_is_extracted_offline(
+    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
+) -> None:
+    window = window_of("I moved to Oslo with my dog Rex last week.", "My name is Alice.")
+    async with extractor_over(extraction_answer, embedder, hard_tokens=10) as (extractor, simulator):
+        with pytest.raises(BudgetExceededError):
+            await extractor.extract(window, schema, ExtractionContext())
+        assert simulator.asked == []
+    async with extractor_over(extraction_answer, embedder, hard_tokens=10, policy="offline") as (extractor, simulator):
+        extraction = await extractor.extract(window, schema, ExtractionContext())
+        assert simulator.asked == []
+
+    assert extraction.extractor == "offline"
+    assert {event.extractor for event in extraction.events} == {"offline"}
+
+
+async def test_without_an_llm_the_offline_extractor_is_built(embedder: Embedder) -> None:
+    assert build_extractor(Settings(), embedder=embedder, llm=None).name == "offline"
+
+
+async def test_an_echo_of_a_recall_is_not_extracted_again(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+    echo = "Alice lives in Bergen."
+    context = ExtractionContext(recalled_hashes=frozenset({content_hash(echo)}))
+    async with extractor_over(extraction_answer, embedder) as (extractor, _):
+        extraction = await extractor.extract(window_of(echo, "I moved to Oslo."), schema, context)
+
+    assert [event.message_ids for event in extraction.events] == [["m1"]]
+
+
+def test_the_view_of_a_prompt_counts_its_parts(schema: MemorySchema, window_of: BuildWindow) -> None:
+    alone = prompt_view(schema, settings=Settings())
+    whole = prompt_view(schema, settings=Settings(), window=window_of("Hi"), count_tokens=len)
+
+    assert (alone.text, alone.tokens, alone.body_tokens) == (alone.prefix, estimate_tokens(alone.prefix), 0)
+    assert whole.tokens == len(whole.prefix) + len(whole.body)
+    assert "[0] user: Hi" in whole.text

@@ -1,0 +1,142 @@
+"""A recall that an agent called as a tool comes back in the call's result: it is an echo there as it is in a text."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extraction.echo_filter import is_recalled, without_recalled_result
+from extraction.offline.extractor import OfflineExtractor
+from extraction.one_pass.answer.reading import Rules
+from extraction.one_pass.prompt.build import build_prompt
+from extraction.one_pass.prompt.limits import PromptLimits
+from extraction.port import ExtractionContext
+from memory.hashing import content_hash
+from memory.records import Message, ToolCall
+from memory.schema import MemorySchema
+from memory.tokens import estimate_tokens
+from models.embedding.port import Embedder
+from tests.extraction.conftest import BEGIN, BuildWindow
+
+OSLO, TEA = "Ann moved to Oslo in May.", "Ann likes green tea."
+HASHES = frozenset(map(content_hash, (OSLO, TEA)))
+MEMORY = {"id": "m-1", "kind": "event", "content": OSLO, "properties": {"place": "the city of Oslo"}, "score": 0.9, "evidence": ["m1"]}
+ANSWER = {
+    "recall_id": "r-1",
+    "results": [MEMORY, {**MEMORY, "content": TEA}],
+    "entities": [],
+    "session": {"messages": [{"message": {"text": "I moved to Oslo."}}]},
+    "degraded": [],
+    "ms": 3.5,
+}
+
+
+def called(result: Any, *, text: str = "", **fields: Any) -> Message:
+    call = ToolCall(name="recall", arguments={"query": "Where does Ann live?"}, result=result, **fields)
+    return Message(tenant="acme", user="ann", session="s", text=text, role="tool", tool_call=call, event_time=BEGIN)
+
+
+def left(message: Message) -> Any:
+    call = without_recalled_result(message, HASHES).tool_call
+    assert call is not None
+    return call.result
+
+
+ECHOES = [
+    OSLO,
+    f"- {OSLO}",
+    f"1. {OSLO}\n2. {TEA}",
+    [OSLO, TEA],
+    {"memories": [{"text": TEA, "score": 0.4, "time": "2024-05-06T12:00:00Z"}]},
+    ANSWER,
+    json.dumps(ANSWER),
+    json.dumps(ANSWER, indent=2),
+    {"content": [{"type": "text", "text": json.dumps(ANSWER)}], "isError": False},
+    {"structured": {"answer": {"deep": [[{"memory": OSLO}]]}}},
+]
+
+
+@pytest.mark.parametrize("result", ECHOES)
+def test_a_result_that_is_nothing_but_memories_is_an_echo(result: Any) -> None:
+    assert is_recalled(called(result, success=True, duration_ms=4), HASHES)
+    assert is_recalled(called(result, text=OSLO), HASHES)
+    assert left(called(result)) is None
+    assert not is_recalled(called(result), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("result", "rest"),
+    [
+        ({"memory": OSLO, "weather": "rain"}, {"weather": "rain"}),
+        ({"note": TEA, "degrees": 21}, {"degrees": 21}),
+        ([OSLO, "It rains in Oslo."], ["It rains in Oslo."]),
+        (json.dumps({"memory": OSLO, "weather": "rain"}), '{"weather":"rain"}'),
+        (f"- {OSLO}\n- It rains.", "- It rains."),
+        ({"calls": [{"answer": ANSWER}, {"answer": "sold out"}]}, {"calls": [{"answer": "sold out"}]}),
+    ],
+)
+def test_what_a_result_says_beside_memories_stays(result: Any, rest: Any) -> None:
+    assert left(called(result)) == rest
+    assert not is_recalled(called(result), HASHES)
+
+
+@pytest.mark.parametrize("result", [None, "", "ok", [], {"ok": True, "weather": "rain"}, '{"a": [1, 2.50]}', "{no json", 7])
+def test_a_result_without_memories_stays_as_it_is(result: Any) -> None:
+    message = called(result)
+
+    assert without_recalled_result(message, HASHES) is message
+    assert not is_recalled(message, HASHES)
+
+
+def test_an_echo_beside_news_is_no_echo_whole() -> None:
+    assert not is_recalled(called("It rains in Oslo.", text=OSLO), HASHES)
+    assert not is_recalled(called(ANSWER, text="Ann has moved again, to Rome."), HASHES)
+    assert not is_recalled(called(ANSWER, error="time-out"), HASHES)
+
+
+def test_deep_and_long_results_are_looked_into_within_bounds() -> None:
+    deep: Any = OSLO
+    for _ in range(100):
+        deep = [deep]
+    long = ["It rains."] * 20_000 + [OSLO]
+
+    assert left(called(deep)) == deep
+    assert left(called(long)) == long
+    assert left(called(long[-100:])) == long[-100:-1]
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats(allow_nan=False) | st.text() | st.sampled_from([OSLO, json.dumps(ANSWER)]),
+                    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)))  # fmt: skip
+def test_no_result_keeps_a_memory(result: Any) -> None:
+    rest = json.dumps(left(called(result)))
+
+    assert OSLO not in rest
+    assert is_recalled(called(result), HASHES) <= (rest != json.dumps(result))
+
+
+def test_the_prompt_shows_an_echo_unnumbered_and_short_and_news_without_the_echo(
+    schema: MemorySchema, window_of: BuildWindow, limits: PromptLimits
+) -> None:
+    news = {"memory": OSLO, "weather": "rain"}
+    calls = [{"text": "", "role": "tool", "tool_call": {"name": "recall", "result": result}} for result in ([*[OSLO] * 200], news)]
+    window = window_of(*calls)
+    context = ExtractionContext(recalled_hashes=HASHES)
+    lines = build_prompt(Rules(window, schema, HASHES), context, limits).body.splitlines()
+
+    (echo,) = (line for line in lines if line.startswith("[recalled] "))
+    assert estimate_tokens(echo) < 80
+    assert '[1] tool: (tool call recall(), result: {"weather":"rain"})' in lines
+
+
+async def test_the_offline_extractor_lays_down_no_echo(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+    calls = [
+        {"text": "", "role": "tool", "tool_call": {"name": "recall", "result": result}} for result in (ANSWER, [OSLO, "It rains in Oslo."])
+    ]
+    extraction = await OfflineExtractor(embedder=embedder).extract(window_of(*calls), schema, ExtractionContext(recalled_hashes=HASHES))
+
+    assert [event.message_ids for event in extraction.events] == [["m1"]]
+    assert "It rains in Oslo." in extraction.events[0].content
+    assert not any(OSLO in event.to_json().decode() for event in extraction.events)
+    assert [(each.what, each.reason) for each in extraction.dropped] == [("message", "recalled")]

@@ -1,0 +1,143 @@
+"""What deduplication must leave apart: a state that came back, and a deed that was done twice."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from extraction.dedup import Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
+from extraction.drafts import EventDraft, Tally
+from models.embedding.port import Embedder
+from models.llm.port import LLMRequest
+from runtime.session_notes import NotedEvent
+from runtime.settings import ExtractionSettings
+
+MORNING = datetime(2023, 5, 7, 7, tzinfo=UTC)
+SOON = timedelta(minutes=2)
+EVENING = timedelta(hours=12)
+THRESHOLDS = Thresholds.of(ExtractionSettings())
+OPEN, CLOSED = "The garage door is open.", "The garage door is closed."
+
+
+def event(content: str, *places: int, after: timedelta = timedelta(), dated: datetime | None = None, **properties: Any) -> EventDraft:
+    return EventDraft(
+        type="note",
+        content=content,
+        properties=properties,
+        importance=0.5,
+        keywords=(),
+        segment=None,
+        messages=places or (0,),
+        event_time=dated or MORNING + after,
+        said_at=MORNING + after,
+    )
+
+
+def alike(events: list[EventDraft], *laid_down: NotedEvent, cosine: float = 1.0) -> tuple[list[Doubt], list[Doubt]]:
+    """The pairs, where events of the same words have one vector, and others the cosine."""
+    candidates = candidates_of(events, laid_down)
+    contents = list(dict.fromkeys(each.statement.content for each in candidates))
+    factor = np.linalg.cholesky(np.full((len(contents), len(contents)), cosine) + np.eye(len(contents)) * (1.0 - cosine + 1e-9))
+    return compare(candidates, [factor[contents.index(each.statement.content)] for each in candidates], THRESHOLDS)
+
+
+def test_a_state_that_came_back_is_no_repetition_of_the_first_one() -> None:
+    events = [event(OPEN, 0), event(CLOSED, 2, after=SOON), event(OPEN, 4, after=2 * SOON)]
+    same, doubts = alike(events, cosine=0.93)
+
+    assert same == []
+    assert doubts == [Doubt(0, 1), Doubt(1, 2)]
+    assert merge(events, 0, same, Tally()) == tuple(events)
+
+
+def test_the_messages_tell_the_order_not_the_answer() -> None:
+    assert alike([event(OPEN, 0), event(OPEN, 4), event(CLOSED, 2)], cosine=0.93)[0] == []
+    assert alike([event(OPEN, 0), event(CLOSED, 4), event(OPEN, 2)], cosine=0.93)[0] == [Doubt(0, 2)]
+
+
+def test_a_state_that_came_back_after_an_earlier_window_is_laid_down() -> None:
+    was_open, was_closed = NotedEvent("note", OPEN, {}, MORNING), NotedEvent("note", CLOSED, {}, MORNING)
+
+    assert alike([event(OPEN)], was_open, was_closed, cosine=0.93) == ([], [Doubt(1, 2)])
+    assert alike([event(CLOSED), event(OPEN, 2)], was_open, cosine=0.93) == ([], [Doubt(0, 1), Doubt(1, 2)])
+    assert alike([event(OPEN)], was_closed, was_open, cosine=0.93)[0] == [Doubt(1, 2)]
+
+
+def test_a_value_that_came_back_is_laid_down() -> None:
+    told = [event("The fee is 5 euros.", 0), event("The fee is 8 euros.", 2), event("The fee is 5 euros.", 4)]
+    stated = [event("The door was checked.", place, state=state) for place, state in ((0, "open"), (2, "closed"), (4, "open"))]
+
+    assert alike(told) == ([], [])
+    assert alike(stated) == ([], [])
+
+
+def test_an_altered_state_counts_also_where_its_vector_is_farther_away_than_a_doubt() -> None:
+    assert alike([event("Ann is in Oslo.", 0), event("Ann is in Bergen.", 2), event("Ann is in Oslo.", 4)], cosine=0.76) == ([], [])
+    unlike = [event("Ann is in Oslo.", 0), event("Bob cooked soup yesterday.", 2), event("Ann is in Oslo.", 4)]
+    assert alike(unlike, cosine=0.76)[0] == [Doubt(0, 2)]
+
+
+def test_what_one_says_in_three_wordings_is_one_where_the_model_says_so() -> None:
+    events = [event("Ann moved to Oslo.", 0), event("Ann relocated to Oslo.", 2), event("Ann moved to Oslo.", 4)]
+    same, doubts = alike(events, cosine=0.93)
+    (one,) = merge(events, 0, [*same, *doubts], Tally())
+
+    assert set(one.messages) == {0, 2, 4}
+
+
+async def test_real_embeddings_keep_states_that_came_back(embedder: Embedder) -> None:
+    states = [
+        (OPEN, CLOSED),
+        ("Ann is in Oslo.", "Ann is in Bergen."),
+        ("The server is up.", "The server is down."),
+        ("Ann is happy.", "Ann is sad."),
+    ]
+    for first, second in states:
+        events = [event(first, 0), event(second, 2), event(first, 4)]
+        vectors = [each.dense for each in await embedder.embed_documents([each.content for each in events])]
+
+        assert compare(candidates_of(events, ()), vectors, THRESHOLDS)[0] == []
+
+
+PUSH_UPS = "Ann did 20 push-ups."
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        event(PUSH_UPS, 1, after=EVENING),
+        event(PUSH_UPS, 1, after=EVENING, count=20),
+        event(PUSH_UPS, 6, after=SOON, count=20),
+        event("Ann did 20 push-ups again.", 1, after=SOON),
+    ],
+)
+def test_a_measured_deed_done_twice_on_a_day_is_not_dropped_unasked(again: EventDraft) -> None:
+    assert alike([event(PUSH_UPS, 0, count=20), again]) == ([], [Doubt(0, 1)])
+
+
+def test_a_measured_deed_of_an_earlier_window_is_not_taken_for_a_later_one() -> None:
+    assert alike([event(PUSH_UPS, 0, after=EVENING, count=20)], NotedEvent("note", PUSH_UPS, {"count": 20}, MORNING)) == ([], [Doubt(0, 1)])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (event(PUSH_UPS, 0, count=20), event(PUSH_UPS, 1, after=SOON, count=20)),
+        (event("Ann has two dogs.", 0), event("Ann has two dogs.", 8, after=SOON)),
+        (event("Ann (7 May 2023): Ann likes tea.", 0), event("Ann (7 May 2023): Ann likes tea.", 8, after=EVENING)),
+        (event("Ann moved to Oslo in 2019.", 0), event("Ann moved to Oslo in 2019.", 8, after=EVENING)),
+        (event("Ann ran 5 km at 7:30.", 0, km=5), event("Ann ran 5 km at 7:30.", 8, after=EVENING, km=5)),
+        (event("Ann ran 5 km.", 0, dated=MORNING, km=5), event("Ann ran 5 km.", 8, after=EVENING, dated=MORNING, km=5)),
+        (event("Ann likes tea.", 0, is_true=True), event("Ann likes tea.", 8, after=EVENING, is_true=True)),
+    ],
+)
+def test_what_is_only_told_twice_is_one(one: EventDraft, other: EventDraft) -> None:
+    assert alike([one, other]) == ([Doubt(0, 1)], [])
+
+
+def test_the_model_is_told_the_times_where_they_differ() -> None:
+    candidates = candidates_of([event(PUSH_UPS, 0), event(PUSH_UPS, 4, after=EVENING)], ())
+    request = next(resolution_flow(candidates, [Doubt(0, 1)], LLMRequest(messages=(), tenant="acme", stage="extraction")))
+
+    assert f"[0] A (07:00): {PUSH_UPS} | B (19:00): {PUSH_UPS}" in request.messages[1].content.splitlines()

@@ -1,0 +1,45 @@
+"""Which entities the extractor is shown, on a real store."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from memory.records import Memory, MemoryChange
+from retrieval.index.writer import IndexWriter
+from retrieval.recall import Recall
+from retrieval.stores.edge.client import EdgeStore
+from runtime.clocks import ManualClock
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from tests.retrieval.edge_process import EdgeProcess
+from tests.retrieval.memories_made_up import NOON, BagOfWords, memory
+from tests.streams.extraction.extraction_scene import ScriptedExtractor, a_window, handler
+from tests.streams.published import TENANT
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[EdgeStore]:
+    with EdgeProcess(tmp_path / "edge") as process:
+        store = EdgeStore(path=process.socket)
+        yield store
+        await store.close()
+
+
+def experience(tool: str, *, tenant: str = TENANT, user: str | None = None) -> Memory:
+    return memory(f"tool experience of {tool}", tenant=tenant, user=user, kind="entity", type="tool_experience", entity_key=tool)
+
+
+async def test_entities_that_belong_to_no_user_are_shown_and_another_tenants_or_users_are_not(
+    settings: Settings, tenants: TenantDirectory, store: EdgeStore
+) -> None:
+    embedder = BagOfWords()
+    stored = [experience("grep"), experience("sed", user="another"), experience("awk", tenant="rival"), experience("ls", user="agent")]
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
+    await IndexWriter(store=store, embedder=embedder).write(changes)
+    nearest = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
+    extractor = ScriptedExtractor()
+    await handler(settings, tenants, extractor, nearest=nearest).handle(a_window(text="tool experience of grep sed awk ls"))
+    assert [each.entity_key for each in extractor.contexts[0].entities] == ["grep"]
