@@ -1,0 +1,1 @@
+"""Benchmarks of quality and cost, on published data sets that the caller brings."""

@@ -50,24 +50,26 @@ class RandomMemories:
         self._random = np.random.default_rng(seed)
         self._tenants = tenants
 
-    def point(self, place: int) -> Point:
-        tenant = f"tenant-{place % self._tenants}"
+    def point(self, index: int) -> Point:
+        """The memory of that index, with random vectors."""
+        tenant = f"tenant-{index % self._tenants}"
         memory = Memory(
-            id=event_id(tenant, place),
+            id=event_id(tenant, index),
             tenant=tenant,
-            user=f"user-{place % 7}",
+            user=f"user-{index % 7}",
             kind="event",
             type="conversation_event",
             content=self._words(WORDS_IN_TEXT),
             keywords=["alpha", "beta"],
-            event_time=START + timedelta(minutes=place),
-            message_ids=[f"m{place}"],
+            event_time=START + timedelta(minutes=index),
+            message_ids=[f"m{index}"],
         )
         return Point(memory, Embedding(self._unit(DIMENSION), self._unit(LATE_ROWS, DIMENSION)))
 
-    def query(self, place: int) -> RecallQuery:
+    def query(self, index: int) -> RecallQuery:
+        """The query of that index, with random vectors."""
         embedding = Embedding(self._unit(DIMENSION), self._unit(QUERY_ROWS, DIMENSION))
-        return RecallQuery(scope=TenantScope(f"tenant-{place % self._tenants}"), text=self._words(WORDS_IN_QUERY), embedding=embedding)
+        return RecallQuery(scope=TenantScope(f"tenant-{index % self._tenants}"), text=self._words(WORDS_IN_QUERY), embedding=embedding)
 
     def _unit(self, *shape: int) -> Vector:
         vectors = self._random.standard_normal(shape, dtype=np.float32)

@@ -1,0 +1,1 @@
+"""Turns a window into segments, events and patches."""

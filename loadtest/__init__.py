@@ -1,0 +1,1 @@
+"""A simulated LLM endpoint for chaos tests and benchmarks."""

@@ -1,4 +1,4 @@
-"""The topics that the stages meet in: names, what keys them, and how long Kafka keeps them (DESIGN, the way of a message)."""
+"""The topics that the stages meet in: names, what keys them, and how long Kafka keeps them (docs/architecture.md, contracts)."""
 
 from dataclasses import dataclass, field
 from typing import Final, Literal

@@ -1,0 +1,1 @@
+"""The models that Varve calls: ports, adapters, budgets, caches."""

@@ -1,0 +1,1 @@
+"""The algebra that turns events into entities. Pure."""

@@ -1,4 +1,7 @@
-"""What an entity has applied of each source: one number each, since a source's contributions come in its order (DESIGN, invariant 2)."""
+"""What an entity has applied of each source: one number each (docs/architecture.md, invariant 2).
+
+One number is enough, since a source's contributions come in its order.
+"""
 
 from typing import Any, Final
 

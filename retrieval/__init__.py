@@ -1,0 +1,1 @@
+"""The vector store, the index writer, recall, and the query service."""

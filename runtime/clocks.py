@@ -1,4 +1,4 @@
-"""Clocks that tests can drive (DESIGN, invariant 6)."""
+"""Clocks that tests can drive (docs/architecture.md, invariant 6)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Protocol

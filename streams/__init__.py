@@ -1,0 +1,1 @@
+"""The flow: the delivery layer and the five stages on it."""

@@ -7,7 +7,7 @@ class StreamError(VarveError):
     """Base of this package's errors."""
 
 
-class TransientFailure(StreamError):
+class TransientError(StreamError):
     """It may pass by itself (time-outs, 429, 5xx, a dependency that is away): the record is tried again.
 
     Args:
@@ -25,7 +25,7 @@ class TransientFailure(StreamError):
         self.is_try = is_try
 
 
-class PoisonRecord(StreamError):
+class PoisonRecordError(StreamError):
     """No retry will help: the record goes to the dead letters, untouched. ``reason`` is a stable word for counters."""
 
     def __init__(self, reason: str, message: str, *, raw_answer: str | None = None) -> None:

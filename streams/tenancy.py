@@ -7,7 +7,7 @@ from memory.schema.model import MemorySchema
 from runtime.errors import TenantsFileError, UnknownTenantError
 from runtime.settings import Settings
 from runtime.tenants import Tenant, TenantDirectory
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 
 RECHECK_S: Final = 0.5
 """A stage asks for a tenant with every record: the file is looked at this seldom."""
@@ -26,31 +26,31 @@ def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
     """A tenant that is known.
 
     Raises:
-        PoisonRecord: If it is not.
-        TransientFailure: If the tenants' file cannot be read now.
+        PoisonRecordError: If it is not.
+        TransientError: If the tenants' file cannot be read now.
     """
     try:
         return tenants.get(tenant)
     except UnknownTenantError as error:
-        raise PoisonRecord(UnknownTenantError.reason, str(error)) from error
+        raise PoisonRecordError(UnknownTenantError.reason, str(error)) from error
     except TenantsFileError as error:
-        raise TransientFailure(str(error), dependency="tenants") from error
+        raise TransientError(str(error), dependency="tenants") from error
 
 
 def schema_of(tenants: TenantDirectory, tenant: str, generation: str) -> MemorySchema:
     """The schema that a generation of a tenant's memories is made under.
 
     Raises:
-        PoisonRecord: If the tenant is unknown, or its schema is wrong or not there.
-        TransientFailure: If the tenants' file cannot be read now.
+        PoisonRecordError: If the tenant is unknown, or its schema is wrong or not there.
+        TransientError: If the tenants' file cannot be read now.
     """
     tenant_of(tenants, tenant)
     try:
         return tenants.schema_of(tenant, generation)
     except SchemaError as error:
-        raise PoisonRecord("unknown_schema", f"the schema of tenant {tenant!r}: {error}") from error
+        raise PoisonRecordError("unknown_schema", f"the schema of tenant {tenant!r}: {error}") from error
     except TenantsFileError as error:
-        raise TransientFailure(str(error), dependency="tenants") from error
+        raise TransientError(str(error), dependency="tenants") from error
 
 
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:

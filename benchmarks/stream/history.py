@@ -1,4 +1,4 @@
-"""What a message costs while its user's history grows a hundredfold: it has to stay the same (DESIGN, invariant 8)."""
+"""What a message costs while its user's history grows a hundredfold: it has to stay the same (docs/architecture.md, invariant 8)."""
 
 import time
 from collections.abc import Iterable, Sequence

@@ -1,0 +1,1 @@
+"""The offline segmenter on dialogues with known segments."""

@@ -1,0 +1,1 @@
+"""How much an extraction stores, against the raw turns."""

@@ -1,0 +1,1 @@
+"""How many tokens one-pass extraction costs, against other ways to extract the same."""

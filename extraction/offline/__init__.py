@@ -1,0 +1,1 @@
+"""Extraction without an LLM: by rule and embedding."""

@@ -1,0 +1,1 @@
+"""Extraction by one LLM call a window."""

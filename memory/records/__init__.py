@@ -1,4 +1,4 @@
-"""The records that travel through the topics (DESIGN, the way of a message)."""
+"""The records that travel through the topics (docs/architecture.md, the way of one message)."""
 
 from memory.records.base import Record, Value
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, Segment, Usage

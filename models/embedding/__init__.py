@@ -1,0 +1,1 @@
+"""Embedding models: the port, and what stands behind it."""

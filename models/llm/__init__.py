@@ -1,0 +1,1 @@
+"""LLM endpoints: the port, the endpoints behind it, and what guards them."""

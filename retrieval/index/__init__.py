@@ -1,0 +1,1 @@
+"""Writes memories into the vector store."""

@@ -1,0 +1,1 @@
+"""The query service: HTTP in front of recall and intake."""

@@ -1,4 +1,4 @@
-"""Who is asking: the tenant comes from the credential and from nowhere else (DESIGN, invariant 4)."""
+"""Who is asking: the tenant comes from the credential and from nowhere else (docs/architecture.md, invariant 4)."""
 
 from typing import Annotated
 

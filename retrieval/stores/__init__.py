@@ -1,0 +1,1 @@
+"""The port to a vector store, and its adapters."""

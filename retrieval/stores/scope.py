@@ -1,4 +1,4 @@
-"""Whose memories a request may touch, and the one filter that holds it there (DESIGN, invariant 4)."""
+"""Whose memories a request may touch, and the one filter that holds it there (docs/architecture.md, invariant 4)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -1,0 +1,1 @@
+"""Delivers records to stages: nothing lost, nothing twice, in order. Knows no stage."""

@@ -9,7 +9,7 @@ from memory.errors import RecordError
 from streams.delivery.cooperative import Yielder
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState
-from streams.errors import PoisonRecord
+from streams.errors import PoisonRecordError
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Refusal:
     @classmethod
     def of(cls, record: Delivered, error: Exception) -> "Refusal":
         """The refusal of a record that an error speaks against, or that a defect of ours broke on."""
-        if isinstance(error, (RecordError, PoisonRecord)):
-            raw_answer = error.raw_answer if isinstance(error, PoisonRecord) else None
+        if isinstance(error, (RecordError, PoisonRecordError)):
+            raw_answer = error.raw_answer if isinstance(error, PoisonRecordError) else None
             return cls(record, error.reason, str(error) or type(error).__name__, raw_answer)
         return cls(record, "unexpected", f"{type(error).__name__}: {error}")
 
@@ -56,7 +56,7 @@ class Batch:
                 under_way = handle(record)
                 if under_way is not None:
                     await under_way
-            except (RecordError, PoisonRecord) as error:
+            except (RecordError, PoisonRecordError) as error:
                 del self.outputs[emitted:]
                 self.refuse(record, error)
 
@@ -80,7 +80,7 @@ class BatchHandler(Protocol):
         """Handles the records in order.
 
         Raises:
-            streams.errors.TransientFailure: Nothing of the batch counts; it is tried again later.
+            streams.errors.TransientError: Nothing of the batch counts; it is tried again later.
         """
         ...
 

@@ -17,7 +17,7 @@ from streams.delivery.intake import Intake
 from streams.delivery.outbox import Outbox
 from streams.delivery.pacer import Pacer
 from streams.delivery.records import Delivered, Outgoing
-from streams.errors import TransientFailure
+from streams.errors import TransientError
 
 _log = logger(__name__)
 _LONGEST_WAIT_S: Final = 60.0
@@ -64,13 +64,13 @@ class StageContext:
             if begun > self.failed_at.get(dependency, -1.0):
                 breaker.succeeded()
 
-    def failed(self, failure: TransientFailure) -> None:
+    def failed(self, failure: TransientError) -> None:
         """The handler did not get through."""
         if failure.is_try:
             self.failed_at[failure.dependency] = time.monotonic()
             self.breaker(failure.dependency).failed(self.failed_at[failure.dependency])
 
-    def wait_s(self, failure: TransientFailure, tries: int) -> float:
+    def wait_s(self, failure: TransientError, tries: int) -> float:
         """How long to wait before the next try, in seconds: the back-off, or until the dependency's breaker lets one call through."""
         self.metrics.retries.labels(self.stage).inc()
         wait = self.backoff.wait(tries, retry_after=failure.retry_after)
@@ -81,7 +81,7 @@ class StageContext:
         _log.warning("trying again", stage=self.stage, tries=tries, wait_s=round(wait, 2), why=str(failure))
         return wait
 
-    async def wait_out(self, failure: TransientFailure, tries: int) -> None:
+    async def wait_out(self, failure: TransientError, tries: int) -> None:
         """Notes the failure, and waits before the next try."""
         self.failed(failure)
         await asyncio.sleep(self.wait_s(failure, tries))

@@ -15,7 +15,7 @@ from streams.delivery.entry import Entry, Place
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.tenant_throttle import TenantThrottle
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 
 _log = logger(__name__)
 
@@ -29,8 +29,8 @@ Reread = Callable[[Delivered], Awaitable[Delivered]]
 """Reads a record again from its place.
 
 Raises:
-    streams.errors.TransientFailure: The broker does not give it now.
-    streams.errors.PoisonRecord: It is gone.
+    streams.errors.TransientError: The broker does not give it now.
+    streams.errors.PoisonRecordError: It is gone.
 """
 
 
@@ -45,8 +45,8 @@ class KeyedHandler(Protocol):
         """Handles a record; what it gives is produced before the record is acknowledged.
 
         Raises:
-            streams.errors.TransientFailure: It is tried again later.
-            streams.errors.PoisonRecord: It goes to the dead letters.
+            streams.errors.TransientError: It is tried again later.
+            streams.errors.PoisonRecordError: It goes to the dead letters.
             memory.errors.RecordError: Likewise.
         """
         ...
@@ -168,12 +168,12 @@ class KeyedDriver:
         entry.begun = entry.begun or datetime.now(UTC)
         try:
             record = await self._whole(entry)
-        except TransientFailure as failure:
+        except TransientError as failure:
             # The log's fault, not the record's: without its contents it could not even go to the dead letters.
             self._context.failed(failure)
             self._try_later(entry, failure, entry.tries)
             return
-        except PoisonRecord as error:
+        except PoisonRecordError as error:
             entry.result = [self._letter(entry, error)]
         else:
             if not await self._handle(entry, record):
@@ -189,15 +189,15 @@ class KeyedDriver:
             entry.result = [output.caused_by(record) for output in await self._handler.handle(record)]
             self._context.succeeded(begun=entry.started)
             self._failures_in_a_row = 0
-        except TransientFailure as failure:
+        except TransientError as failure:
             self._context.failed(failure)
             self._failures_in_a_row += failure.is_try
             failures = self._failures_of(entry, failure)
             if failures < self._max_tries:
                 self._try_later(entry, failure, failures)
                 return False
-            entry.result = [self._letter(entry, PoisonRecord("gave_up", str(failure)))]
-        except (PoisonRecord, RecordError) as error:
+            entry.result = [self._letter(entry, PoisonRecordError("gave_up", str(failure)))]
+        except (PoisonRecordError, RecordError) as error:
             entry.result = [self._letter(entry, error)]
         except Exception as error:
             trace_id = entry.record.record.trace_id
@@ -214,7 +214,7 @@ class KeyedDriver:
                 entry.record.restore(whole)
         return entry.record.record
 
-    def _failures_of(self, entry: Entry[FaustRecord], failure: TransientFailure) -> int:
+    def _failures_of(self, entry: Entry[FaustRecord], failure: TransientError) -> int:
         """How often the record failed by its own fault, with what failed it now."""
         if not failure.is_try:
             return 0
@@ -222,7 +222,7 @@ class KeyedDriver:
         now, served_at = time.monotonic(), self._context.served_at
         return entry.failure_budget.failed(failure.dependency, now=now, served_at=served_at, is_away=is_away)
 
-    def _try_later(self, entry: Entry[FaustRecord], failure: TransientFailure, failures: int) -> None:
+    def _try_later(self, entry: Entry[FaustRecord], failure: TransientError, failures: int) -> None:
         """Gives the slot to others while the record waits."""
         self._scheduler.pause(entry, time.monotonic())
         if failure.is_try:
@@ -250,11 +250,11 @@ class KeyedDriver:
             try:
                 async with self._writing:
                     await self._context.outbox.send(entry.result, may_write=lambda: self._may_write(entry))
-            except TransientFailure as failure:
+            except TransientError as failure:
                 if self._may_write(entry):
                     await self._context.wait_out(failure, tries)
             except RecordError as error:
-                entry.result = [self._letter(entry, PoisonRecord(error.reason, f"what it gave cannot be produced: {error}"))]
+                entry.result = [self._letter(entry, PoisonRecordError(error.reason, f"what it gave cannot be produced: {error}"))]
             else:
                 break
         else:

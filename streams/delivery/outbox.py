@@ -15,7 +15,7 @@ from runtime.kafka.closing import close_producer
 from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
 from runtime.settings import KafkaSettings
 from streams.delivery.records import Outgoing
-from streams.errors import TransientFailure
+from streams.errors import TransientError
 
 _CLOSE_S: Final = 3.0
 """How long a producer may take to send what it holds and to close; it is ended by force after that."""
@@ -85,7 +85,7 @@ class Outbox:
             The offset of each record.
 
         Raises:
-            TransientFailure: The broker did not confirm all of them; sending all again is harmless to those who read them.
+            TransientError: The broker did not confirm all of them; sending all again is harmless to those who read them.
             RecordTooLargeError: A record is larger than the limit.
         """
         grouped: dict[tuple[str, int], list[int]] = {}
@@ -118,7 +118,7 @@ class Outbox:
             await self._renew(producer)
             if isinstance(refused[0], MessageSizeTooLargeError):
                 raise RecordTooLargeError(f"the broker finds one of {count} records too large: {refused[0]!r}") from refused[0]
-            raise TransientFailure(f"Kafka did not take {count} records: {refused[0]!r}", dependency="kafka") from refused[0]
+            raise TransientError(f"Kafka did not take {count} records: {refused[0]!r}", dependency="kafka") from refused[0]
         if errors:
             raise errors[0]
 
@@ -142,7 +142,7 @@ class Outbox:
     async def _dispatch(self, producer: Any, batch: Any, place: tuple[str, int], may_write: Callable[[], bool]) -> asyncio.Future[Any]:
         batch.close()
         if not may_write():
-            raise TransientFailure("the partition is being taken away", dependency="assignment")
+            raise TransientError("the partition is being taken away", dependency="assignment")
         topic, partition = place
         # It waits for metadata and for the batch before; a producer that is closed meanwhile would let it wait for ever.
         async with asyncio.timeout(2 * self._kafka.request_timeout_s):
@@ -162,9 +162,9 @@ class Outbox:
                 try:
                     self._producer = await self._open()
                 except KafkaError as error:
-                    raise TransientFailure(f"no connection to Kafka at {self._kafka.bootstrap}: {error!r}", dependency="kafka") from error
+                    raise TransientError(f"no connection to Kafka at {self._kafka.bootstrap}: {error!r}", dependency="kafka") from error
 
     def _started(self) -> AIOKafkaProducer:
         if self._producer is None:
-            raise TransientFailure("the producer is not connected", dependency="kafka")
+            raise TransientError("the producer is not connected", dependency="kafka")
         return self._producer

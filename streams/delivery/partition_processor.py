@@ -1,7 +1,7 @@
 """One partition handled in order: read a batch, handle it, and make it durable in the order that loses nothing.
 
-Outputs first, then state, then the offset; each awaited before the next (DESIGN, invariant 1). A record that comes alone is handled at
-once; behind it, the next batch gathers for a moment, so that batches grow with the load and the cost of making one durable is shared.
+Outputs first, then state, then the offset; each awaited before the next (docs/architecture.md, invariant 1). A record that comes alone is
+handled at once; behind it, the next batch gathers for a moment, so that batches grow with the load and share the cost of a commit.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from streams.delivery.batch import Batch, BatchHandler, Refusal
 from streams.delivery.context import StageContext
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState, Row
-from streams.errors import LocalTableError, StreamError, TransientFailure
+from streams.errors import LocalTableError, StreamError, TransientError
 
 _log = logger(__name__)
 _TICK_S: Final = 1.0
@@ -182,7 +182,7 @@ class PartitionProcessor:
                 await self._handler.handle(batch)
                 letters = [self._context.letter(refusal, tries, first_time) for refusal in batch.refusals]
                 await self._commit([*batch.outputs, *letters])
-            except TransientFailure as failure:
+            except TransientError as failure:
                 self._state.discard()
                 await self._context.wait_out(failure, tries)
             except BaseException:
@@ -206,7 +206,7 @@ class PartitionProcessor:
             tries += 1
             try:
                 await self._commit([self._context.letter(refusal, tries, first_time)])
-            except TransientFailure as failure:
+            except TransientError as failure:
                 await self._context.wait_out(failure, tries)
             else:
                 return
@@ -217,7 +217,7 @@ class PartitionProcessor:
             await self._context.outbox.send(outputs, may_write=self._may_write)
         changelog_offset = await self._to_changelog(rows) if rows else -1
         if not self._may_write():
-            raise TransientFailure("the partition is being taken away", dependency="assignment")
+            raise TransientError("the partition is being taken away", dependency="assignment")
         self._state.commit(rows, changelog_offset)
 
     async def _to_changelog(self, rows: list[Row]) -> int:
@@ -232,5 +232,5 @@ class PartitionProcessor:
         if commands:
             try:
                 await self._context.outbox.send(commands, may_write=self._may_write)
-            except TransientFailure as failure:
+            except TransientError as failure:
                 _log.warning("timers wait for the next second", stage=self._context.stage, why=str(failure))

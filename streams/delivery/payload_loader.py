@@ -8,7 +8,7 @@ from aiokafka.errors import KafkaError, OffsetOutOfRangeError
 from runtime.kafka import client_options
 from runtime.settings import KafkaSettings
 from streams.delivery.records import Delivered
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 
 _FETCH_BYTES = 65_536
 """A record is fetched for itself: what lies behind it is mostly not its successor in turn. A larger one still comes whole."""
@@ -40,8 +40,8 @@ class PayloadLoader:
             record: The same without it.
 
         Raises:
-            TransientFailure: The broker does not give it now.
-            PoisonRecord: ``expired``: the topic's retention has removed it while it waited for its turn.
+            TransientError: The broker does not give it now.
+            PoisonRecordError: ``expired``: the topic's retention has removed it while it waited for its turn.
         """
         where = f"{record.topic}/{record.partition}/{record.offset}"
         try:
@@ -50,7 +50,7 @@ class PayloadLoader:
         except OffsetOutOfRangeError as error:
             raise self._expired(where) from error
         except (KafkaError, TimeoutError) as error:
-            raise TransientFailure(f"{where} cannot be read again: {error!r}", dependency="kafka") from error
+            raise TransientError(f"{where} cannot be read again: {error!r}", dependency="kafka") from error
         if found.offset != record.offset:
             raise self._expired(where)
         return Delivered(
@@ -80,5 +80,5 @@ class PayloadLoader:
         return self._consumer
 
     @staticmethod
-    def _expired(where: str) -> PoisonRecord:
-        return PoisonRecord("expired", f"{where} was removed by the topic's retention while it waited for its turn")
+    def _expired(where: str) -> PoisonRecordError:
+        return PoisonRecordError("expired", f"{where} was removed by the topic's retention while it waited for its turn")

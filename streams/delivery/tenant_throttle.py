@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runtime.logs import logger
 from streams.delivery.scheduler import Scheduler
-from streams.errors import TransientFailure
+from streams.errors import TransientError
 
 _log = logger(__name__)
 
@@ -31,7 +31,7 @@ class TenantThrottle:
         self._held: set[str] = set()
         self._told: dict[str, float] = {}
 
-    def hold(self, tenant: str, why: TransientFailure) -> None:
+    def hold(self, tenant: str, why: TransientError) -> None:
         """Lets a tenant wait, a few seconds at a time, and says so once a minute."""
         self._scheduler.hold(tenant)
         if tenant in self._held:

@@ -1,0 +1,1 @@
+"""The entities stage: contributions in, entity state and memories out."""

@@ -16,7 +16,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState
-from streams.errors import PoisonRecord
+from streams.errors import PoisonRecordError
 from streams.tenancy import schema_of
 
 
@@ -83,7 +83,7 @@ class EntitiesHandler:
         key = _key_of(contribution)
         try:
             entity_type = self._entity_type(contribution)
-        except PoisonRecord:
+        except PoisonRecordError:
             self.on_dead_lettered(batch.state, record)
             raise
         applied = apply_contribution(batch.state.get(key), contribution, entity_type)
@@ -101,7 +101,7 @@ class EntitiesHandler:
     def _entity_type(self, contribution: Contribution) -> EntityType:
         entity_type = schema_of(self._tenants, contribution.tenant, contribution.generation).entity_type(contribution.entity_type)
         if entity_type is None:
-            raise PoisonRecord(
+            raise PoisonRecordError(
                 "unknown_entity_type",
                 f"the schema of tenant {contribution.tenant!r} has no entity type {contribution.entity_type!r}; "
                 "add it, then redrive the dead letter",

@@ -1,0 +1,1 @@
+"""The events stage: extractions in, memories and contributions out."""

@@ -1,0 +1,1 @@
+"""The extraction stage: windows in, extractions out."""

@@ -9,7 +9,7 @@ from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.prompt_entities import PromptEntities
-from streams.errors import TransientFailure
+from streams.errors import TransientError
 
 _log = logger(__name__)
 
@@ -30,7 +30,7 @@ class EntityContext:
         """The entities nearest to a window; the same ones when it comes again, for by then they know what it says.
 
         Raises:
-            TransientFailure: The store or the embedding model is away.
+            TransientError: The store or the embedding model is away.
         """
         if not schema.entity_types:
             return ()
@@ -59,15 +59,15 @@ class EntityContext:
             nearest = await self._nearest.nearest_entities(scope, texts, own, shared_types=shared, generation=generation)
         except (StoreUnavailableError, ModelMismatchError) as error:
             # Patches without sight of the entity would append what is there already: better to wait for the store.
-            raise TransientFailure(str(error), dependency="store") from error
+            raise TransientError(str(error), dependency="store") from error
         except InputRefusedError as error:
             # Waiting would not mend it, and to give the window up would lose more than the sight of what is known.
             _log.warning("the window is shown no entities: none of its messages can be embedded", window=window.id, why=str(error))
             return ()
         except TransientModelError as error:
-            raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error
+            raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
         except ModelError as error:
-            raise TransientFailure(str(error), dependency="embedding") from error
+            raise TransientError(str(error), dependency="embedding") from error
         messages = {message.id for message in window.messages}
         return tuple(entity for entity in nearest if messages.isdisjoint(entity.message_ids))
 

@@ -20,7 +20,7 @@ from runtime.session_notes import Notes, SessionNotes
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered, Outgoing
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 from streams.extraction.entity_context import EntityContext
 from streams.tenancy import schema_of, tenant_of
 
@@ -92,16 +92,16 @@ class ExtractionHandler:
         try:
             extraction = await self._extract(window, schema, context)
         except BudgetExceededError as error:
-            raise TransientFailure(str(error), dependency="budget", retry_after=error.retry_after, is_try=False) from error
+            raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, is_try=False) from error
         except ModelAnswerError as error:
-            raise PoisonRecord("bad_answer", str(error), raw_answer=error.raw) from error
+            raise PoisonRecordError("bad_answer", str(error), raw_answer=error.raw) from error
         except TransientModelError as error:
-            raise TransientFailure(str(error), dependency=error.dependency, retry_after=error.retry_after) from error
+            raise TransientError(str(error), dependency=error.dependency, retry_after=error.retry_after) from error
         except ModelError as error:
             if isinstance(error, InputRefusedError) and error.dependency == "embedding":
-                raise PoisonRecord("input_refused", str(error)) from error
+                raise PoisonRecordError("input_refused", str(error)) from error
             # A wrong key or model name is no window's fault: where every call is refused, the breaker keeps all of them waiting.
-            raise TransientFailure(str(error), dependency=error.dependency) from error
+            raise TransientError(str(error), dependency=error.dependency) from error
         for each in extraction.dropped:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         await self._note(extraction)

@@ -1,0 +1,1 @@
+"""The index stage: the change feed in, points in the vector store out."""

@@ -11,7 +11,7 @@ from retrieval.index.writer import IndexWriter
 from streams.delivery.batch import Batch
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 
 
 class IndexHandler:
@@ -45,27 +45,27 @@ class IndexHandler:
                 try:
                     await self._write(batch, [change])
                 except StoreRejectedError as error:
-                    batch.refuse(record, PoisonRecord("store_rejected", str(error)))
+                    batch.refuse(record, PoisonRecordError("store_rejected", str(error)))
                 except InputRefusedError as error:
-                    batch.refuse(record, PoisonRecord("input_refused", str(error)))
+                    batch.refuse(record, PoisonRecordError("input_refused", str(error)))
 
     async def _write(self, batch: Batch, changes: list[MemoryChange]) -> None:
         def require_partition() -> None:
             if not batch.may_write():
-                raise TransientFailure("the partition is being taken away", dependency="assignment")
+                raise TransientError("the partition is being taken away", dependency="assignment")
 
         try:
             await self._writer.write(changes, before_writing=require_partition)
         except (StoreUnavailableError, ModelMismatchError) as error:
             # A store of another model is no memory's fault: all of them wait until it is rebuilt, or the model is set back.
-            raise TransientFailure(str(error), dependency="store") from error
+            raise TransientError(str(error), dependency="store") from error
         except TransientModelError as error:
-            raise TransientFailure(str(error), dependency="embedding", retry_after=error.retry_after) from error
+            raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
         except InputRefusedError:
             raise
         except ModelConfigurationError as error:
             # A wrong key or model name is no memory's fault: all of them wait until it is put right.
-            raise TransientFailure(str(error), dependency="embedding") from error
+            raise TransientError(str(error), dependency="embedding") from error
 
 
 def change_of(record: Delivered) -> MemoryChange:

@@ -1,0 +1,1 @@
+"""The sessions stage: messages in, closed windows out."""

@@ -18,7 +18,7 @@ from streams.delivery.batch import Batch
 from streams.delivery.cooperative import Yielder
 from streams.delivery.records import FORWARDED, Delivered, Outgoing
 from streams.delivery.state import PartitionState
-from streams.errors import PoisonRecord
+from streams.errors import PoisonRecordError
 from streams.sessions.clock import PartitionClock, Timers
 from streams.sessions.tail import TailFeed
 from streams.sessions.windows import Closed, Incoming, SessionState, Windower, milliseconds
@@ -139,7 +139,7 @@ class SessionsHandler:
         message = Message.from_json(record.value)
         tenant_of(self._tenants, message.tenant)
         if message.event_time > now + self._max_future:
-            raise PoisonRecord(
+            raise PoisonRecordError(
                 "future_dated", f"event_time {message.event_time.isoformat()} lies ahead of the wall clock {now.isoformat()}"
             )
         return message

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from runtime.errors import RuntimeFault
+from runtime.errors import InfrastructureError
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
@@ -109,7 +109,7 @@ class TailFeed:
         taken = {name: self._waiting.pop(name) for name in [*self._waiting][:_AT_ONCE]}
         try:
             await self._tail.write([TailUpdate(*name, waiting.view()) for name, waiting in taken.items()])
-        except RuntimeFault as error:
+        except InfrastructureError as error:
             _log.warning("session tails stand still", why=str(error))
             self._put_back(taken)
             return False

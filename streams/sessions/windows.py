@@ -1,4 +1,4 @@
-"""When a window closes: the rules, without Kafka, with time as an argument (VikingMem 3.1; DESIGN, Sessions).
+"""When a window closes: the rules, without Kafka, with time as an argument (VikingMem 3.1).
 
 What a window holds depends only on the session's own messages and commands in the order of their log, never on how fast they came. So a
 replay closes the same windows.

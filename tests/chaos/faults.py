@@ -49,7 +49,7 @@ def worker(stage: str) -> PickProcess:
 
 
 def killed(*picks: PickProcess, times: int = 3, within_s: float = 8.0) -> Break:
-    """kill -9, several times, each after a random while: also while the process still recovers. Of several, each in turn, shuffled."""
+    """Kill -9, several times, each after a random while: also while the process still recovers. Of several, each in turn, shuffled."""
 
     async def breaks(scene: Scene) -> None:
         victims = [picks[number % len(picks)] for number in range(times)]

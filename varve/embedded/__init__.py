@@ -1,0 +1,1 @@
+"""The embedded stack: Kafka, Redis and the Qdrant engine from Python packages."""

@@ -1,0 +1,1 @@
+"""What a model answers: its form, read leniently, checked strictly."""

@@ -64,7 +64,7 @@ def read_answer(raw: RawAnswer, rules: Rules) -> Draft:
     return _Reading(rules).draft(raw)
 
 
-class _Unfit(Exception):
+class _UnfitItemError(Exception):
     """An item cannot be kept; ``reason`` is a stable word."""
 
     def __init__(self, reason: str) -> None:
@@ -104,7 +104,7 @@ class _Reading:
     def _dropping_alone(self, kind: Kind) -> Iterator[None]:
         try:
             yield
-        except _Unfit as unfit:
+        except _UnfitItemError as unfit:
             self._tally.drop(kind, unfit.reason)
 
     def _segment(self, item: Any) -> SegmentDraft:
@@ -112,9 +112,9 @@ class _Reading:
         topic = as_text(fields.get(form.TOPIC), longest=LONGEST_TOPIC)
         ranges = self._ranges(fields.get(form.RANGES))
         if not topic:
-            raise _Unfit("no_topic")
+            raise _UnfitItemError("no_topic")
         if not ranges:
-            raise _Unfit("no_evidence")
+            raise _UnfitItemError("no_evidence")
         return SegmentDraft(topic=topic, ranges=ranges)
 
     def _event(self, item: Any) -> EventDraft:
@@ -122,11 +122,11 @@ class _Reading:
         event_type = _named(self._schema.event_types, fields.get(form.TYPE))
         content = as_text(fields.get(form.CONTENT), longest=LONGEST_CONTENT)
         if event_type is None:
-            raise _Unfit("unknown_type")
+            raise _UnfitItemError("unknown_type")
         if not content:
-            raise _Unfit("no_content")
+            raise _UnfitItemError("no_content")
         if self._hashes and content_hash(content) in self._hashes:
-            raise _Unfit("recalled")
+            raise _UnfitItemError("recalled")
         messages = self._evidence(fields.get(form.MESSAGES))
         said_at = max(self._window.messages[place].event_time for place in messages)
         return EventDraft(
@@ -145,14 +145,14 @@ class _Reading:
         fields = _fields(item)
         entity_type = _named(form.patched_types(self._schema), fields.get(form.TYPE))
         if entity_type is None:
-            raise _Unfit("unknown_type")
+            raise _UnfitItemError("unknown_type")
         field = _named(entity_type.patched_properties(), fields.get(form.FIELD))
         if field is None:
-            raise _Unfit("unknown_field")
+            raise _UnfitItemError("unknown_field")
         search = as_text(fields.get(form.SEARCH), longest=LONGEST_PATCH)
         replace = as_text(fields.get(form.REPLACE), longest=LONGEST_PATCH)
         if search == replace:
-            raise _Unfit("no_change")
+            raise _UnfitItemError("no_change")
         messages = self._evidence(fields.get(form.MESSAGES))
         time = max(self._window.messages[place].event_time for place in messages)
         return PatchDraft(
@@ -190,7 +190,7 @@ class _Reading:
         self._tally.drop("message", "bad_index", len(given) - len(inside))
         places = tuple(dict.fromkeys(place for place in inside if place not in self._recalled))[:_MAX_EVIDENCE]
         if not places:
-            raise _Unfit("recalled" if inside else "no_evidence")
+            raise _UnfitItemError("recalled" if inside else "no_evidence")
         return places
 
     def _properties(self, event_type: EventType, fields: dict[str, Any]) -> dict[str, Any]:
@@ -224,7 +224,7 @@ class _Reading:
         if len(texts) == len(entity_type.keys) > len(named):
             texts = [text for text, key in zip(texts, entity_type.keys, strict=True) if key in named]
         if len(texts) < len(named):
-            raise _Unfit("bad_key")
+            raise _UnfitItemError("bad_key")
         parts = {
             "user": self._window.user,
             "session": self._window.session,
@@ -234,12 +234,12 @@ class _Reading:
         try:
             return entity_key(*(parts[key] for key in entity_type.keys))
         except KeyFormatError as error:
-            raise _Unfit("bad_key") from error
+            raise _UnfitItemError("bad_key") from error
 
 
 def _fields(item: Any) -> dict[str, Any]:
     if not isinstance(item, dict):
-        raise _Unfit("not_an_object")
+        raise _UnfitItemError("not_an_object")
     return item
 
 
@@ -278,7 +278,7 @@ def _keywords(value: Any) -> tuple[str, ...]:
 
 def _append_new(kept: list[D], item: D) -> None:
     if item in kept:
-        raise _Unfit("repeated")
+        raise _UnfitItemError("repeated")
     kept.append(item)
 
 

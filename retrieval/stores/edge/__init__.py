@@ -1,0 +1,1 @@
+"""Qdrant Edge: the engine in a process of its own, behind a Unix socket."""

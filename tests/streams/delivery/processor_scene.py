@@ -12,7 +12,7 @@ from streams.delivery.batch import Batch
 from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState, Row
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 from tests.streams.steps import RowsInMemory, delivered, stage_context, until
 
 GENERATION = 3
@@ -48,10 +48,10 @@ class ScriptedOutbox:
         if kind in self.gate:
             await self.gate[kind].wait()
         if not may_write():
-            raise TransientFailure("taken away", dependency="assignment")
+            raise TransientError("taken away", dependency="assignment")
         if self.failures.get(kind, 0) > 0:
             self.failures[kind] -= 1
-            raise TransientFailure("no broker", dependency="kafka")
+            raise TransientError("no broker", dependency="kafka")
         self.journal.entries.append((kind, list(records)))
         return list(range(len(records)))
 
@@ -103,11 +103,11 @@ class Script:
         await batch.each(lambda record: self._one(batch, record))
         if self.transient:
             self.transient -= 1
-            raise TransientFailure("not now", dependency="store")
+            raise TransientError("not now", dependency="store")
 
     def _one(self, batch: Batch, record: Delivered) -> None:
         if record.value == b"poison":
-            raise PoisonRecord("bad", "a poison record")
+            raise PoisonRecordError("bad", "a poison record")
         key = record.key or b""
         count = (batch.state.get(key) or 0) + 1
         batch.state.put(key, count, position=record.offset)

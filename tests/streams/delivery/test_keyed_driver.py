@@ -10,7 +10,7 @@ from streams.delivery.driver import FaustRecord
 from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 from tests.streams.steps import PausedPartitions, stage_context, until
 
 TOPIC = "windows"
@@ -64,10 +64,10 @@ class Scene:
 
     async def send(self, records: Sequence[Outgoing], *, may_write: Callable[[], bool]) -> list[int]:
         if not may_write():
-            raise TransientFailure("taken away", dependency="assignment")
+            raise TransientError("taken away", dependency="assignment")
         if self.broker_failures:
             self.broker_failures -= 1
-            raise TransientFailure("no broker", dependency="kafka")
+            raise TransientError("no broker", dependency="kafka")
         if self.broker_gate is not None:
             await self.broker_gate.wait()
         self.sent += records
@@ -119,7 +119,7 @@ def reasons(outputs: list[Outgoing]) -> list[bytes]:
 
 async def test_a_failure_of_one_record_alone_is_given_up_after_its_tries() -> None:
     async with chains() as scene:
-        scene.answers[0] = failing(TransientFailure("always", dependency="llm"))
+        scene.answers[0] = failing(TransientError("always", dependency="llm"))
         await scene.put(0)
         await scene.put(1, b"other")
         await scene.drained()
@@ -130,7 +130,7 @@ async def test_a_failure_of_one_record_alone_is_given_up_after_its_tries() -> No
 
 async def test_while_the_dependency_is_away_for_everyone_nothing_is_given_up() -> None:
     async with chains() as scene:
-        away = TransientFailure("away", dependency="llm")
+        away = TransientError("away", dependency="llm")
         for offset in range(3):
             scene.answers[offset] = failing(away)
             await scene.put(offset, b"%d" % offset)
@@ -145,13 +145,13 @@ async def test_while_the_dependency_is_away_for_everyone_nothing_is_given_up() -
 async def test_an_outage_of_one_dependency_leaves_the_tries_for_another() -> None:
     async with chains() as scene:
         for offset in range(4):
-            scene.answers[offset] = failing(TransientFailure("away", dependency="store"))
+            scene.answers[offset] = failing(TransientError("away", dependency="store"))
             await scene.put(offset, b"%d" % offset)
         await until(lambda: len(scene.handled) > 40)
 
         def busy_once() -> list[Outgoing]:
             scene.answers.clear()
-            raise TransientFailure("busy", dependency="llm")
+            raise TransientError("busy", dependency="llm")
 
         scene.answers = {0: busy_once}
         await scene.drained()
@@ -161,7 +161,7 @@ async def test_an_outage_of_one_dependency_leaves_the_tries_for_another() -> Non
 
 async def test_tries_that_one_dependency_used_up_are_not_held_against_another() -> None:
     async with chains() as scene:
-        failures = [TransientFailure("away", dependency="store")] * 2 + [TransientFailure("busy", dependency="llm")] * 2
+        failures = [TransientError("away", dependency="store")] * 2 + [TransientError("busy", dependency="llm")] * 2
 
         def next_failure() -> list[Outgoing]:
             if failures:
@@ -182,7 +182,7 @@ async def test_a_slow_success_that_began_before_an_outage_does_not_end_it() -> N
             await scene.put(slow, b"slow-%d" % slow)
         await until(lambda: len(scene.handled) == 2)
         for offset in (3, 4):
-            scene.answers[offset] = failing(TransientFailure("away", dependency="store"))
+            scene.answers[offset] = failing(TransientError("away", dependency="store"))
             await scene.put(offset, b"%d" % offset)
         for slow in range(1, 3):
             await scene.tried_more(20)
@@ -196,7 +196,7 @@ async def test_a_slow_success_that_began_before_an_outage_does_not_end_it() -> N
 
 async def test_poison_and_bugs_are_dead_lettered_at_once_and_their_key_goes_on() -> None:
     async with chains() as scene:
-        scene.answers[0] = failing(PoisonRecord("bad_answer", "beyond repair", raw_answer="{{"))
+        scene.answers[0] = failing(PoisonRecordError("bad_answer", "beyond repair", raw_answer="{{"))
         scene.answers[1] = failing(ZeroDivisionError())
         for offset in range(3):
             await scene.put(offset)
@@ -277,7 +277,7 @@ async def test_a_redelivery_joins_the_write_that_is_under_way() -> None:
 
 async def test_while_a_dependency_is_away_one_record_tries_it_and_the_others_wait_unspent() -> None:
     async with chains(reset_s=0.5) as scene:
-        scene.answers = {offset: failing(TransientFailure("away", dependency="llm")) for offset in range(40)}
+        scene.answers = {offset: failing(TransientError("away", dependency="llm")) for offset in range(40)}
         for offset in range(40):
             await scene.put(offset, key=b"%d" % offset)
         first_round = 2 * SLOTS - 1  # each but the last of the first failures lets one more begin
@@ -291,7 +291,7 @@ async def test_while_a_dependency_is_away_one_record_tries_it_and_the_others_wai
 
 async def test_what_fails_now_and_then_holds_nobody_back() -> None:
     async with chains(reset_s=3600.0) as scene:
-        scene.answers = {offset: failing(TransientFailure("now and then", dependency="llm")) for offset in range(0, 40, 2)}
+        scene.answers = {offset: failing(TransientError("now and then", dependency="llm")) for offset in range(0, 40, 2)}
         for offset in range(40):
             await scene.put(offset, key=b"%d" % offset)
         await until(lambda: set(range(1, 40, 2)) <= set(scene.handled))
@@ -312,7 +312,7 @@ async def test_to_finish_is_to_begin_nothing_and_to_write_what_is_under_way() ->
 
 async def test_what_one_record_of_a_tenant_waits_for_the_others_are_not_tried_for() -> None:
     async with chains() as scene:
-        used_up = TransientFailure("used up", dependency="budget", retry_after=0.3, is_try=False)
+        used_up = TransientError("used up", dependency="budget", retry_after=0.3, is_try=False)
         scene.tenants = dict.fromkeys(range(30), "spender")
         scene.answers = {offset: failing(used_up) for offset in range(30)}
         await scene.put_all(range(40))
@@ -353,10 +353,10 @@ async def test_a_partition_that_comes_again_is_taken_in_from_again() -> None:
 
 async def test_who_has_to_wait_uses_up_no_trial_of_what_was_away() -> None:
     async with chains(reset_s=0.2) as scene:
-        scene.answers = {offset: failing(TransientFailure("away", dependency="llm")) for offset in range(12)}
+        scene.answers = {offset: failing(TransientError("away", dependency="llm")) for offset in range(12)}
         await scene.put_all(range(12))
         await until(lambda: len(scene.handled) >= 2 * SLOTS)
-        used_up = TransientFailure("used up", dependency="budget", retry_after=3600.0, is_try=False)
+        used_up = TransientError("used up", dependency="budget", retry_after=3600.0, is_try=False)
         scene.tenants = {offset: f"poor {offset}" for offset in range(12, 62)}
         scene.answers |= {offset: failing(used_up) for offset in range(12, 62)}
         await scene.put_all(range(12, 62))
@@ -380,7 +380,7 @@ async def test_thousands_of_records_refused_at_once_are_written_a_few_at_a_time(
             return await send(records, may_write=may_write)
 
         scene.send = counted  # type: ignore[method-assign]
-        scene.answers = dict.fromkeys(range(2000), failing(PoisonRecord("unknown_tenant", "nobody")))
+        scene.answers = dict.fromkeys(range(2000), failing(PoisonRecordError("unknown_tenant", "nobody")))
         await scene.put_all(range(2000))
         await scene.drained()
         assert max(at_once) <= 16

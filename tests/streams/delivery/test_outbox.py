@@ -14,7 +14,7 @@ from runtime.settings import KafkaSettings
 from streams.delivery import outbox as outbox_module
 from streams.delivery.outbox import Outbox
 from streams.delivery.records import Outgoing
-from streams.errors import TransientFailure
+from streams.errors import TransientError
 from tests.streams.steps import until
 
 PARTITIONS = 3
@@ -126,7 +126,7 @@ async def test_a_try_that_failed_raises_only_when_all_of_it_is_decided(outbox: O
     for _ in range(100):
         await asyncio.sleep(0)
     broker.held[1].set()
-    with pytest.raises(TransientFailure):
+    with pytest.raises(TransientError):
         await task
     assert broker.journal[2:] == ["refused 0", "took 1", "stopping"]
 
@@ -140,7 +140,7 @@ async def test_a_try_that_may_no_longer_write_waits_for_what_it_has_sent(outbox:
         await asyncio.sleep(0)
     assert not task.done()
     broker.held[0].set()
-    with pytest.raises(TransientFailure) as caught:
+    with pytest.raises(TransientError) as caught:
         await task
     assert caught.value.dependency == "assignment"
     assert broker.journal == ["asked 0", "took 0"]
@@ -157,11 +157,11 @@ async def test_nothing_of_a_producer_that_does_not_stop_is_sent_later(outbox: Ou
     others = [sending(outbox, record(1)), sending(outbox, record(2)), sending(outbox, record(1, b"behind"))]
     await asked(broker, 1, 2)
     broker.refuses[0] = InvalidTopicError
-    with pytest.raises(TransientFailure):
+    with pytest.raises(TransientError):
         await outbox.send([record(0)], may_write=lambda: True)
     assert made[0].is_dead
     for other in others:
-        with pytest.raises(TransientFailure):
+        with pytest.raises(TransientError):
             await other
     before = list(broker.journal)
     broker.held[1].set()
@@ -186,7 +186,7 @@ async def test_a_producer_whose_renewal_is_broken_off_is_ended_too(
     await asyncio.wait({failing})
     assert made[0].is_dead
     broker.held[1].set()
-    with pytest.raises(TransientFailure):
+    with pytest.raises(TransientError):
         await other
     assert "took 1" not in broker.journal
 
@@ -197,7 +197,7 @@ async def test_stopping_does_not_wait_for_a_broker_that_is_away(outbox: Outbox, 
     await asked(broker, 1)
     await outbox.stop()
     assert made[0].is_dead
-    with pytest.raises(TransientFailure):
+    with pytest.raises(TransientError):
         await task
 
 
@@ -208,6 +208,6 @@ async def test_a_topic_that_is_never_heard_of_is_not_waited_for_for_ever(
     await outbox.start()
     never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     monkeypatch.setattr(made[0].client, "force_metadata_update", lambda: asyncio.shield(never))
-    with pytest.raises(TransientFailure):
+    with pytest.raises(TransientError):
         await outbox.send([record(0, topic="unheard-of")], may_write=lambda: True)
     await outbox.stop()

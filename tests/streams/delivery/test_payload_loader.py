@@ -17,7 +17,7 @@ from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.payload_loader import PayloadLoader
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 from tests.streams.steps import stage_context, until
 
 TOPIC = "windows"
@@ -57,7 +57,7 @@ class Scene:
         await asyncio.sleep(0)
         if self.away and record.offset == STUBBORN:
             self.away -= 1
-            raise TransientFailure("no broker", dependency="kafka")
+            raise TransientError("no broker", dependency="kafka")
         self.reread.append(record.offset)
         return Delivered(TOPIC, 0, record.offset, record.key, VALUES[record.offset], (), 0.0)
 
@@ -106,7 +106,7 @@ async def test_records_are_read_again_in_any_order_and_one_that_expired_is_refus
         await admin.start()
         await admin.delete_records({TopicPartition(topic, 0): RecordsToDelete(before_offset=5)})
         await admin.close()
-        with pytest.raises(PoisonRecord, match="retention") as refused:
+        with pytest.raises(PoisonRecordError, match="retention") as refused:
             await rereader.read(asked[0])
         assert refused.value.reason == "expired"
         assert (await rereader.read(asked[-1])).value == sent[-1].value

@@ -19,7 +19,7 @@ from runtime.clocks import ManualClock
 from runtime.errors import TenantsFileError
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 from streams.extraction.budgets import TenantBudgets
 from streams.tenancy import open_tenants
 from tests.streams.extraction.extraction_scene import ScriptedExtractor, a_window, handler, llm_extractor
@@ -58,7 +58,7 @@ async def test_attempts_end_in_the_dead_letters_with_the_last_answer_and_are_the
     settings = plain_settings(tmp_path, extraction={"attempts": 2})
     for _ in range(2):
         extractor = AnsweringAtLast(bad_answers=9)
-        with pytest.raises(PoisonRecord) as poison:
+        with pytest.raises(PoisonRecordError) as poison:
             await handler(settings, tenants, extractor).handle(a_window())
         assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "answer 1")
         assert extractor.attempts == [0, 1]
@@ -69,7 +69,7 @@ async def test_a_window_driven_again_is_asked_past_all_the_answers_that_it_faile
     for offset in range(3):
         extractor = AnsweringAtLast(bad_answers=9)
         headers = ((ORIGIN, b"varve.windows/0/0"),) if offset else ()
-        with pytest.raises(PoisonRecord):
+        with pytest.raises(PoisonRecordError):
             await handler(settings, tenants, extractor).handle(replace(a_window(), offset=offset, headers=headers))
         asked += extractor.attempts
     assert len(set(asked)) == len(asked) == 3 * settings.extraction.attempts
@@ -79,7 +79,7 @@ async def test_a_window_that_comes_again_pays_for_no_attempt_twice(settings: Set
     async with llm_extractor(settings, lambda _: "I would rather not.") as (extractor, simulator):
         stage = handler(settings, tenants, extractor)
         for _ in range(2):
-            with pytest.raises(PoisonRecord) as poison:
+            with pytest.raises(PoisonRecordError) as poison:
                 await stage.handle(a_window())
             assert "I would rather not." in (poison.value.raw_answer or "")
     assert len(simulator.asked) == 2 * settings.extraction.attempts, "an answer and its repair, each attempt"
@@ -94,7 +94,7 @@ async def test_past_the_soft_budget_a_window_waits_for_off_peak_hours_whatever_t
     async with llm_extractor(settings, extraction_answer, budget=budget, clock=clock) as (extractor, simulator):
         stage = handler(settings, tenants, extractor)
         (within,) = await stage.handle(a_window())
-        with pytest.raises(TransientFailure) as deferred:
+        with pytest.raises(TransientError) as deferred:
             await stage.handle(a_window(text="hello"))
         assert (deferred.value.dependency, deferred.value.retry_after, deferred.value.is_try) == ("budget", 10 * 3600, False)
         assert len(simulator.asked) == 1

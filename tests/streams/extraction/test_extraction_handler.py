@@ -32,7 +32,7 @@ from runtime.redis import connect_redis
 from runtime.session_notes import NotedEvent, SessionNotes
 from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
-from streams.errors import PoisonRecord, TransientFailure
+from streams.errors import PoisonRecordError, TransientError
 from streams.tenancy import weight_of
 from tests.streams.extraction.extraction_scene import RefusingEmbedder, ScriptedExtractor, a_window, handler
 from tests.streams.published import SCHEMA, START, TENANT, extraction
@@ -76,7 +76,7 @@ async def test_what_an_answer_held_that_was_left_out_is_counted_with_its_reason(
 async def test_what_may_pass_is_tried_again_when_the_dependency_says(
     settings: Settings, tenants: TenantDirectory, error: Exception, dependency: str, retry_after: float | None
 ) -> None:
-    with pytest.raises(TransientFailure) as failure:
+    with pytest.raises(TransientError) as failure:
         await handler(settings, tenants, ScriptedExtractor(error)).handle(a_window())
     assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
 
@@ -88,7 +88,7 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
     nearest = Recall(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
     stage = handler(settings, tenants, extractor, nearest=nearest)
-    with pytest.raises(TransientFailure) as failure:
+    with pytest.raises(TransientError) as failure:
         await stage.handle(a_window())
     assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
     assert extractor.seen == []
@@ -135,7 +135,7 @@ async def test_an_embedding_model_that_fails_an_extractor_is_not_booked_on_the_l
     settings: Settings, tenants: TenantDirectory, error: Exception
 ) -> None:
     async with offline_over(error) as extractor:
-        with pytest.raises(TransientFailure) as failure:
+        with pytest.raises(TransientError) as failure:
             await handler(settings, tenants, extractor).handle(a_window(text="I moved to Oslo with my dog last week."))
     assert failure.value.dependency == "embedding"
 
@@ -144,21 +144,21 @@ async def test_a_window_that_an_extractor_cannot_do_without_its_embeddings_is_po
     settings: Settings, tenants: TenantDirectory
 ) -> None:
     async with offline_over(InputRefusedError("400")) as extractor:
-        with pytest.raises(PoisonRecord) as poison:
+        with pytest.raises(PoisonRecordError) as poison:
             await handler(settings, tenants, extractor).handle(a_window(text="I moved to Oslo with my dog last week."))
     assert poison.value.reason == "input_refused"
 
 
 async def test_an_answer_beyond_repair_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor(ModelAnswerError("no JSON", raw="Sure! Here is"))
-    with pytest.raises(PoisonRecord) as poison:
+    with pytest.raises(PoisonRecordError) as poison:
         await handler(settings, tenants, extractor).handle(a_window())
     assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "Sure! Here is")
 
 
 async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor()
-    with pytest.raises(PoisonRecord) as poison:
+    with pytest.raises(PoisonRecordError) as poison:
         await handler(settings, tenants, extractor).handle(a_window("nobody"))
     assert poison.value.reason == "unknown_tenant"
     assert extractor.seen == []

@@ -18,7 +18,7 @@ from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import EmbeddingSettings, StoreSettings
 from streams.delivery.build import NoState
 from streams.delivery.records import Delivered
-from streams.errors import TransientFailure
+from streams.errors import TransientError
 from streams.index.handler import IndexHandler, change_of
 from tests.embedding_endpoint import embedding_endpoint
 from tests.retrieval.edge_process import EdgeProcess
@@ -104,7 +104,7 @@ async def test_the_store_holds_what_the_feed_says_whatever_is_repeated_refused_o
 
     assert edge.stop(signal.SIGTERM) == 0
     last = upsert(9, memory(6, "Ada moved to Rome"))
-    with pytest.raises(TransientFailure) as away:
+    with pytest.raises(TransientError) as away:
         await stage.prepare([last])
     assert away.value.dependency == "store"
     edge.start()
@@ -125,7 +125,7 @@ async def test_a_wrong_key_of_the_embedding_endpoint_makes_all_wait_and_one_text
         log = [upsert(0, good), upsert(1, bad)]
 
         endpoint.status = 401
-        with pytest.raises(TransientFailure, match="401") as waiting:
+        with pytest.raises(TransientError, match="401") as waiting:
             await stage.prepare(log[:1])
         assert waiting.value.dependency == "embedding"
 
@@ -143,7 +143,7 @@ async def test_with_another_embedding_model_all_wait_and_nothing_is_put_aside(st
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="another", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")
         other = Steps(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
-        with pytest.raises(TransientFailure, match="another") as waiting:
+        with pytest.raises(TransientError, match="another") as waiting:
             await other.prepare([upsert(1, memory(1, "Ada hates rain"))])
         await embedder.close()
     assert waiting.value.dependency == "store"

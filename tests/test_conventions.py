@@ -1,0 +1,100 @@
+"""The house's conventions that no linter knows: where arguments are told, how log events and tests are named, how big a room may be."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CORE = ("varve", "streams", "retrieval", "extraction", "operators", "models", "runtime", "memory")
+BESIDE = ("evaluation", "loadtest", "benchmarks")
+LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
+MOST_WORDS = 9
+LARGEST_SHARE = 0.35
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def files_of(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def nodes_of(package: str) -> Iterator[tuple[str, ast.AST]]:
+    for path in files_of(package):
+        for node in ast.walk(ast.parse(path.read_text())):
+            yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}", node
+
+
+def parameters_of(function: Function) -> list[str]:
+    arguments = function.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [each.arg for each in named if each.arg not in ("self", "cls")]
+
+
+def tells_its_arguments(function: Function) -> bool:
+    """Whether the docstring lists them, or names the port that does. A decorated function's docstring is its command's or route's text."""
+    docstring = ast.get_docstring(function) or ""
+    refers = re.search(r"\b([Aa]s|[Ss]ee) :(meth|class|func|data):", docstring)
+    return bool(function.decorator_list or refers) or "Args:" in docstring
+
+
+@pytest.mark.parametrize("package", [*CORE, *BESIDE])
+def test_functions_of_three_parameters_tell_them(package: str) -> None:
+    untold = [
+        f"{where} {node.name}"
+        for where, node in nodes_of(package)
+        if isinstance(node, Function) and not node.name.startswith("_") and len(parameters_of(node)) > 2 and not tells_its_arguments(node)
+    ]
+    assert untold == []
+
+
+@pytest.mark.parametrize("package", [*CORE, *BESIDE])
+def test_a_class_tells_its_constructors_arguments(package: str) -> None:
+    astray = [
+        where
+        for where, node in nodes_of(package)
+        if isinstance(node, Function) and node.name == "__init__" and "Args:" in (ast.get_docstring(node) or "")
+    ]
+    assert astray == [], "Args: belongs to the class's docstring"
+
+
+@pytest.mark.parametrize("package", [*CORE, *BESIDE])
+def test_log_events_are_constants_in_snake_case(package: str) -> None:
+    astray = []
+    for where, node in nodes_of(package):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LOG_METHODS):
+            continue
+        owner = ast.unparse(node.func.value).lower()
+        if not owner.endswith("log"):
+            continue
+        event = node.args[0] if node.args else None
+        if not (isinstance(event, ast.Constant) and re.fullmatch(r"[a-z][a-z0-9_]*", str(event.value))):
+            astray.append(where)
+        astray += [f"{where} {each.arg}" for each in node.keywords if each.arg in ("why", "reason_", "cause", "exception", "fault")]
+    assert astray == [], "an event is a snake_case constant, its cause is told as error="
+
+
+def test_test_names_are_short() -> None:
+    long = [
+        f"{where} {node.name}"
+        for where, node in nodes_of("tests")
+        if isinstance(node, Function) and node.name.startswith("test_") and len(node.name.split("_")) - 1 > MOST_WORDS
+    ]
+    assert long == []
+
+
+def test_no_room_is_over_a_third_of_the_house() -> None:
+    lines = {package: sum(len(path.read_text().splitlines()) for path in files_of(package)) for package in CORE}
+    shares = {package: count / sum(lines.values()) for package, count in lines.items()}
+    assert max(shares.values()) <= LARGEST_SHARE, shares
+
+
+def test_docstrings_point_to_what_is_in_the_repository() -> None:
+    astray = [str(path.relative_to(ROOT)) for package in (*CORE, *BESIDE, "tests") for path in files_of(package) if names_design(path)]
+    assert astray == [], "name docs/architecture.md and its invariants"
+
+
+def names_design(path: Path) -> bool:
+    return path != Path(__file__) and re.search(r"\bDESIGN\b", path.read_text()) is not None
