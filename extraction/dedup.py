@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from extraction.bounds import MAX_EVIDENCE
 from extraction.drafts import EventDraft, Tally
 from extraction.one_pass.answer.coercion import as_indices
 from extraction.one_pass.answer.lenient_json import read_json
@@ -29,7 +30,6 @@ from runtime.session_notes import NotedEvent
 from runtime.settings import ExtractionSettings
 
 _MAX_DOUBTS: Final = 20
-_MAX_EVIDENCE: Final = 20
 _ANSWER_TOKENS: Final = 128
 _ALTERED: Final = 0.7
 """Cosine from which a statement in the same frame of words may be the other's altered state: "is in Oslo", "is in Bergen"."""
@@ -261,6 +261,6 @@ def _joined(one: EventDraft, other: EventDraft) -> EventDraft:
         importance=max(one.importance, other.importance),
         keywords=tuple(keywords.values()),
         segment=one.segment if one.segment is not None else other.segment,
-        messages=tuple(dict.fromkeys((*fuller.messages, *lesser.messages)))[:_MAX_EVIDENCE],
+        messages=tuple(dict.fromkeys((*fuller.messages, *lesser.messages)))[:MAX_EVIDENCE],
         said_at=max(one.said_at, other.said_at),
     )

@@ -6,12 +6,11 @@ from typing import Final
 
 import orjson
 
-from extraction.offline.bounds import shortened
+from extraction.bounds import LONGEST_CONTENT, shortened
 from extraction.offline.dates import DateMention, resolve_dates
 from extraction.offline.person import first_to_third_person, second_to_third_person
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
-from extraction.one_pass.answer.reading import LONGEST_CONTENT
 from memory.records import ToolCall
 from memory.tokens import estimate_tokens
 

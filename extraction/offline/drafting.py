@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, most_important, shortened
 from extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
-from extraction.offline.bounds import most_important, shortened
 from extraction.offline.contents import event_content, event_time_of
 from extraction.offline.event_types import TypeChooser
 from extraction.offline.facts import patches_of
@@ -16,7 +16,6 @@ from extraction.offline.keywords import KeywordRanker
 from extraction.offline.properties import properties_of
 from extraction.offline.segmentation import topics
 from extraction.offline.turns import Passage, Turn, passages_of, turns_of
-from extraction.one_pass.answer.reading import LONGEST_TOPIC, MAX_ITEMS
 from extraction.port import ExtractionContext
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties

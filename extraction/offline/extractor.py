@@ -5,9 +5,9 @@ from functools import partial
 from typing import Final
 
 from extraction.assemble import build_extraction
+from extraction.bounds import build_bounded
 from extraction.dedup import Thresholds, candidates_of
 from extraction.drafts import Draft
-from extraction.offline.bounds import fitting
 from extraction.offline.drafting import draft_of, read_window
 from extraction.offline.event_types import type_text
 from extraction.offline.repetitions import may_hold_repetitions, without_repetitions
@@ -57,7 +57,7 @@ class OfflineExtractor:
         )
         draft = await self._without_repetitions(draft, window, context)
         laid_down = partial(build_extraction, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())
-        return await asyncio.to_thread(fitting, draft, laid_down)
+        return await asyncio.to_thread(build_bounded, draft, laid_down)
 
     async def _without_repetitions(self, draft: Draft, window: Window, context: ExtractionContext) -> Draft:
         candidates = candidates_of(draft.events, context.session_events, window.messages)

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from extraction.bounds import LONGEST_PATCH, shortened
 from extraction.drafts import PatchDraft, Tally
-from extraction.offline.bounds import shortened
 from extraction.offline.fact_rules import RULES
 from extraction.offline.meanings import name_words
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
 from extraction.offline.turns import Turn
-from extraction.one_pass.answer.reading import LONGEST_PATCH
 from memory.errors import KeyFormatError
 from memory.keys import entity_key
 from memory.records import Memory, Window

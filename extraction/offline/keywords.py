@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from extraction.bounds import LONGEST_KEYWORD
 from extraction.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
 from extraction.offline.noise import topic_words
-from extraction.one_pass.answer.reading import LONGEST_KEYWORD
 from memory.unicode_scripts import RUN_WITHOUT_SPACES
 
 _PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》]|\s-\s")

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from extraction.offline.bounds import bounded_value, shortened
+from extraction.bounds import LONGEST_CONTENT, bounded_value, shortened
 from extraction.offline.contents import with_dates
 from extraction.offline.dates import DateMention
 from extraction.offline.meanings import Meaning, meaning_of, name_words
@@ -17,7 +17,6 @@ from extraction.offline.quantities import quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
 from extraction.offline.tool_properties import tool_properties
 from extraction.offline.turns import Passage, Turn
-from extraction.one_pass.answer.reading import LONGEST_CONTENT
 from memory.schema import EventType, Property
 
 _EXAMPLES: Final = re.compile(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.;:()]+)")

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from extraction.bounds import MAX_KEYWORDS
 from extraction.dedup import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft
-from extraction.one_pass.answer.reading import MAX_KEYWORDS
 from extraction.statements import either_says_all
 from models.embedding.port import Vector
 

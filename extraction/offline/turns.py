@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER, shortened
 from extraction.drafts import Tally
 from extraction.echo_filter import is_recalled, without_recalled, without_recalled_result
-from extraction.offline.bounds import LONGEST_SPEAKER, shortened
 from extraction.offline.dates import DateMention, resolve_dates
 from extraction.offline.noise import content_words, is_filler, only_asks
 from extraction.offline.sentences import pieces_of, questions_of
-from extraction.one_pass.answer.reading import LONGEST_CONTENT
 from memory.records import Message
 
 _SHORT_ANSWER: Final = 4

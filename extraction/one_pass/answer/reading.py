@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
+from extraction.bounds import LONGEST_CONTENT, LONGEST_KEYWORD, LONGEST_PATCH, LONGEST_TOPIC, MAX_EVIDENCE, MAX_ITEMS, MAX_KEYWORDS
 from extraction.drafts import Draft, EventDraft, Kind, PatchDraft, SegmentDraft, Tally
 from extraction.echo_filter import is_recalled
 from extraction.one_pass.answer import form
@@ -21,16 +22,7 @@ N = TypeVar("N", EventType, EntityType, EntityProperty)
 D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)
 V = TypeVar("V", int, float)
 
-MAX_ITEMS: Final = 200
-"""Of each list: more than any window holds; what follows is a loop."""
-
-LONGEST_TOPIC: Final = 200
-LONGEST_CONTENT: Final = 2000
-LONGEST_PATCH: Final = 2000
-LONGEST_KEYWORD: Final = 80
 _LONGEST_KEY_PART: Final = 200
-MAX_KEYWORDS: Final = 12
-_MAX_EVIDENCE: Final = 20
 _DEFAULT_IMPORTANCE: Final = 0.5
 _EARLIEST_YEAR: Final = 1000
 _BLANKS: Final = ("", "null")
@@ -188,7 +180,7 @@ class _Reading:
         given = as_indices(value)[:MAX_ITEMS] if value is not None else []
         inside = [place for place in given if place is not None and place < len(self._window.messages)]
         self._tally.drop("message", "bad_index", len(given) - len(inside))
-        places = tuple(dict.fromkeys(place for place in inside if place not in self._recalled))[:_MAX_EVIDENCE]
+        places = tuple(dict.fromkeys(place for place in inside if place not in self._recalled))[:MAX_EVIDENCE]
         if not places:
             raise _UnfitItemError("recalled" if inside else "no_evidence")
         return places

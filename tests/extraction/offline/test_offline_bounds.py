@@ -6,11 +6,11 @@ from functools import partial
 
 import pytest
 
+from extraction import bounds
+from extraction.bounds import build_bounded, most_important
 from extraction.offline import drafting, extractor, turns
-from extraction.offline.bounds import fitting, most_important
 from extraction.offline.dates import DateMention, resolve_dates
 from extraction.offline.extractor import OfflineExtractor
-from extraction.one_pass.answer import reading
 from extraction.port import ExtractionContext
 from memory.schema import scenario
 from tests.extraction.offline.offline_windows import CountingEmbedder, window_of
@@ -82,12 +82,12 @@ async def test_an_extraction_fits_into_a_record_whatever_the_window_holds(texts:
     extraction = await OfflineExtractor(embedder=embedder).extract(window_of(*texts), scenario("companion"), ExtractionContext())
 
     assert len(extraction.to_json()) < NEVER_TOO_LARGE
-    assert 0 < len(extraction.events) <= reading.MAX_ITEMS
-    assert len(extraction.patches) <= reading.MAX_ITEMS
-    assert embedder.embedded <= len(texts) + 3 * reading.MAX_ITEMS
-    assert all(len(event.content) <= reading.LONGEST_CONTENT for event in extraction.events)
-    assert all(len(word) <= reading.LONGEST_KEYWORD for event in extraction.events for word in event.keywords)
-    assert all(len(segment.topic) <= reading.LONGEST_TOPIC for segment in extraction.segments)
+    assert 0 < len(extraction.events) <= bounds.MAX_ITEMS
+    assert len(extraction.patches) <= bounds.MAX_ITEMS
+    assert embedder.embedded <= len(texts) + 3 * bounds.MAX_ITEMS
+    assert all(len(event.content) <= bounds.LONGEST_CONTENT for event in extraction.events)
+    assert all(len(word) <= bounds.LONGEST_KEYWORD for event in extraction.events for word in event.keywords)
+    assert all(len(segment.topic) <= bounds.LONGEST_TOPIC for segment in extraction.segments)
 
 
 async def test_a_tool_call_of_any_size_is_one_bounded_event() -> None:
@@ -107,7 +107,7 @@ async def test_of_too_many_events_the_most_important_stay_and_the_others_are_cou
 
     extraction = await OfflineExtractor(embedder=CountingEmbedder()).extract(window_of(*texts), scenario("companion"), ExtractionContext())
 
-    assert len(extraction.events) == reading.MAX_ITEMS
+    assert len(extraction.events) == bounds.MAX_ITEMS
     assert any("Jonas" in event.content for event in extraction.events)
     assert [event.message_ids for event in extraction.events] == sorted(
         (event.message_ids for event in extraction.events), key=lambda ids: int(ids[0][1:])
@@ -124,7 +124,7 @@ async def test_what_is_said_over_and_over_does_not_displace_the_rest() -> None:
 
 
 async def test_events_go_until_the_extraction_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extractor, "fitting", partial(fitting, most_bytes=10_000))
+    monkeypatch.setattr(extractor, "build_bounded", partial(build_bounded, most_bytes=10_000))
     texts = [f"The grass{n} grows beside walls{n} of stone{n}." for n in range(50)]
 
     extraction = await OfflineExtractor(embedder=CountingEmbedder()).extract(window_of(*texts), scenario("companion"), ExtractionContext())

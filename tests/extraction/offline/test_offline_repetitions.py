@@ -1,7 +1,7 @@
 """What a session tells twice is laid down once."""
 
+from extraction.bounds import MAX_ITEMS
 from extraction.offline.extractor import OfflineExtractor
-from extraction.one_pass.answer.reading import MAX_ITEMS
 from extraction.port import ExtractionContext
 from memory.records import Extraction
 from memory.schema import scenario

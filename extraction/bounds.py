@@ -1,4 +1,4 @@
-"""How much an extraction may hold, whatever a window holds: it has to fit into one record."""
+"""How much an extraction may hold, whatever a window or an answer holds: it has to fit into one record."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,17 +7,27 @@ from typing import Final, TypeVar
 from pydantic import JsonValue
 
 from extraction.drafts import Draft
-from extraction.one_pass.answer.reading import LONGEST_CONTENT, MAX_ITEMS
 from memory.records import Extraction
 
 T = TypeVar("T")
 
+MAX_ITEMS: Final = 200
+"""Events, patches and segments, each: more than any window holds."""
+MAX_EVIDENCE: Final = 20
+"""Messages that an event or a patch rests on."""
+MAX_KEYWORDS: Final = 12
+
+LONGEST_TOPIC: Final = 200
+LONGEST_CONTENT: Final = 2000
+LONGEST_PATCH: Final = 2000
+"""Of a patch's search text, and of its replacement."""
+LONGEST_KEYWORD: Final = 80
 LONGEST_SPEAKER: Final = 100
 """A speaker's name stands wherever they speak of themselves."""
 LONGEST_EXTRACTION: Final = 900_000
 """In bytes: below the largest record that the log takes."""
 
-_KEPT_SHARE: Final = 0.75
+_RETAINED_SHARE: Final = 0.75
 
 
 def shortened(text: str, longest: int) -> str:
@@ -35,25 +45,31 @@ def bounded_value(value: JsonValue) -> JsonValue:
 
 
 def most_important(items: Sequence[T], weights: Sequence[float], *, most: int = MAX_ITEMS) -> list[T]:
-    """At most so many items, those of the greatest weights, in their order; of equals the first."""
-    heaviest = sorted(range(len(items)), key=lambda place: -weights[place])[:most]
-    return [items[place] for place in sorted(heaviest)]
+    """At most so many items, those of the greatest weights, in their order; of equals the first.
+
+    Args:
+        items: What to choose from.
+        weights: One for each item.
+        most: How many are chosen at most.
+    """
+    heaviest = sorted(range(len(items)), key=lambda index: -weights[index])[:most]
+    return [items[index] for index in sorted(heaviest)]
 
 
-def fitting(draft: Draft, laid_down: Callable[[Draft], Extraction], *, most_bytes: int = LONGEST_EXTRACTION) -> Extraction:
+def build_bounded(draft: Draft, build: Callable[[Draft], Extraction], *, most_bytes: int = LONGEST_EXTRACTION) -> Extraction:
     """The extraction of a draft, without the least important events where it would be too large; they are counted as ``too_many``.
 
     Args:
         draft: What was found.
-        laid_down: Makes the extraction.
+        build: Makes the extraction.
         most_bytes: How large it may be, serialised.
     """
     while True:
-        extraction = laid_down(draft)
+        extraction = build(draft)
         if len(extraction.to_json()) <= most_bytes or not (draft.events or draft.patches):
             return extraction
-        events = most_important(draft.events, [each.importance for each in draft.events], most=int(len(draft.events) * _KEPT_SHARE))
-        patches = draft.patches if draft.events else draft.patches[: int(len(draft.patches) * _KEPT_SHARE)]
+        events = most_important(draft.events, [each.importance for each in draft.events], most=int(len(draft.events) * _RETAINED_SHARE))
+        patches = draft.patches if draft.events else draft.patches[: int(len(draft.patches) * _RETAINED_SHARE)]
         draft.tally.drop("event", "too_many", len(draft.events) - len(events))
         draft.tally.drop("patch", "too_many", len(draft.patches) - len(patches))
         draft = replace(draft, events=tuple(events), patches=patches)
