@@ -6,15 +6,16 @@ import os
 import sys
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from runtime.settings import Settings
+from runtime.settings import KafkaSettings, Settings
 from varve.embedded import jars
 from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.redis import EmbeddedRedis
@@ -88,6 +89,21 @@ def redis_url() -> Iterator[str]:
 def topic_prefix() -> str:
     """A prefix for this test's topics and consumer groups, so that no test sees another's."""
     return f"t{uuid.uuid4().hex[:12]}."
+
+
+@pytest.fixture
+def make_settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Callable[..., Settings]:
+    """Makes settings that reach the real broker, with topics and a data folder of this test's own.
+
+    It takes what :class:`Settings` takes: ``make_settings(kafka=KafkaSettings(partitions=2), redis=RedisSettings(url=redis_url))``.
+    """
+
+    def make(**values: Any) -> Settings:
+        group: KafkaSettings = values.pop("kafka", KafkaSettings())
+        reached = group.model_copy(update={"bootstrap": kafka, "topic_prefix": topic_prefix})
+        return Settings(**{"data": tmp_path, **values, "kafka": reached})
+
+    return make
 
 
 @pytest.hookimpl(wrapper=True)

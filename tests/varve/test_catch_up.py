@@ -1,13 +1,14 @@
 """Waiting by offsets, and reading whole topics, on a real broker."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
 
 from memory.topics import MESSAGES, WINDOWS
 from runtime.kafka import Producer, create_topics, read_topic
-from runtime.settings import Settings
+from runtime.settings import KafkaSettings, Settings
 from streams.stages import STAGES
 from varve.demo.catch_up import CatchUp
 from varve.errors import StalledError
@@ -16,13 +17,10 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
-async def settings(kafka: str, topic_prefix: str) -> Settings:
-    base = Settings()
-    inforce = base.model_copy(
-        update={"kafka": base.kafka.model_copy(update={"bootstrap": kafka, "topic_prefix": topic_prefix, "partitions": 2})}
-    )
-    await create_topics(inforce)
-    return inforce
+async def settings(make_settings: Callable[..., Settings]) -> Settings:
+    settings = make_settings(kafka=KafkaSettings(partitions=2))
+    await create_topics(settings)
+    return settings
 
 
 async def test_it_waits_until_the_last_stage_has_committed_and_passes_what_came_meanwhile(settings: Settings) -> None:

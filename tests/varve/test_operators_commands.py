@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import orjson
 import pytest
@@ -23,8 +22,8 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = Settings(data=tmp_path, kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
+def settings(make_settings: Callable[..., Settings]) -> Settings:
+    settings = make_settings(kafka=KafkaSettings(partitions=2))
     asyncio.run(create_topics(settings))
     return settings
 
