@@ -7,10 +7,10 @@ from runtime.kafka import create_topics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, add_tenant
 from tests.retrieval.edge_process import EdgeProcess
+from tests.streams.agent_extractions import SCHEMA as AGENTS_SCHEMA
+from tests.streams.agent_extractions import TENANT as AGENTS
 from tests.streams.flow import TENANT, flow_settings
-from tests.streams.published import SCHEMA as AGENTS_SCHEMA
-from tests.streams.published import TENANT as AGENTS
-from tests.streams.steps import plain_settings, tenants_of
+from tests.streams.harness import plain_settings, tenants_of
 
 
 @pytest.fixture

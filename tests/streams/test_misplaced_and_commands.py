@@ -12,7 +12,7 @@ from runtime.settings import SessionSettings, Settings
 from runtime.tenants import add_tenant
 from streams.delivery.records import FORWARDED, ORIGIN
 from tests.streams.flow import TENANT, flow_settings, serving
-from tests.streams.ledger import Ledger, foreign_partition, records_of, stage_done
+from tests.streams.message_ledger import MessageLedger, foreign_partition, records_of, stage_done
 
 pytestmark = pytest.mark.integration
 
@@ -30,7 +30,7 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
 
 
 async def test_no_session_splits_whatever_partitioner_a_producer_uses_and_no_repetition_counts(settings: Settings) -> None:
-    ledger = Ledger(settings)
+    ledger = MessageLedger(settings)
     partitions = settings.kafka.partitions
     records, misplaced = [], 0
     for number in range(80):
@@ -55,7 +55,7 @@ async def test_no_session_splits_whatever_partitioner_a_producer_uses_and_no_rep
         await stage_done(settings, "sessions")
     windows = await ledger.windows()
     got = {session: sorted(message.id or "" for window in each for message in window.messages) for session, each in windows.items()}
-    assert got == {session: sorted(ids) for session, ids in ledger.said.items()}
+    assert got == {session: sorted(ids) for session, ids in ledger.expected_ids.items()}
     forwarded = [record for record in await records_of(settings, "messages") if dict(record.headers).get(FORWARDED)]
     origins = [dict(record.headers)[ORIGIN] for record in forwarded]
     assert misplaced > 0
@@ -66,7 +66,7 @@ async def test_no_session_splits_whatever_partitioner_a_producer_uses_and_no_rep
 
 
 async def test_a_flush_closes_a_session_or_a_tenant_and_nobody_elses(settings: Settings) -> None:
-    ledger = Ledger(settings)
+    ledger = MessageLedger(settings)
     named = [(tenant, f"s{number}") for tenant in (TENANT, OTHER) for number in range(4)]
     async with serving(settings, ["sessions"]):
         await ledger.send([ledger.message(*session) for session in named])
@@ -80,7 +80,7 @@ async def test_a_flush_closes_a_session_or_a_tenant_and_nobody_elses(settings: S
 
 
 async def test_silence_closes_windows_by_the_messages_own_time(settings: Settings) -> None:
-    ledger = Ledger(settings)
+    ledger = MessageLedger(settings)
     quiet, chatty = [name for name in map("s{}".format, range(40)) if partition_of(encode_key(TENANT, name), 2) == 0][:2]
     then = datetime(2024, 5, 1, tzinfo=UTC)
     async with serving(settings, ["sessions"]):
@@ -95,6 +95,6 @@ async def test_silence_closes_windows_by_the_messages_own_time(settings: Setting
     assert windows[TENANT, quiet][0].closed_by == "idle"
 
 
-async def _window_of(ledger: Ledger, session: str) -> None:
+async def _window_of(ledger: MessageLedger, session: str) -> None:
     while (TENANT, session) not in await ledger.windows():
         await stage_done(ledger.settings, "sessions")

@@ -17,8 +17,8 @@ from streams.delivery.records import Delivered, Outgoing
 from streams.run import serve_stage
 from streams.stages import STAGES
 from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
-from tests.streams.ledger import Ledger, committed, committed_reaches, records_of, stage_done
-from tests.streams.steps import until
+from tests.streams.harness import until
+from tests.streams.message_ledger import MessageLedger, committed, committed_reaches, records_of, stage_done
 
 pytestmark = pytest.mark.integration
 
@@ -86,7 +86,7 @@ async def test_a_commit_never_passes_a_record_in_work(settings: Settings) -> Non
 
 @pytest.mark.parametrize("tables", ["kept", "dropped"])
 async def test_a_worker_broken_off_with_a_backlog_goes_on_where_it_was(settings: Settings, tables: str) -> None:
-    ledger = Ledger(settings)
+    ledger = MessageLedger(settings)
     for turn in range(3):
         await ledger.send([ledger.message(TENANT, f"s{number % 7}") for number in range(200 + turn)])
         handled = await committed(settings, "sessions")
@@ -104,7 +104,7 @@ async def test_a_worker_broken_off_with_a_backlog_goes_on_where_it_was(settings:
 
 
 async def test_a_zombies_late_row_in_the_changelog_is_passed_over(settings: Settings) -> None:
-    ledger = Ledger(settings)
+    ledger = MessageLedger(settings)
     changelog = STAGES["sessions"].changelog(settings.kafka.topic_prefix)
     async with serving(settings, ["sessions"]):
         for _ in range(3):
@@ -124,7 +124,7 @@ async def test_a_zombies_late_row_in_the_changelog_is_passed_over(settings: Sett
 async def test_a_graceful_stop_commits_so_that_nothing_comes_again(settings: Settings) -> None:
     done = metrics().records.labels("sessions", "done")
     before = done._value.get()
-    ledger = Ledger(settings)
+    ledger = MessageLedger(settings)
     await ledger.send([ledger.message(TENANT, f"s{number % 5}") for number in range(100)])
     async with serving(settings, ["sessions"]):
         # Stopped as soon as it has begun: what it has taken in is finished and committed.
@@ -138,7 +138,7 @@ async def test_a_graceful_stop_commits_so_that_nothing_comes_again(settings: Set
 
 
 async def test_two_workers_come_and_go_under_load_without_losing_anything(settings: Settings) -> None:
-    ledger = Ledger(settings)
+    ledger = MessageLedger(settings)
     stop_sending = asyncio.Event()
 
     async def load() -> None:

@@ -15,9 +15,9 @@ from runtime.dead_letters import DeadLetterBox, Selection, read_metadata, withou
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
 from runtime.tenants import add_tenant
+from tests.streams.agent_extractions import extraction
 from tests.streams.flow import TENANT, flow_settings, serving
-from tests.streams.ledger import Ledger, records_of, stage_done
-from tests.streams.published import extraction
+from tests.streams.message_ledger import MessageLedger, records_of, stage_done
 
 pytestmark = pytest.mark.integration
 
@@ -75,7 +75,7 @@ async def test_poison_of_every_kind_lies_untouched_in_the_dead_letters_and_stops
         Poison("extractions", "events", "malformed", b"k2", b"{}"),
         Poison("contributions", "entities", "malformed", b"k3", b"\xff"),
     ]
-    ledger = Ledger(settings)
+    ledger = MessageLedger(settings)
     # Each kind between good messages of the same partition.
     for each in poison:
         await ledger.send([ledger.message(TENANT, "s0")])

@@ -16,7 +16,7 @@ from streams.delivery.records import Delivered, Outgoing
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
-from tests.streams.partition_at_hand import PartitionAtHand
+from tests.streams.harness import PartitionHarness
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 TENANT = "acme"
@@ -35,20 +35,20 @@ SCHEMA = """{"EventTypes": [{"EventType": "walk", "Description": "A walk.",
   "Properties": [{"PropertyName": "steps", "PropertyValueType": "int64", "Description": "How many."}]}],
  "EntityTypes": [{"EntityType": "walker", "Description": "Who walks.", "Keys": ["user"],
   "Properties": [{"PropertyName": "user", "PropertyValueType": "string", "Description": "Who.", "IsPrimaryKey": true},
-   {"PropertyName": "total", "PropertyValueType": "int64", "Description": "Steps in all.",
+   {"PropertyName": "total", "PropertyValueType": "int64", "Description": "PartitionHarness in all.",
     "AggregateExpression": {"Op": "SUM", "EventType": "walk", "EventPropertyName": "steps"}}]}]}"""
 
 
 @pytest.fixture
-def events(settings: Settings) -> PartitionAtHand:
+def events(settings: Settings) -> PartitionHarness:
     tenants = TenantDirectory(path=settings.tenants_path)
-    return PartitionAtHand(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
+    return PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec(), cache_bytes=1)
 
 
 @pytest.fixture
-def entities(settings: Settings) -> PartitionAtHand:
+def entities(settings: Settings) -> PartitionHarness:
     tenants = TenantDirectory(path=settings.tenants_path)
-    return PartitionAtHand(EntitiesHandler(settings=settings, tenants=tenants, metrics=Metrics()), EntityCodec())
+    return PartitionHarness(EntitiesHandler(settings=settings, tenants=tenants, metrics=Metrics()), EntityCodec(), cache_bytes=1)
 
 
 def extraction(offset: int, steps: int, *, origin: int | None = None, places: int = 1) -> Delivered:
@@ -86,22 +86,26 @@ def extraction(offset: int, steps: int, *, origin: int | None = None, places: in
     return Delivered("varve.extractions", 0, offset, encode_key(TENANT, "ada"), record.to_json(), headers, 0.0)
 
 
+async def outputs_of(stage: PartitionHarness, *records: Delivered) -> list[Outgoing]:
+    return (await stage.process(records)).outputs
+
+
 def contributions(outputs: list[Outgoing], first: int) -> list[Delivered]:
     sent = [each for each in outputs if each.topic == "varve.contributions"]
     return [Delivered(each.topic, 0, first + place, each.key, each.value, (), 0.0) for place, each in enumerate(sent)]
 
 
-async def total(events: PartitionAtHand, entities: PartitionAtHand, *extractions: Delivered) -> int:
+async def total(events: PartitionHarness, entities: PartitionHarness, *extractions: Delivered) -> int:
     """The walker's total once all has passed both stages, and everything was delivered twice."""
     offset = 0
     for record in extractions:
         for _ in range(2):
-            for contribution in contributions(await events.outputs(record), offset):
-                await entities.outputs(contribution)
+            for contribution in contributions(await outputs_of(events, record), offset):
+                await outputs_of(entities, contribution)
                 offset += 1
     (state,) = [state for _, state in entities.state.scan()]
     assert isinstance(state, EntityState)
-    return _total(await entities.outputs(*_again(offset)))
+    return _total(await outputs_of(entities, *_again(offset)))
 
 
 def _again(offset: int) -> list[Delivered]:
@@ -120,54 +124,54 @@ def _total(outputs: list[Outgoing]) -> int:
     return memory.properties["total"]
 
 
-async def test_an_extraction_that_comes_again_emits_what_stands_byte_for_byte(events: PartitionAtHand) -> None:
-    first = await events.outputs(extraction(5, 100))
+async def test_an_extraction_that_comes_again_emits_what_stands_byte_for_byte(events: PartitionHarness) -> None:
+    first = await outputs_of(events, extraction(5, 100))
     assert {each.topic for each in first} == {"varve.memories", "varve.contributions"}
-    assert await events.outputs(extraction(5, 100)) == first
-    again = await events.outputs(extraction(9, 70))
-    assert await events.outputs(extraction(9, 70)) == again
-    assert await events.outputs(extraction(5, 100)) == [], "what was replaced stays replaced"
+    assert await outputs_of(events, extraction(5, 100)) == first
+    again = await outputs_of(events, extraction(9, 70))
+    assert await outputs_of(events, extraction(9, 70)) == again
+    assert await outputs_of(events, extraction(5, 100)) == [], "what was replaced stays replaced"
 
 
-async def test_a_redriven_extraction_takes_its_first_place_and_replaces_nothing_newer(events: PartitionAtHand) -> None:
-    newer = await events.outputs(extraction(9, 70))
-    assert await events.outputs(extraction(12, 100, origin=5)) == []
-    assert await events.outputs(extraction(9, 70)) == newer
+async def test_a_redriven_extraction_takes_its_first_place_and_replaces_nothing_newer(events: PartitionHarness) -> None:
+    newer = await outputs_of(events, extraction(9, 70))
+    assert await outputs_of(events, extraction(12, 100, origin=5)) == []
+    assert await outputs_of(events, extraction(9, 70)) == newer
 
 
-async def test_driving_an_extraction_twice_counts_once(events: PartitionAtHand, entities: PartitionAtHand) -> None:
+async def test_driving_an_extraction_twice_counts_once(events: PartitionHarness, entities: PartitionHarness) -> None:
     assert await total(events, entities, extraction(12, 100, origin=5), extraction(13, 100, origin=5)) == 100
 
 
-async def test_a_window_extracted_again_replaces_what_it_laid_down(events: PartitionAtHand, entities: PartitionAtHand) -> None:
+async def test_a_window_extracted_again_replaces_what_it_laid_down(events: PartitionHarness, entities: PartitionHarness) -> None:
     assert await total(events, entities, extraction(5, 100, places=3), extraction(8, 70), extraction(9, 100, origin=5)) == 70
 
 
 async def test_an_entity_is_published_again_for_a_contribution_that_it_has_applied(
-    events: PartitionAtHand, entities: PartitionAtHand
+    events: PartitionHarness, entities: PartitionHarness
 ) -> None:
-    (contribution,) = contributions(await events.outputs(extraction(5, 100)), 0)
-    first = await entities.outputs(contribution)
+    (contribution,) = contributions(await outputs_of(events, extraction(5, 100)), 0)
+    first = await outputs_of(entities, contribution)
     assert _total(first) == 100
-    assert await entities.outputs(contribution) == first
-    assert await entities.outputs(contribution, contribution) == first, "and once for many"
+    assert await outputs_of(entities, contribution) == first
+    assert await outputs_of(entities, contribution, contribution) == first, "and once for many"
 
 
 async def test_a_skipped_contribution_is_applied_when_driven_behind_later_ones(
-    settings: Settings, events: PartitionAtHand, entities: PartitionAtHand
+    settings: Settings, events: PartitionHarness, entities: PartitionHarness
 ) -> None:
     schema = settings.data / "steps.json"
     one, other = extraction(5, 100), extraction(6, 11)
-    (early,) = contributions(await events.outputs(one), 0)
+    (early,) = contributions(await outputs_of(events, one), 0)
     other_window = Delivered(
         other.topic, 0, 6, other.key, (other.value or b"").replace(b'"window_id":"w"', b'"window_id":"v"').replace(b"w-0", b"v-0"), (), 0.0
     )
-    (late,) = contributions(await events.outputs(other_window), 1)
+    (late,) = contributions(await outputs_of(events, other_window), 1)
     schema.write_text(SCHEMA.replace('"EntityType": "walker"', '"EntityType": "runner"'))
-    refused = await entities.take([early])
+    refused = await entities.process([early])
     assert [refusal.reason for refusal in refused.refusals] == ["unknown_entity_type"]
     schema.write_text(SCHEMA)
-    assert _total(await entities.outputs(late)) == 11
+    assert _total(await outputs_of(entities, late)) == 11
     driven = Delivered(early.topic, 0, 2, early.key, early.value, ((ORIGIN, b"varve.contributions/0/0"),), 0.0)
-    assert _total(await entities.outputs(driven)) == 111
-    assert _total(await entities.outputs(driven)) == 111
+    assert _total(await outputs_of(entities, driven)) == 111
+    assert _total(await outputs_of(entities, driven)) == 111

@@ -15,8 +15,8 @@ from runtime.tenants_file import add_generation
 from streams.errors import ReplayRefusedError
 from streams.generations import begin, drop, switch
 from streams.run import serve_stage
+from tests.streams.agent_extractions import START, extraction
 from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving
-from tests.streams.published import START, extraction
 
 pytestmark = pytest.mark.integration
 

@@ -13,7 +13,7 @@ from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.state import PartitionState, Row
 from streams.errors import PoisonRecordError, TransientError
-from tests.streams.steps import RowsInMemory, delivered, stage_context, until
+from tests.streams.harness import InMemoryRows, delivered, stage_context, until
 
 GENERATION = 3
 CHANGELOG = "g-state-changelog"
@@ -56,7 +56,7 @@ class ScriptedOutbox:
         return list(range(len(records)))
 
 
-class JournaledRows(RowsInMemory):
+class JournaledRows(InMemoryRows):
     def __init__(self, journal: Journal) -> None:
         super().__init__()
         self.journal = journal

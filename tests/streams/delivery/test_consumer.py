@@ -17,7 +17,7 @@ from runtime.settings import KafkaSettings, Settings
 from streams.delivery.app import build_app, source_topic
 from streams.delivery.intake import SourceIntake
 from streams.errors import StreamError
-from tests.streams.steps import until
+from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
 

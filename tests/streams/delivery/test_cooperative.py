@@ -17,14 +17,14 @@ from streams.delivery.build import NoState
 from streams.delivery.state import PartitionState
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
 
 SESSIONS = 3000
 
 
 async def test_while_a_long_batch_is_handled_the_loop_turns() -> None:
     records = [delivered("messages", offset, b"k", b"v") for offset in range(12)]
-    batch = Batch(0, records, PartitionState(RowsInMemory(), NoState(), cache_bytes=0))
+    batch = Batch(0, records, PartitionState(InMemoryRows(), NoState(), cache_bytes=0))
     seen: list[int] = []
     turns: list[int] = []
 
@@ -47,11 +47,11 @@ async def test_a_flush_of_many_sessions_lets_the_loop_turn(tmp_path: Path, monke
     handler = SessionsHandler(
         partition=0, settings=settings, tenants=tenants_of(settings, {"acme": "companion"}), tail=None, metrics=Metrics()
     )
-    steps = Steps(handler, SessionCodec())
+    steps = PartitionHarness(handler, SessionCodec())
     said_at = datetime(2024, 5, 1, tzinfo=UTC)
     messages = [Message(tenant="acme", user="ada", session=f"s{number}", text="hello", event_time=said_at) for number in range(SESSIONS)]
     keys = [encode_key("acme", message.session) for message in messages]
-    await steps.take([delivered("messages", offset, keys[offset], message.to_json()) for offset, message in enumerate(messages)])
+    await steps.process([delivered("messages", offset, keys[offset], message.to_json()) for offset, message in enumerate(messages)])
     flush = SessionCommand(command="flush", tenant="acme").to_json()
     turns = 0
 
@@ -62,7 +62,7 @@ async def test_a_flush_of_many_sessions_lets_the_loop_turn(tmp_path: Path, monke
             await asyncio.sleep(0)
 
     beating = asyncio.create_task(beat())
-    batch = await steps.prepare([delivered("messages", SESSIONS, encode_key("acme"), flush, headers=((KIND, COMMAND),))])
+    batch = await steps.process_uncommitted([delivered("messages", SESSIONS, encode_key("acme"), flush, headers=((KIND, COMMAND),))])
     beating.cancel()
     assert len(batch.outputs) == SESSIONS
     assert turns >= 3

@@ -12,8 +12,8 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.records import Delivered, Outgoing
 from tests.streams.flow import extraction_worker
-from tests.streams.ledger import records_of
-from tests.streams.steps import until
+from tests.streams.harness import until
+from tests.streams.message_ledger import records_of
 
 pytestmark = pytest.mark.integration
 

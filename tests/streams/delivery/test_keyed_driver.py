@@ -11,7 +11,7 @@ from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecordError, TransientError
-from tests.streams.steps import PausedPartitions, stage_context, until
+from tests.streams.harness import PausedPartitions, stage_context, until
 
 TOPIC = "windows"
 SLOTS = 4

@@ -15,7 +15,7 @@ from streams.delivery import outbox as outbox_module
 from streams.delivery.outbox import Outbox
 from streams.delivery.records import Outgoing
 from streams.errors import TransientError
-from tests.streams.steps import until
+from tests.streams.harness import until
 
 PARTITIONS = 3
 BASE_OFFSET = 40

@@ -6,7 +6,7 @@ import pytest
 
 from streams.delivery.records import Outgoing
 from tests.streams.delivery.processor_scene import processor
-from tests.streams.steps import until
+from tests.streams.harness import until
 
 
 async def test_outputs_come_before_state_and_state_before_the_acknowledgement() -> None:

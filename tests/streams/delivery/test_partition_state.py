@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.delivery.state import PartitionState, Row, is_stale, pack, unpack
-from tests.streams.steps import RowsInMemory
+from tests.streams.harness import InMemoryRows
 
 KEYS = [b"a", b"b", b"c", b"d"]
 
@@ -17,7 +17,7 @@ class NumbersCodec:
         return [int(each) for each in raw.decode().split(",")]
 
 
-def state_on(rows: RowsInMemory, *, cache_bytes: int = 10_000) -> PartitionState[list[int]]:
+def state_on(rows: InMemoryRows, *, cache_bytes: int = 10_000) -> PartitionState[list[int]]:
     return PartitionState(rows, NumbersCodec(), cache_bytes=cache_bytes)
 
 
@@ -26,7 +26,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(KEYS), st.none() | st.integers(0, 9
 
 @given(steps=st.lists(st.tuples(CHANGES, st.booleans()), max_size=15))
 def test_a_step_is_taken_whole_or_not_at_all(steps: list[tuple[list[tuple[bytes, int | None]], bool]]) -> None:
-    rows = RowsInMemory()
+    rows = InMemoryRows()
     state = state_on(rows)
     model: dict[bytes, list[int]] = {}
     for position, (changes, commits) in enumerate(steps):
@@ -53,7 +53,7 @@ def test_a_step_is_taken_whole_or_not_at_all(steps: list[tuple[list[tuple[bytes,
 
 
 def test_an_object_changed_in_place_is_forgotten_with_its_step() -> None:
-    rows = RowsInMemory({b"a": pack(1, b"1")})
+    rows = InMemoryRows({b"a": pack(1, b"1")})
     state = state_on(rows)
     numbers = state.get(b"a")
     assert numbers is not None
@@ -63,7 +63,7 @@ def test_an_object_changed_in_place_is_forgotten_with_its_step() -> None:
 
 
 def test_memory_is_bounded_and_what_fell_out_is_read_again() -> None:
-    rows = RowsInMemory()
+    rows = InMemoryRows()
     state = state_on(rows, cache_bytes=10_000)
     for number, key in enumerate(KEYS):
         state.put(key, [number], position=number)
@@ -76,7 +76,7 @@ def test_memory_is_bounded_and_what_fell_out_is_read_again() -> None:
 
 
 def test_rows_and_the_changelogs_offset_are_written_together() -> None:
-    rows = RowsInMemory()
+    rows = InMemoryRows()
     state = state_on(rows)
     state.put(b"a", [1], position=7)
     state.commit(state.changes(), 41)
@@ -85,14 +85,14 @@ def test_rows_and_the_changelogs_offset_are_written_together() -> None:
 
 
 def test_a_step_without_changes_writes_nothing() -> None:
-    rows = RowsInMemory()
+    rows = InMemoryRows()
     state = state_on(rows)
     state.commit(state.changes(), -1)
     assert rows.changelog_offset == -1
 
 
 def test_a_deleted_key_becomes_a_tombstone() -> None:
-    state = state_on(RowsInMemory({b"a": pack(1, b"1")}))
+    state = state_on(InMemoryRows({b"a": pack(1, b"1")}))
     state.delete(b"a", position=2)
     assert state.changes() == [Row(b"a", None)]
 

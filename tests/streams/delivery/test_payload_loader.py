@@ -18,7 +18,7 @@ from streams.delivery.payload_loader import PayloadLoader
 from streams.delivery.records import Delivered, Outgoing
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecordError, TransientError
-from tests.streams.steps import stage_context, until
+from tests.streams.harness import stage_context, until
 
 TOPIC = "windows"
 COUNT = 50

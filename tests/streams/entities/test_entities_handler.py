@@ -23,8 +23,8 @@ from streams.delivery.records import Delivered, Outgoing
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
-from tests.streams.published import SCHEMA, TENANT, Call, extraction, in_log
-from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
+from tests.streams.agent_extractions import SCHEMA, TENANT, Call, extraction, extraction_record
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
 
 
 class Scene:
@@ -33,15 +33,15 @@ class Scene:
     def __init__(self, settings: Settings, tenants: TenantDirectory) -> None:
         self.settings = settings
         self.tenants = tenants
-        self.events = Steps(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
+        self.events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
         self.contributions: list[Delivered] = []
 
-    def entities(self, rows: RowsInMemory | None = None) -> Steps:
-        return Steps(EntitiesHandler(settings=self.settings, tenants=self.tenants, metrics=Metrics()), EntityCodec(), rows)
+    def entities(self, rows: InMemoryRows | None = None) -> PartitionHarness:
+        return PartitionHarness(EntitiesHandler(settings=self.settings, tenants=self.tenants, metrics=Metrics()), EntityCodec(), rows)
 
     async def laid_down(self, window: int, calls: list[Call], offset: int) -> list[Delivered]:
         """What an extraction gives to the log of contributions."""
-        batch = await self.events.take([in_log(extraction(window, calls), offset)])
+        batch = await self.events.process([extraction_record(extraction(window, calls), offset)])
         new = self.as_log([each for each in batch.outputs if each.topic == "varve.contributions"])
         self.contributions += new
         return new
@@ -69,7 +69,7 @@ class Feed:
     def __init__(self) -> None:
         self.standing: dict[bytes, Memory] = {}
 
-    def take(self, batch: Batch) -> None:
+    def apply(self, batch: Batch) -> None:
         for output in batch.outputs:
             assert output.topic == "varve.memories"
             assert output.key is not None
@@ -104,11 +104,11 @@ async def test_entities_are_exactly_what_the_newest_extraction_of_each_window_sa
     crash_at = min(crash_at, len(log))
     before = scene.entities()
     for start in range(0, crash_at, batch):
-        feed.take(await before.take(log[start : min(start + batch, crash_at)]))
+        feed.apply(await before.process(log[start : min(start + batch, crash_at)]))
     # State is there, the offset was not committed; and what was produced twice lies twice in the log.
-    after = scene.entities(RowsInMemory(before.rows.rows))
+    after = scene.entities(InMemoryRows(before.rows.rows))
     for record in log[max(0, crash_at - back) :] + log[-3:]:
-        feed.take(await after.take([record]))
+        feed.apply(await after.process([record]))
     newest = dict(windows)
     calls = [call for window in newest.values() for call in window]
     count, failed = Counter(tool for tool, _ in calls), Counter(tool for tool, failure in calls if failure)
@@ -118,9 +118,9 @@ async def test_entities_are_exactly_what_the_newest_extraction_of_each_window_sa
 async def test_a_redelivery_changes_no_row_and_publishes_what_stands(scene: Scene) -> None:
     log = await scene.laid_down(0, [("grep", 0), ("grep", 1)], 0)
     stage = scene.entities()
-    first = await stage.take(log)
+    first = await stage.process(log)
     rows = dict(stage.rows.rows)
-    assert (await stage.take(log)).outputs == first.outputs
+    assert (await stage.process(log)).outputs == first.outputs
     assert stage.rows.rows == rows
 
 
@@ -128,8 +128,8 @@ async def test_an_entity_that_many_contributions_change_is_published_once_a_step
     for offset in range(6):
         await scene.laid_down(offset, [("grep", 0)], offset)
     feed = Feed()
-    batch = await scene.entities().take(scene.contributions)
-    feed.take(batch)
+    batch = await scene.entities().process(scene.contributions)
+    feed.apply(batch)
     assert len(batch.outputs) == len({output.key for output in batch.outputs})
     assert feed.tools() == {"grep": (6, 0)}
 
@@ -140,7 +140,7 @@ async def test_an_entity_that_is_taken_back_whole_leaves_a_tombstone(scene: Scen
     feed = Feed()
     stage = scene.entities()
     for record in scene.contributions:
-        feed.take(await stage.take([record]))
+        feed.apply(await stage.process([record]))
     assert feed.standing == {}
 
 
@@ -158,17 +158,17 @@ async def test_what_was_refused_for_its_type_counts_once_when_it_is_driven_again
     fields["EntityTypes"] = [each for each in fields["EntityTypes"] if each["EntityType"] != "tool_experience"]
     own.write_bytes(orjson.dumps(fields))
     stage = scene.entities()
-    batch = await stage.take(refused)
+    batch = await stage.process(refused)
     assert [(each.record, each.reason) for each in batch.refusals] == [(refused[0], "unknown_entity_type")]
     assert batch.outputs == []
 
     own.write_bytes(schema.read_bytes())
     feed = Feed()
-    feed.take(await stage.take(later))
+    feed.apply(await stage.process(later))
     assert feed.tools() == {"grep": (1, 1)}
     driven = delivered("contributions", 50, refused[0].key, refused[0].value, headers=((ORIGIN, b"varve.contributions/0/0"),))
     for _ in range(2):
-        feed.take(await stage.take([driven]))
+        feed.apply(await stage.process([driven]))
         assert feed.tools() == {"grep": (2, 1)}
 
 
@@ -179,10 +179,10 @@ async def test_what_broke_the_stage_counts_once_when_it_is_driven_again_behind_l
     stage.handler.on_dead_lettered(stage.state, broken[0])
     stage.commit()
     feed = Feed()
-    feed.take(await stage.take(later))
+    feed.apply(await stage.process(later))
     assert feed.tools() == {"grep": (1, 1)}
     for _ in range(2):
-        feed.take(await stage.take(broken))
+        feed.apply(await stage.process(broken))
         assert feed.tools() == {"grep": (2, 1)}
 
 
@@ -191,7 +191,7 @@ async def test_what_cannot_be_read_is_refused_alone(scene: Scene) -> None:
     foreign = delivered("contributions", 91, b"k", (good[0].value or b"").replace(b'"acme"', b'"nobody"'))
     broken = [delivered("contributions", 90, encode_key("a"), b"{"), foreign, delivered("contributions", 92, b"k", None)]
     feed = Feed()
-    batch = await scene.entities().take([*good, *broken])
-    feed.take(batch)
+    batch = await scene.entities().process([*good, *broken])
+    feed.apply(batch)
     assert [(each.record.offset, each.reason) for each in batch.refusals] == [(90, "malformed"), (91, "unknown_tenant"), (92, "malformed")]
     assert feed.tools() == {"grep": (1, 0)}

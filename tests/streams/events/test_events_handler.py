@@ -12,17 +12,17 @@ from streams.delivery.batch import Batch
 from streams.delivery.records import Outgoing
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec, PublishedWindow
-from tests.streams.published import TENANT, extraction, in_log
-from tests.streams.steps import RowsInMemory, Steps, delivered, tenants_of
+from tests.streams.agent_extractions import TENANT, extraction, extraction_record
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, tenants_of
 
 
 @pytest.fixture
-def stage(settings: Settings, tenants: TenantDirectory) -> Steps:
+def stage(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
     return assigned(settings, tenants)
 
 
-def assigned(settings: Settings, tenants: TenantDirectory, rows: RowsInMemory | None = None) -> Steps:
-    return Steps(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec(), rows)
+def assigned(settings: Settings, tenants: TenantDirectory, rows: InMemoryRows | None = None) -> PartitionHarness:
+    return PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec(), rows)
 
 
 def contributions(batch: Batch) -> list[Contribution]:
@@ -42,9 +42,9 @@ def memories(batch: Batch) -> list[Outgoing]:
     return [each for each in batch.outputs if each.topic == "varve.memories"]
 
 
-async def test_a_window_becomes_memories_and_contributions_keyed_by_what_they_change(stage: Steps) -> None:
+async def test_a_window_becomes_memories_and_contributions_keyed_by_what_they_change(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("grep", 1), ("curl", 0)])
-    batch = await stage.take([in_log(what, 5)])
+    batch = await stage.process([extraction_record(what, 5)])
     upserts = [MemoryChange.from_json(each.value or b"") for each in memories(batch)]
     assert [change.memory_id for change in upserts] == [event.id for event in what.events]
     assert [decode_key(each.key or b"") for each in memories(batch)] == [(TENANT, event.id) for event in what.events]
@@ -53,64 +53,66 @@ async def test_a_window_becomes_memories_and_contributions_keyed_by_what_they_ch
     assert {(each.source, each.position) for each in contributions(batch)} == {("extractions/0", 5)}
 
 
-async def test_a_window_extracted_again_takes_back_exactly_what_it_laid_down(stage: Steps) -> None:
+async def test_a_window_extracted_again_takes_back_exactly_what_it_laid_down(stage: PartitionHarness) -> None:
     first, second = extraction(0, [("grep", 0), ("curl", 1)]), extraction(0, [("make", 0)])
-    await stage.take([in_log(first, 0)])
-    batch = await stage.take([in_log(second, 1)])
+    await stage.process([extraction_record(first, 0)])
+    batch = await stage.process([extraction_record(second, 1)])
     assert changes(batch) == {"grep": ("retract",), "curl": ("retract",), "make": ("apply",)}
     gone = [decode_key(each.key or b"")[1] for each in memories(batch) if each.value is None]
     assert gone == [first.events[1].id], "the first event's id stands again, with other content"
-    again = await stage.take([in_log(extraction(0, []), 2)])
+    again = await stage.process([extraction_record(extraction(0, []), 2)])
     assert changes(again) == {"make": ("retract",)}
     assert [each.value for each in memories(again)] == [None]
 
 
-async def test_another_generation_grows_beside_and_takes_nothing_back(stage: Steps) -> None:
-    await stage.take([in_log(extraction(0, [("grep", 0)]), 0)])
-    batch = await stage.take([in_log(extraction(0, [("grep", 1)], generation="g2"), 1)])
+async def test_another_generation_grows_beside_and_takes_nothing_back(stage: PartitionHarness) -> None:
+    await stage.process([extraction_record(extraction(0, [("grep", 0)]), 0)])
+    batch = await stage.process([extraction_record(extraction(0, [("grep", 1)], generation="g2"), 1)])
     assert changes(batch) == {"grep": ("apply",)}
     assert {each.generation for each in contributions(batch)} == {"g2"}
 
 
-async def test_a_redelivery_gives_the_same_bytes_and_changes_no_state(stage: Steps) -> None:
-    record = in_log(extraction(0, [("grep", 0), ("curl", 0)]), 3)
-    first = await stage.take([record])
+async def test_a_redelivery_gives_the_same_bytes_and_changes_no_state(stage: PartitionHarness) -> None:
+    record = extraction_record(extraction(0, [("grep", 0), ("curl", 0)]), 3)
+    first = await stage.process([record])
     rows = dict(stage.rows.rows)
-    again = await stage.take([record])
+    again = await stage.process([record])
     assert again.outputs == first.outputs
     assert stage.rows.rows == rows
 
 
-async def test_a_crash_between_outputs_and_state_repeats_the_same_bytes(stage: Steps, settings: Settings, tenants: TenantDirectory) -> None:
-    log = [in_log(extraction(0, [("grep", 0)]), 0), in_log(extraction(0, [("curl", 0)]), 1)]
-    await stage.take(log[:1])
-    lost = await stage.prepare(log[1:])
-    after = assigned(settings, tenants, RowsInMemory(stage.rows.rows))
-    assert (await after.take(log[1:])).outputs == lost.outputs
+async def test_a_crash_between_outputs_and_state_repeats_the_same_bytes(
+    stage: PartitionHarness, settings: Settings, tenants: TenantDirectory
+) -> None:
+    log = [extraction_record(extraction(0, [("grep", 0)]), 0), extraction_record(extraction(0, [("curl", 0)]), 1)]
+    await stage.process(log[:1])
+    lost = await stage.process_uncommitted(log[1:])
+    after = assigned(settings, tenants, InMemoryRows(stage.rows.rows))
+    assert (await after.process(log[1:])).outputs == lost.outputs
 
 
-async def test_an_extraction_behind_its_successor_is_passed_over(stage: Steps) -> None:
+async def test_an_extraction_behind_its_successor_is_passed_over(stage: PartitionHarness) -> None:
     old, new = extraction(0, [("grep", 0)]), extraction(0, [("curl", 0)])
-    await stage.take([in_log(old, 0), in_log(new, 1)])
-    assert (await stage.take([in_log(old, 0)])).outputs == [], "a replay from the beginning"
-    redriven = in_log(old, 9, headers=((ORIGIN, b"varve.extractions/0/0"),))
-    assert (await stage.take([redriven])).outputs == [], "a dead letter driven again behind what replaced it"
+    await stage.process([extraction_record(old, 0), extraction_record(new, 1)])
+    assert (await stage.process([extraction_record(old, 0)])).outputs == [], "a replay from the beginning"
+    redriven = extraction_record(old, 9, headers=((ORIGIN, b"varve.extractions/0/0"),))
+    assert (await stage.process([redriven])).outputs == [], "a dead letter driven again behind what replaced it"
 
 
-async def test_a_redriven_extraction_lays_down_once_however_often_it_is_driven(stage: Steps) -> None:
+async def test_a_redriven_extraction_lays_down_once_however_often_it_is_driven(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
-    driven = [in_log(what, offset, headers=((ORIGIN, b"varve.extractions/0/2"),)) for offset in (7, 8)]
-    first = await stage.take(driven[:1])
-    second = await stage.take(driven[1:])
+    driven = [extraction_record(what, offset, headers=((ORIGIN, b"varve.extractions/0/2"),)) for offset in (7, 8)]
+    first = await stage.process(driven[:1])
+    second = await stage.process(driven[1:])
     assert changes(first) == {"grep": ("apply",)}
     assert second.outputs == first.outputs
     assert {each.position for each in contributions(second)} == {7}, "the position under which it was applied"
-    replaced = await stage.take([in_log(extraction(0, [("curl", 0)]), 9)])
+    replaced = await stage.process([extraction_record(extraction(0, [("curl", 0)]), 9)])
     assert changes(replaced) == {"grep": ("retract",), "curl": ("apply",)}
 
 
 async def test_what_cannot_be_read_or_whose_schema_is_unknown_is_refused_alone(
-    stage: Steps, settings: Settings, tenants: TenantDirectory
+    stage: PartitionHarness, settings: Settings, tenants: TenantDirectory
 ) -> None:
     tenants_of(settings, {"gone": "companion"})
     path = settings.tenants_path
@@ -118,11 +120,13 @@ async def test_what_cannot_be_read_or_whose_schema_is_unknown_is_refused_alone(
     bad = [
         delivered("extractions", 1, b"k", None),
         delivered("extractions", 2, b"k", b"\xff"),
-        in_log(extraction(1, [("grep", 0)], tenant="nobody"), 3),
-        in_log(extraction(1, [("grep", 0)], tenant="gone"), 4),
+        extraction_record(extraction(1, [("grep", 0)], tenant="nobody"), 3),
+        extraction_record(extraction(1, [("grep", 0)], tenant="gone"), 4),
         delivered("extractions", 5, b"k", extraction(1, []).to_json().replace(b'"schema_version":"1.0"', b'"schema_version":"3.0"')),
     ]
-    batch = await stage.take([in_log(extraction(0, [("grep", 0)]), 0), *bad, in_log(extraction(2, [("make", 0)]), 6)])
+    batch = await stage.process(
+        [extraction_record(extraction(0, [("grep", 0)]), 0), *bad, extraction_record(extraction(2, [("make", 0)]), 6)]
+    )
     assert [(each.record.offset, each.reason) for each in batch.refusals] == [
         (1, "malformed"),
         (2, "malformed"),
@@ -133,17 +137,17 @@ async def test_what_cannot_be_read_or_whose_schema_is_unknown_is_refused_alone(
     assert changes(batch) == {"grep": ("apply",), "make": ("apply",)}
 
 
-async def test_an_extraction_that_is_refused_half_way_lays_down_nothing(stage: Steps) -> None:
+async def test_an_extraction_that_is_refused_half_way_lays_down_nothing(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("curl", 0)])
     nameless = what.model_copy(update={"events": [what.events[0], what.events[1].model_copy(update={"id": ""})]})
-    batch = await stage.take([in_log(nameless, 0), in_log(extraction(1, [("make", 0)]), 1)])
+    batch = await stage.process([extraction_record(nameless, 0), extraction_record(extraction(1, [("make", 0)]), 1)])
     assert [(each.record.offset, each.reason) for each in batch.refusals] == [(0, "bad_key")]
     assert changes(batch) == {"make": ("apply",)}
     assert len(memories(batch)) == 1
 
 
-async def test_the_ledger_survives_its_bytes(stage: Steps) -> None:
-    batch = await stage.take([in_log(extraction(0, [("grep", 0), ("curl", 1)]), 4)])
+async def test_the_ledger_survives_its_bytes(stage: PartitionHarness) -> None:
+    batch = await stage.process([extraction_record(extraction(0, [("grep", 0), ("curl", 1)]), 4)])
     codec = LedgerCodec()
     entry = PublishedWindow(4, ("a", "b"), tuple(contributions(batch)))
     assert codec.decode(codec.encode(entry)) == entry

@@ -22,9 +22,9 @@ from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
 from streams.extraction.budgets import TenantBudgets
 from streams.tenancy import open_tenants
-from tests.streams.extraction.extraction_scene import ScriptedExtractor, a_window, handler, llm_extractor
-from tests.streams.published import TENANT
-from tests.streams.steps import plain_settings
+from tests.streams.agent_extractions import TENANT
+from tests.streams.extraction.doubles import ScriptedExtractor, handler, llm_extractor, window_record
+from tests.streams.harness import plain_settings
 
 
 class AnsweringAtLast(ScriptedExtractor):
@@ -47,7 +47,7 @@ class AnsweringAtLast(ScriptedExtractor):
 
 async def test_a_second_attempt_saves_a_window_whose_first_answer_is_beyond_repair(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = AnsweringAtLast(bad_answers=1)
-    (output,) = await handler(settings, tenants, extractor).handle(a_window())
+    (output,) = await handler(settings, tenants, extractor).handle(window_record())
     assert Extraction.from_json(output.value or b"").sequence == 3
     assert extractor.attempts == [0, 1]
 
@@ -59,7 +59,7 @@ async def test_attempts_end_in_the_dead_letters_with_the_last_answer_and_are_the
     for _ in range(2):
         extractor = AnsweringAtLast(bad_answers=9)
         with pytest.raises(PoisonRecordError) as poison:
-            await handler(settings, tenants, extractor).handle(a_window())
+            await handler(settings, tenants, extractor).handle(window_record())
         assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "answer 1")
         assert extractor.attempts == [0, 1]
 
@@ -70,7 +70,7 @@ async def test_a_window_driven_again_is_asked_past_all_the_answers_that_it_faile
         extractor = AnsweringAtLast(bad_answers=9)
         headers = ((ORIGIN, b"varve.windows/0/0"),) if offset else ()
         with pytest.raises(PoisonRecordError):
-            await handler(settings, tenants, extractor).handle(replace(a_window(), offset=offset, headers=headers))
+            await handler(settings, tenants, extractor).handle(replace(window_record(), offset=offset, headers=headers))
         asked += extractor.attempts
     assert len(set(asked)) == len(asked) == 3 * settings.extraction.attempts
 
@@ -80,7 +80,7 @@ async def test_a_window_that_comes_again_pays_for_no_attempt_twice(settings: Set
         stage = handler(settings, tenants, extractor)
         for _ in range(2):
             with pytest.raises(PoisonRecordError) as poison:
-                await stage.handle(a_window())
+                await stage.handle(window_record())
             assert "I would rather not." in (poison.value.raw_answer or "")
     assert len(simulator.asked) == 2 * settings.extraction.attempts, "an answer and its repair, each attempt"
 
@@ -93,13 +93,13 @@ async def test_past_the_soft_budget_a_window_waits_for_off_peak_hours_whatever_t
     clock = ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
     async with llm_extractor(settings, extraction_answer, budget=budget, clock=clock) as (extractor, simulator):
         stage = handler(settings, tenants, extractor)
-        (within,) = await stage.handle(a_window())
+        (within,) = await stage.handle(window_record())
         with pytest.raises(TransientError) as deferred:
-            await stage.handle(a_window(text="hello"))
+            await stage.handle(window_record(text="hello"))
         assert (deferred.value.dependency, deferred.value.retry_after, deferred.value.is_try) == ("budget", 10 * 3600, False)
         assert len(simulator.asked) == 1
         clock.advance(timedelta(hours=10))
-        (later,) = await stage.handle(a_window(text="hello"))
+        (later,) = await stage.handle(window_record(text="hello"))
         assert len(simulator.asked) == 2
     assert [Extraction.from_json(each.value or b"").extractor for each in (within, later)] == ["llm:simulated"] * 2
 
@@ -110,7 +110,7 @@ async def test_what_was_begun_within_the_soft_budget_is_brought_to_its_end(setti
 
     budget, clock = BudgetSettings(soft_tokens=0, off_peak_start_hour=22), ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
     async with llm_extractor(settings, repaired, budget=budget, clock=clock) as (extractor, simulator):
-        assert len(await handler(settings, tenants, extractor).handle(a_window())) == 1
+        assert len(await handler(settings, tenants, extractor).handle(window_record())) == 1
     assert len(simulator.asked) == 2
 
 
@@ -127,7 +127,7 @@ async def test_a_tenants_own_budget_and_policy_hold_for_its_windows_alone(settin
     tenants = with_own_budget(settings, hard_tokens=0, policy="offline")
     budgets = TenantBudgets(tenants=tenants, settings=settings)
     async with llm_extractor(settings, extraction_answer, budget_of=budgets.of) as (extractor, simulator):
-        (beyond,) = await handler(settings, tenants, extractor).handle(a_window())
+        (beyond,) = await handler(settings, tenants, extractor).handle(window_record())
     assert simulator.asked == []
     assert Extraction.from_json(beyond.value or b"").extractor == "offline"
     assert budgets.of("nobody") == settings.budget

@@ -14,8 +14,8 @@ from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from tests.retrieval.edge_process import EdgeProcess
 from tests.retrieval.memories_made_up import NOON, BagOfWords, memory
-from tests.streams.extraction.extraction_scene import ScriptedExtractor, a_window, handler
-from tests.streams.published import TENANT
+from tests.streams.agent_extractions import TENANT
+from tests.streams.extraction.doubles import ScriptedExtractor, handler, window_record
 
 pytestmark = pytest.mark.integration
 
@@ -41,5 +41,5 @@ async def test_entities_that_belong_to_no_user_are_shown_and_another_tenants_or_
     await IndexWriter(store=store, embedder=embedder).write(changes)
     nearest = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
     extractor = ScriptedExtractor()
-    await handler(settings, tenants, extractor, nearest=nearest).handle(a_window(text="tool experience of grep sed awk ls"))
+    await handler(settings, tenants, extractor, nearest=nearest).handle(window_record(text="tool experience of grep sed awk ls"))
     assert [each.entity_key for each in extractor.contexts[0].entities] == ["grep"]

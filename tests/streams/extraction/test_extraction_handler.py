@@ -34,14 +34,14 @@ from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
 from streams.tenancy import weight_of
-from tests.streams.extraction.extraction_scene import RefusingEmbedder, ScriptedExtractor, a_window, handler
-from tests.streams.published import SCHEMA, START, TENANT, extraction
-from tests.streams.steps import delivered
+from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
+from tests.streams.extraction.doubles import RefusingEmbedder, ScriptedExtractor, handler, window_record
+from tests.streams.harness import delivered
 
 
 async def test_an_extraction_goes_to_its_users_key(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor()
-    (output,) = await handler(settings, tenants, extractor).handle(a_window())
+    (output,) = await handler(settings, tenants, extractor).handle(window_record())
     assert (output.topic, decode_key(output.key or b"")) == ("varve.extractions", (TENANT, "agent"))
     assert Extraction.from_json(output.value or b"").sequence == 3
     assert extractor.seen[0][1].name == SCHEMA
@@ -57,7 +57,7 @@ class Lossy(ScriptedExtractor):
 
 async def test_what_an_answer_held_that_was_left_out_is_counted_with_its_reason(settings: Settings, tenants: TenantDirectory) -> None:
     metrics = Metrics()
-    await handler(settings, tenants, Lossy(), metrics=metrics).handle(a_window())
+    await handler(settings, tenants, Lossy(), metrics=metrics).handle(window_record())
     text = metrics.render().decode()
     assert 'varve_records_total{outcome="dropped_property_not_int64",stage="extraction"} 2.0' in text
     assert 'varve_records_total{outcome="dropped_event_duplicate",stage="extraction"} 1.0' in text
@@ -77,7 +77,7 @@ async def test_what_may_pass_is_tried_again_when_the_dependency_says(
     settings: Settings, tenants: TenantDirectory, error: Exception, dependency: str, retry_after: float | None
 ) -> None:
     with pytest.raises(TransientError) as failure:
-        await handler(settings, tenants, ScriptedExtractor(error)).handle(a_window())
+        await handler(settings, tenants, ScriptedExtractor(error)).handle(window_record())
     assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
 
 
@@ -89,7 +89,7 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
     extractor = ScriptedExtractor()
     stage = handler(settings, tenants, extractor, nearest=nearest)
     with pytest.raises(TransientError) as failure:
-        await stage.handle(a_window())
+        await stage.handle(window_record())
     assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
     assert extractor.seen == []
 
@@ -100,7 +100,7 @@ async def test_a_window_that_the_embedding_model_refuses_is_extracted_without_si
     embedder = RefusingEmbedder(InputRefusedError("400"))
     nearest = Recall(store=build_store(settings), embedder=embedder, settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
-    assert len(await handler(settings, tenants, extractor, nearest=nearest).handle(a_window())) == 1
+    assert len(await handler(settings, tenants, extractor, nearest=nearest).handle(window_record())) == 1
     assert extractor.contexts[0].entities == ()
 
 
@@ -136,7 +136,7 @@ async def test_an_embedding_model_that_fails_an_extractor_is_not_booked_on_the_l
 ) -> None:
     async with offline_over(error) as extractor:
         with pytest.raises(TransientError) as failure:
-            await handler(settings, tenants, extractor).handle(a_window(text="I moved to Oslo with my dog last week."))
+            await handler(settings, tenants, extractor).handle(window_record(text="I moved to Oslo with my dog last week."))
     assert failure.value.dependency == "embedding"
 
 
@@ -145,28 +145,28 @@ async def test_a_window_that_an_extractor_cannot_do_without_its_embeddings_is_po
 ) -> None:
     async with offline_over(InputRefusedError("400")) as extractor:
         with pytest.raises(PoisonRecordError) as poison:
-            await handler(settings, tenants, extractor).handle(a_window(text="I moved to Oslo with my dog last week."))
+            await handler(settings, tenants, extractor).handle(window_record(text="I moved to Oslo with my dog last week."))
     assert poison.value.reason == "input_refused"
 
 
 async def test_an_answer_beyond_repair_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor(ModelAnswerError("no JSON", raw="Sure! Here is"))
     with pytest.raises(PoisonRecordError) as poison:
-        await handler(settings, tenants, extractor).handle(a_window())
+        await handler(settings, tenants, extractor).handle(window_record())
     assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "Sure! Here is")
 
 
 async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor()
     with pytest.raises(PoisonRecordError) as poison:
-        await handler(settings, tenants, extractor).handle(a_window("nobody"))
+        await handler(settings, tenants, extractor).handle(window_record("nobody"))
     assert poison.value.reason == "unknown_tenant"
     assert extractor.seen == []
 
 
 def test_whose_record_it_is_stands_in_its_key_and_is_never_an_error(settings: Settings, tenants: TenantDirectory) -> None:
     stage = handler(settings, tenants, ScriptedExtractor())
-    assert stage.tenant_of(a_window("globex")) == "globex"
+    assert stage.tenant_of(window_record("globex")) == "globex"
     for key in (None, b"", b"\xff", b"a//b"):
         assert stage.tenant_of(delivered("windows", 0, key, None)) == ""
 
@@ -191,7 +191,7 @@ async def test_a_window_is_told_what_those_before_it_gave_and_tells_the_next(
             segments = [Segment(id=topic, topic=topic, ranges=[(0, 0)]) for topic in topics]
             await notes.note(extraction(number, [("grep", number)]).model_copy(update={"segments": segments}))
         stage = handler(settings, tenants, extractor, notes=notes)
-        window = a_window()
+        window = window_record()
         await stage.handle(window)
         (context,) = extractor.contexts
         assert context.session_summary == "a slow build; grep"
@@ -212,5 +212,5 @@ async def test_what_is_recalled_after_a_window_closed_is_no_echo_in_it_however_l
         await recalled.add(TENANT, "agent", ["a"])
         now = datetime.now(UTC).timestamp()
         for closed_at in (now - 60, now + 60):
-            await stage.handle(replace(a_window(), timestamp=closed_at))
+            await stage.handle(replace(window_record(), timestamp=closed_at))
         assert [context.recalled_hashes for context in extractor.contexts] == [frozenset(), {"a"}]

@@ -22,7 +22,7 @@ from streams.errors import TransientError
 from streams.index.handler import IndexHandler, change_of
 from tests.embedding_endpoint import embedding_endpoint
 from tests.retrieval.edge_process import EdgeProcess
-from tests.streams.steps import Steps, delivered, plain_settings
+from tests.streams.harness import PartitionHarness, delivered, plain_settings
 
 SCOPE = TenantScope("acme")
 
@@ -74,15 +74,15 @@ async def store(edge: EdgeProcess, tmp_path: Path) -> AsyncIterator[MemoryStore]
 
 
 @pytest.fixture
-async def stage(store: MemoryStore, tmp_path: Path) -> AsyncIterator[Steps]:
+async def stage(store: MemoryStore, tmp_path: Path) -> AsyncIterator[PartitionHarness]:
     embedder = build_embedder(EmbeddingSettings(), cache=tmp_path / "models")
-    yield Steps(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+    yield PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
     await embedder.close()
 
 
 @pytest.mark.integration
 async def test_the_store_holds_what_the_feed_says_whatever_is_repeated_refused_or_away(
-    stage: Steps, store: MemoryStore, edge: EdgeProcess
+    stage: PartitionHarness, store: MemoryStore, edge: EdgeProcess
 ) -> None:
     first, second, gone = memory(0, "Ada likes tea"), memory(1, "Ada lives in Paris"), memory(2, "Ada hates rain")
     newer = memory(0, "Ada likes coffee now")
@@ -92,23 +92,23 @@ async def test_the_store_holds_what_the_feed_says_whatever_is_repeated_refused_o
         return [each.content for each in await store.get(SCOPE, [first.id, second.id, gone.id])]
 
     for records in (log, log[3:], log):
-        assert (await stage.take(records)).refusals == []
+        assert (await stage.process(records)).refusals == []
         assert await standing() == ["Ada likes coffee now", "Ada lives in Paris"]
 
     third = memory(3, "Ada plays chess")
     wrong = upsert(6, memory(4, "whose id is another's"), named=event_id("w", 99))
     broken = delivered("memories", 7, b"k", b"{")
-    batch = await stage.take([upsert(5, third), wrong, broken, upsert(8, memory(5, "Ada has a cat"))])
+    batch = await stage.process([upsert(5, third), wrong, broken, upsert(8, memory(5, "Ada has a cat"))])
     assert sorted((each.record.offset, each.reason) for each in batch.refusals) == [(6, "store_rejected"), (7, "malformed")]
     assert len(await store.get(SCOPE, [third.id, memory(5, "").id])) == 2
 
     assert edge.stop(signal.SIGTERM) == 0
     last = upsert(9, memory(6, "Ada moved to Rome"))
     with pytest.raises(TransientError) as away:
-        await stage.prepare([last])
+        await stage.process_uncommitted([last])
     assert away.value.dependency == "store"
     edge.start()
-    assert (await stage.take([last])).refusals == []
+    assert (await stage.process([last])).refusals == []
     assert len(await store.get(SCOPE, [memory(6, "").id])) == 1
 
 
@@ -119,31 +119,33 @@ async def test_a_wrong_key_of_the_embedding_endpoint_makes_all_wait_and_one_text
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")
-        stage = Steps(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+        stage = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
         good, bad = memory(0, "Ada likes tea"), memory(1, "no embedding for this")
         endpoint.refused = bad.content
         log = [upsert(0, good), upsert(1, bad)]
 
         endpoint.status = 401
         with pytest.raises(TransientError, match="401") as waiting:
-            await stage.prepare(log[:1])
+            await stage.process_uncommitted(log[:1])
         assert waiting.value.dependency == "embedding"
 
         endpoint.status = 200
-        batch = await stage.take(log)
+        batch = await stage.process(log)
         assert [(each.record.offset, each.reason) for each in batch.refusals] == [(1, "input_refused")]
         assert [each.content for each in await store.get(SCOPE, [good.id, bad.id])] == [good.content]
         await embedder.close()
 
 
 @pytest.mark.integration
-async def test_with_another_embedding_model_all_wait_and_nothing_is_put_aside(stage: Steps, store: MemoryStore, tmp_path: Path) -> None:
-    await stage.take([upsert(0, memory(0, "Ada likes tea"))])
+async def test_with_another_embedding_model_all_wait_and_nothing_is_put_aside(
+    stage: PartitionHarness, store: MemoryStore, tmp_path: Path
+) -> None:
+    await stage.process([upsert(0, memory(0, "Ada likes tea"))])
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="another", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")
-        other = Steps(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
+        other = PartitionHarness(IndexHandler(writer=IndexWriter(store=store, embedder=embedder)), NoState())
         with pytest.raises(TransientError, match="another") as waiting:
-            await other.prepare([upsert(1, memory(1, "Ada hates rain"))])
+            await other.process_uncommitted([upsert(1, memory(1, "Ada hates rain"))])
         await embedder.close()
     assert waiting.value.dependency == "store"

@@ -17,7 +17,7 @@ from runtime.tracing import PRODUCED_AT
 from streams.delivery.records import FORWARDED, Delivered, Headers, Outgoing
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
 
 PARTITIONS = 4
 KEY = encode_key("acme", "s1")
@@ -41,10 +41,10 @@ def tenants(settings: Settings) -> TenantDirectory:
 
 
 @pytest.fixture
-def assigned(settings: Settings, tenants: TenantDirectory) -> Callable[..., Steps]:
-    def assign(partition: int = HOME, rows: RowsInMemory | None = None) -> Steps:
+def assigned(settings: Settings, tenants: TenantDirectory) -> Callable[..., PartitionHarness]:
+    def assign(partition: int = HOME, rows: InMemoryRows | None = None) -> PartitionHarness:
         handler = SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=None, metrics=Metrics())
-        return Steps(handler, SessionCodec(), rows, partition=partition)
+        return PartitionHarness(handler, SessionCodec(), rows, partition=partition)
 
     return assign
 
@@ -93,108 +93,110 @@ DEEP = b'{"tenant":"acme","user":"u","session":"s1","event_time":"2024-05-01T00:
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value)[:40],
 )
-async def test_what_cannot_be_read_is_refused_alone(assigned: Callable[..., Steps], value: bytes | None, reason: str) -> None:
+async def test_what_cannot_be_read_is_refused_alone(assigned: Callable[..., PartitionHarness], value: bytes | None, reason: str) -> None:
     stage = assigned()
     bad = record(1, value, headers=(("mine", b"\x00\xff"),))
-    batch = await stage.take([record(0, message("m1")), bad, record(2, message("m2"))])
+    batch = await stage.process([record(0, message("m1")), bad, record(2, message("m2"))])
     assert [(refusal.record, refusal.reason) for refusal in batch.refusals] == [(bad, reason)]
     assert stage.state.get(KEY).ids == ["m1", "m2"]
 
 
-async def test_a_message_a_little_ahead_of_the_wall_clock_is_taken(assigned: Callable[..., Steps]) -> None:
-    batch = await assigned().take([record(0, message(event_time=datetime.now(UTC) + timedelta(seconds=200)))])
+async def test_a_message_a_little_ahead_of_the_wall_clock_is_taken(assigned: Callable[..., PartitionHarness]) -> None:
+    batch = await assigned().process([record(0, message(event_time=datetime.now(UTC) + timedelta(seconds=200)))])
     assert batch.refusals == []
 
 
-async def test_a_newer_minor_version_is_taken_with_the_fields_that_are_unknown(assigned: Callable[..., Steps]) -> None:
+async def test_a_newer_minor_version_is_taken_with_the_fields_that_are_unknown(assigned: Callable[..., PartitionHarness]) -> None:
     newer = message().replace(b'"schema_version":"1.0"', b'"schema_version":"1.7","mood":"glad"')
-    batch = await assigned().take([record(0, newer), flush(1)])
+    batch = await assigned().process([record(0, newer), flush(1)])
     (window,) = windows_of(batch.outputs)
     assert window.messages[0].model_extra == {"mood": "glad"}
 
 
-async def test_a_misplaced_message_is_forwarded_once_with_its_origin_and_taken_at_home(assigned: Callable[..., Steps]) -> None:
+async def test_a_misplaced_message_is_forwarded_once_with_its_origin_and_taken_at_home(assigned: Callable[..., PartitionHarness]) -> None:
     lost = record(7, message(None), key=KEY, partition=ELSEWHERE, headers=(("trace", b"1"),))
-    forwarded = await assigned(ELSEWHERE).take([lost])
+    forwarded = await assigned(ELSEWHERE).process([lost])
     (output,) = forwarded.outputs
     assert (output.key, output.value) == (KEY, lost.value)
     assert dict(output.headers) == {"trace": b"1", FORWARDED: b"1", ORIGIN: f"varve.messages/{ELSEWHERE}/7".encode(), PRODUCED_AT: b"0"}
     home = assigned()
-    taken = await home.take([as_delivered(output, 3), as_delivered(output, 4)])
+    taken = await home.process([as_delivered(output, 3), as_delivered(output, 4)])
     assert [taken.outputs, taken.refusals] == [[], []]
     assert home.state.get(KEY).ids == [message_id("acme", "s1", f"varve.messages/{ELSEWHERE}/7")], "twice sent, once taken"
 
 
-async def test_a_message_without_a_key_is_forwarded_under_its_own(assigned: Callable[..., Steps]) -> None:
-    batch = await assigned().take([record(0, message(), key=None)])
+async def test_a_message_without_a_key_is_forwarded_under_its_own(assigned: Callable[..., PartitionHarness]) -> None:
+    batch = await assigned().process([record(0, message(), key=None)])
     (output,) = batch.outputs
     assert (output.key, output.partition) == (KEY, None)
 
 
-async def test_a_misplaced_flush_reaches_its_session(assigned: Callable[..., Steps]) -> None:
+async def test_a_misplaced_flush_reaches_its_session(assigned: Callable[..., PartitionHarness]) -> None:
     home = assigned()
-    await home.take([record(0, message())])
-    (output,) = (await assigned(ELSEWHERE).take([flush(9, partition=ELSEWHERE)])).outputs
-    (window,) = windows_of((await home.take([as_delivered(output, 1)])).outputs)
+    await home.process([record(0, message())])
+    (output,) = (await assigned(ELSEWHERE).process([flush(9, partition=ELSEWHERE)])).outputs
+    (window,) = windows_of((await home.process([as_delivered(output, 1)])).outputs)
     assert [each.id for each in window.messages] == ["m1"]
 
 
-async def test_a_redriven_message_without_an_id_is_taken_once_however_late_it_is_driven_again(assigned: Callable[..., Steps]) -> None:
+async def test_a_redriven_message_without_an_id_is_taken_once_however_late_it_is_driven_again(
+    assigned: Callable[..., PartitionHarness],
+) -> None:
     stage = assigned()
     origin = ((ORIGIN, f"varve.messages/{HOME}/0".encode()),)
-    await stage.take([record(1, message("m1")), record(2, message(None), headers=origin)])
+    await stage.process([record(1, message("m1")), record(2, message(None), headers=origin)])
     for offset in range(3, 503):
-        await stage.take([record(offset, message(f"n{offset}"))])
+        await stage.process([record(offset, message(f"n{offset}"))])
     before = stage.state.get(KEY).sequence, list(stage.state.get(KEY).ids)
-    await stage.take([record(503, message(None), headers=origin)])
+    await stage.process([record(503, message(None), headers=origin)])
     assert (stage.state.get(KEY).sequence, stage.state.get(KEY).ids) == before
 
 
-async def test_a_timer_closes_the_window_it_was_set_for(assigned: Callable[..., Steps]) -> None:
+async def test_a_timer_closes_the_window_it_was_set_for(assigned: Callable[..., PartitionHarness]) -> None:
     stage = assigned()
-    await stage.take([record(0, message("m1")), record(1, message("m2", event_time=SAID_AT + timedelta(seconds=5)))])
+    await stage.process([record(0, message("m1")), record(1, message("m2", event_time=SAID_AT + timedelta(seconds=5)))])
     soon = datetime.now(UTC) + timedelta(seconds=20)
     assert stage.handler.due(soon) == []
     later = datetime.now(UTC) + timedelta(seconds=400)
     (command,) = stage.handler.due(later)
     assert command.partition == HOME
     assert (KIND, COMMAND) in command.headers
-    (window,) = windows_of((await stage.take([as_delivered(command, 2)])).outputs)
+    (window,) = windows_of((await stage.process([as_delivered(command, 2)])).outputs)
     assert window.closed_by == "idle"
     assert stage.handler.due(later + timedelta(hours=1)) == []
 
 
-async def test_a_long_window_waits_only_for_a_pause(assigned: Callable[..., Steps]) -> None:
+async def test_a_long_window_waits_only_for_a_pause(assigned: Callable[..., PartitionHarness]) -> None:
     stage = assigned()
-    await stage.take([record(offset, message(f"m{offset}")) for offset in range(3)])
+    await stage.process([record(offset, message(f"m{offset}")) for offset in range(3)])
     (command,) = stage.handler.due(datetime.now(UTC) + timedelta(seconds=100))
-    (window,) = windows_of((await stage.take([as_delivered(command, 3)])).outputs)
+    (window,) = windows_of((await stage.process([as_delivered(command, 3)])).outputs)
     assert window.closed_by == "pause"
 
 
-async def test_a_timer_that_a_message_has_overtaken_does_nothing_and_is_set_again(assigned: Callable[..., Steps]) -> None:
+async def test_a_timer_that_a_message_has_overtaken_does_nothing_and_is_set_again(assigned: Callable[..., PartitionHarness]) -> None:
     stage = assigned()
-    await stage.take([record(0, message("m1"))])
+    await stage.process([record(0, message("m1"))])
     later = datetime.now(UTC) + timedelta(seconds=400)
     (command,) = stage.handler.due(later)
-    batch = await stage.take([record(1, message("m2")), as_delivered(command, 2)])
+    batch = await stage.process([record(1, message("m2")), as_delivered(command, 2)])
     assert batch.outputs == []
     (again,) = stage.handler.due(later)
-    assert windows_of((await stage.take([as_delivered(again, 3)])).outputs)[0].closed_by == "idle"
+    assert windows_of((await stage.process([as_delivered(again, 3)])).outputs)[0].closed_by == "idle"
 
 
-async def test_timers_are_set_again_from_the_state_after_a_restart(assigned: Callable[..., Steps]) -> None:
+async def test_timers_are_set_again_from_the_state_after_a_restart(assigned: Callable[..., PartitionHarness]) -> None:
     before = assigned()
-    await before.take([record(0, message("m1"))])
-    after = assigned(rows=RowsInMemory(before.rows.rows))
+    await before.process([record(0, message("m1"))])
+    after = assigned(rows=InMemoryRows(before.rows.rows))
     await after.recover()
     (command,) = after.handler.due(datetime.now(UTC) + timedelta(seconds=400))
-    assert windows_of((await after.take([as_delivered(command, 1)])).outputs)
+    assert windows_of((await after.process([as_delivered(command, 1)])).outputs)
 
 
-async def test_whatever_nesting_a_message_may_have_its_window_can_be_read(assigned: Callable[..., Steps]) -> None:
+async def test_whatever_nesting_a_message_may_have_its_window_can_be_read(assigned: Callable[..., PartitionHarness]) -> None:
     for depth in range(240, 265):
         stage = assigned()
         deep = message().replace(b'"metadata":{}', b'"metadata":{"a":' + b"[" * depth + b"]" * depth + b"}")
-        batch = await stage.take([record(0, deep), flush(1)])
+        batch = await stage.process([record(0, deep), flush(1)])
         assert len(batch.refusals) + len(windows_of(batch.outputs)) == 1

@@ -18,7 +18,7 @@ from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.tail import TailFeed
 from streams.sessions.windows import SessionState
-from tests.streams.steps import RowsInMemory, plain_settings, stage_context, tenants_of, until
+from tests.streams.harness import InMemoryRows, plain_settings, stage_context, tenants_of, until
 
 
 class ScriptedTail:
@@ -170,7 +170,7 @@ async def test_the_stage_writes_tails_under_the_generation_that_it_was_assigned(
     context = stage_context(None, stage="sessions", metrics=metrics, may_write=lambda generation: generation == present)
     state = session("recovered", b"1")
     state.last_event_ms = 1
-    rows = RowsInMemory()
+    rows = InMemoryRows()
     key = encode_key("acme", "recovered")
     rows.rows[key] = (0).to_bytes(8, "big") + SessionCodec().encode(state)
     processors = SessionsDriver(

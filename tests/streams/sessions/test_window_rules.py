@@ -23,8 +23,8 @@ from streams.delivery.batch import Batch
 from streams.delivery.records import Delivered
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
 from tests.streams.sessions.window_oracle import ExpectedSession, Limits, Said
-from tests.streams.steps import RowsInMemory, Steps, delivered, plain_settings, tenants_of
 
 SESSIONS = (("acme", "s1"), ("acme", "s2"), ("globex", "s1"))
 MAX_WINDOW_BYTES = 1500
@@ -136,13 +136,13 @@ class Stage:
         self.tenants = tenants
         self.produced: list[bytes] = []
 
-    def assigned(self, rows: RowsInMemory | None = None) -> Steps:
+    def assigned(self, rows: InMemoryRows | None = None) -> PartitionHarness:
         handler = SessionsHandler(partition=0, settings=self.settings, tenants=self.tenants, tail=None, metrics=Metrics())
-        return Steps(handler, SessionCodec(), rows)
+        return PartitionHarness(handler, SessionCodec(), rows)
 
-    async def run(self, steps: Steps, log: list[Delivered], batch: int) -> None:
+    async def run(self, steps: PartitionHarness, log: list[Delivered], batch: int) -> None:
         for start in range(0, len(log), batch):
-            self.took(await steps.take(log[start : start + batch]))
+            self.took(await steps.process(log[start : start + batch]))
 
     def took(self, batch: Batch) -> None:
         assert batch.refusals == []
@@ -215,7 +215,7 @@ async def test_a_replay_from_a_committed_point_gives_the_same_windows(
     rows_at_commit = dict(before.rows.rows)
     await crashing.run(before, story.log[committed:crash_at], first_batch)
     # A crash between outputs and state, or between state and offset.
-    rows = RowsInMemory(rows_at_commit if lost_state else before.rows.rows)
+    rows = InMemoryRows(rows_at_commit if lost_state else before.rows.rows)
     after = crashing.assigned(rows)
     await crashing.run(after, story.log[committed:], second_batch)
 
@@ -240,7 +240,7 @@ async def test_a_step_that_is_given_up_and_taken_again_leaves_no_trace(
         records = story.log[start : start + 4]
         failed = failures.pop() if failures else 0
         for _ in range(failed):
-            await assigned.prepare(records)
+            await assigned.process_uncommitted(records)
             assigned.state.discard()
         # As a processor does behind an unexpected error: the records of the step one by one.
         await failing.run(assigned, records, 1 if singly and failed else len(records))

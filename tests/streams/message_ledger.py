@@ -20,18 +20,18 @@ Session = tuple[str, str]
 
 
 @dataclass
-class Ledger:
+class MessageLedger:
     """What was produced, by session, in its order."""
 
     settings: Settings
-    said: dict[Session, list[str]] = field(default_factory=lambda: defaultdict(list))
+    expected_ids: dict[Session, list[str]] = field(default_factory=lambda: defaultdict(list))
     """By session the ids of the messages that must be in its windows."""
 
     def message(
         self, tenant: str, session: str, *, id: str | None = None, time: datetime | None = None, user: str = "ada"
     ) -> OutgoingRecord:
         """The next message of a session, a second behind the one before unless told."""
-        ids = self.said[tenant, session]
+        ids = self.expected_ids[tenant, session]
         named = id or f"{session}-{len(ids)}"
         if named not in ids:
             ids.append(named)
@@ -69,7 +69,7 @@ class Ledger:
         """Every message lies in exactly one window, in order."""
         windows = await self.windows()
         got = {session: [message.id for window in each for message in window.messages] for session, each in windows.items()}
-        assert got == dict(self.said)
+        assert got == dict(self.expected_ids)
         for each in windows.values():
             assert [window.sequence for window in each] == list(range(len(each)))
 

@@ -11,18 +11,18 @@ from runtime.settings import KafkaSettings, SessionSettings
 from streams.delivery.records import Delivered
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.steps import Steps, delivered, plain_settings, tenants_of
+from tests.streams.harness import PartitionHarness, delivered, plain_settings, tenants_of
 
 KEY = encode_key("acme", "s1")
 SAID_AT = datetime(2024, 5, 1, tzinfo=UTC)
 
 
-def _steps(folder: Path) -> Steps:
+def _steps(folder: Path) -> PartitionHarness:
     settings = plain_settings(
         folder, kafka=KafkaSettings(partitions=1), sessions=SessionSettings(wait_timeout_s=60, out_of_orderness_s=0, idle_partition_s=10)
     )
     tenants = tenants_of(settings, {"acme": "companion"})
-    return Steps(SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics()), SessionCodec())
+    return PartitionHarness(SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics()), SessionCodec())
 
 
 def _message(offset: int) -> Delivered:
@@ -37,29 +37,29 @@ def _flush_of_tenant(offset: int) -> Delivered:
 
 async def test_a_flush_of_all_sessions_closes_them_also_at_the_second_try(tmp_path: Path) -> None:
     steps = _steps(tmp_path)
-    await steps.take([_message(0)])
+    await steps.process([_message(0)])
     records = [_flush_of_tenant(1)]
-    assert (await steps.prepare(records)).outputs
+    assert (await steps.process_uncommitted(records)).outputs
     steps.state.discard()
-    again = await steps.prepare(records)
+    again = await steps.process_uncommitted(records)
     assert [Window.from_json(output.value or b"").closed_by for output in again.outputs] == ["flush"]
 
 
 async def test_the_first_record_of_a_failed_step_does_its_part_when_it_comes_alone(tmp_path: Path) -> None:
     steps = _steps(tmp_path)
-    await steps.take([_message(0)])
+    await steps.process([_message(0)])
     first, second = _flush_of_tenant(1), _flush_of_tenant(2)
-    await steps.prepare([first, second])
+    await steps.process_uncommitted([first, second])
     steps.state.discard()
-    assert len((await steps.take([first])).outputs) == 1
-    assert (await steps.take([second])).outputs == []
+    assert len((await steps.process([first])).outputs) == 1
+    assert (await steps.process([second])).outputs == []
 
 
 async def test_a_session_that_only_a_failed_step_has_opened_is_no_longer_open(tmp_path: Path) -> None:
     steps = _steps(tmp_path)
     opening = _message(0)
-    await steps.prepare([opening])
+    await steps.process_uncommitted([opening])
     steps.state.discard()
-    assert (await steps.prepare([opening])).outputs == []
+    assert (await steps.process_uncommitted([opening])).outputs == []
     steps.state.discard()
-    assert (await steps.take([_flush_of_tenant(1)])).outputs == []
+    assert (await steps.process([_flush_of_tenant(1)])).outputs == []

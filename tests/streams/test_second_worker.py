@@ -11,7 +11,7 @@ from runtime.tenants import add_tenant
 from streams.delivery.folders import tables_folder
 from streams.run import serve_stage
 from tests.streams.flow import TENANT, caught_up, flow_settings, flush, send_sample
-from tests.streams.steps import until
+from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
 

@@ -16,7 +16,7 @@ from runtime.kafka import OutgoingRecord, Producer, create_topics
 from runtime.settings import DeliverySettings, LLMSettings, Settings
 from runtime.tenants import add_tenant
 from tests.streams.flow import DEADLINE_S, caught_up, flow_settings, serving
-from tests.streams.ledger import records_of
+from tests.streams.message_ledger import records_of
 
 pytestmark = pytest.mark.integration
 

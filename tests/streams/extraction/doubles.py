@@ -24,8 +24,8 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
 from streams.extraction.handler import ExtractionHandler
 from tests.retrieval.memories_made_up import BagOfWords
-from tests.streams.published import TENANT, extraction
-from tests.streams.steps import delivered
+from tests.streams.agent_extractions import TENANT, extraction
+from tests.streams.harness import delivered
 
 
 class ScriptedExtractor:
@@ -83,7 +83,7 @@ async def llm_extractor(
             await extractor.close()
 
 
-def a_window(tenant: str = TENANT, text: str = "hi") -> Delivered:
+def window_record(tenant: str = TENANT, text: str = "hi") -> Delivered:
     message = Message(tenant=tenant, user="agent", session="s1", id="m0-0", text=text, event_time=datetime(2024, 5, 1, tzinfo=UTC))
     window = Window(
         id="w",

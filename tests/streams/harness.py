@@ -1,4 +1,4 @@
-"""Drives the handlers of stages step by step, as a processor does, without a broker."""
+"""Runs a stage's handler on one partition, batch by batch, without a broker."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ from streams.delivery.state import Codec, PartitionState, Row
 PREFIX = "varve."
 
 
-class RowsInMemory:
+class InMemoryRows:
     """A partition's rows in a dictionary."""
 
     def __init__(self, rows: dict[bytes, bytes] | None = None) -> None:
@@ -45,30 +45,46 @@ class RowsInMemory:
                 self.rows[row.key] = row.value
 
 
-class Steps:
-    """One assignment of a partition to a handler."""
+class PartitionHarness:
+    """One assignment of a partition to a handler.
 
-    def __init__(self, handler: BatchHandler, codec: Codec[Any], rows: RowsInMemory | None = None, *, partition: int = 0) -> None:
+    Args:
+        handler: The stage's handler.
+        codec: How its state is written.
+        rows: The local table; a new one unless given.
+        partition: Its number.
+        cache_bytes: Room for state objects; with next to none, every read decodes a row.
+    """
+
+    def __init__(
+        self,
+        handler: BatchHandler,
+        codec: Codec[Any],
+        rows: InMemoryRows | None = None,
+        *,
+        partition: int = 0,
+        cache_bytes: int = 10_000_000,
+    ) -> None:
         self.handler = handler
-        self.rows = rows or RowsInMemory()
+        self.rows = rows or InMemoryRows()
         self.partition = partition
-        self.state: PartitionState[Any] = PartitionState(self.rows, codec, cache_bytes=10_000_000)
+        self.state: PartitionState[Any] = PartitionState(self.rows, codec, cache_bytes=cache_bytes)
         self._is_recovered = False
 
     async def recover(self) -> None:
-        """Lets the handler recover, once; the first step does so by itself."""
+        """Lets the handler recover, once; the first batch does so by itself."""
         if not self._is_recovered:
             await self.handler.recover(self.state, datetime.now(UTC))
             self._is_recovered = True
 
-    async def take(self, records: Sequence[Delivered]) -> Batch:
-        """Handles records in one step and commits it."""
-        batch = await self.prepare(records)
+    async def process(self, records: Sequence[Delivered]) -> Batch:
+        """Handles records in one batch and commits it."""
+        batch = await self.process_uncommitted(records)
         self.commit()
         return batch
 
-    async def prepare(self, records: Sequence[Delivered]) -> Batch:
-        """Handles records in one step that is not committed yet."""
+    async def process_uncommitted(self, records: Sequence[Delivered]) -> Batch:
+        """Handles records in one batch that is not committed yet."""
         await self.recover()
         batch = Batch(self.partition, records, self.state)
         await self.handler.handle(batch)

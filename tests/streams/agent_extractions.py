@@ -6,7 +6,7 @@ from memory.ids import event_id, window_id
 from memory.keys import encode_key
 from memory.records import Event, Extraction
 from streams.delivery.records import Delivered, Headers
-from tests.streams.steps import delivered
+from tests.streams.harness import delivered
 
 TENANT = "acme"
 SCHEMA = "agent_tools"
@@ -52,5 +52,5 @@ def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generati
     )
 
 
-def in_log(what: Extraction, offset: int, *, headers: Headers = (), partition: int = 0) -> Delivered:
+def extraction_record(what: Extraction, offset: int, *, headers: Headers = (), partition: int = 0) -> Delivered:
     return delivered("extractions", offset, encode_key(what.tenant, what.user), what.to_json(), headers=headers, partition=partition)
