@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from extraction.offline.gaps import Series, Utterance, depth_scores, window_similarity
-from extraction.offline.noise import content_words
+from extraction.offline.content_words import content_words
+from extraction.offline.segmentation import Series, Utterance, depth_scores, window_similarity
 
 
 def no_boundaries(utterances: Sequence[Utterance]) -> list[int]:

@@ -8,8 +8,7 @@ from typing import Any
 from evaluation.segmentation.baselines import even_cuts, no_boundaries, text_tiling, text_tiling_on_embeddings
 from evaluation.segmentation.dialogues import Dialogue, read_dialogues
 from evaluation.segmentation.metrics import Distance, distance, lengths_of
-from extraction.offline.gaps import Utterance
-from extraction.offline.segmentation import boundaries
+from extraction.offline.segmentation import Utterance, boundaries
 from models.embedding.build import build_embedder
 from runtime.settings import Settings
 

@@ -1,25 +1,81 @@
 """What a window's messages become without an LLM. Pure: the vectors are made between the two steps, by whoever calls them."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from pydantic import JsonValue
 
-from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, most_important, shortened
+from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS, most_important, shortened
+from extraction.dedup import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
-from extraction.offline.contents import event_content, event_time_of
+from extraction.offline.content_words import content_words, only_asks
 from extraction.offline.event_types import TypeChooser
-from extraction.offline.facts import patches_of
-from extraction.offline.gaps import Utterance
-from extraction.offline.importance import importance_of
 from extraction.offline.keywords import KeywordRanker
+from extraction.offline.profile_facts import patches_of
 from extraction.offline.properties import properties_of
-from extraction.offline.segmentation import topics
+from extraction.offline.segmentation import Utterance, topics
 from extraction.offline.turns import Passage, Turn, passages_of, turns_of
+from extraction.offline.wording import event_content, event_time_of
 from extraction.port import ExtractionContext
+from extraction.statements import either_says_all
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties
-from models.embedding.port import Embedding
+from models.embedding.port import Embedding, Vector
+
+_OWN_LIFE: Final = re.compile(r"\b(?:I|I['’]\w+|my|we|our)\b")
+_NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+
+
+def importance_of(turn: Turn, passage: Passage) -> float:
+    """A share from 0.1 to 1: content words, then numbers, dates, names and words of the speaker's own life; questions count little.
+
+    Args:
+        turn: The message.
+        passage: The part of it that is weighed.
+    """
+    call = turn.message.tool_call
+    if call is not None:
+        return 0.8 if call.success is False else 0.5
+    if turn.is_filler:
+        return 0.2
+    text = passage.text
+    share = 0.2 + 0.3 * min(1.0, len(content_words(text)) / 12)
+    share += 0.1 * any(character.isdigit() for character in text)
+    share += 0.15 * bool(passage.mentions)
+    share += 0.1 * bool(_NAME.search(text))
+    share += 0.15 * bool(_OWN_LIFE.search(text))
+    return round(share * (0.5 if only_asks(text) else 1.0), 3)
+
+
+def may_hold_repetitions(candidates: Sequence[Candidate]) -> bool:
+    """Whether any of the window's events holds all the words of another one, or it of them: only then vectors are worth their cost.
+
+    Args:
+        candidates: The session's events, then the window's.
+    """
+    return any(
+        later.type == earlier.type and either_says_all(earlier.statement, later.statement)
+        for place, later in enumerate(candidates)
+        if not later.is_laid_down
+        for earlier in candidates[:place]
+    )
+
+
+def without_repetitions(draft: Draft, candidates: Sequence[Candidate], vectors: Sequence[Vector], thresholds: Thresholds) -> Draft:
+    """The draft with each event once, and without those that the session has laid down before.
+
+    Args:
+        draft: What was found in the window.
+        candidates: The session's events, then the draft's.
+        vectors: Of the candidates' contents, in the same order.
+        thresholds: The cosines to go by.
+    """
+    same, _ = compare(candidates, vectors, thresholds)
+    events = merge(draft.events, len(candidates) - len(draft.events), same, draft.tally)
+    return replace(draft, events=tuple(replace(each, keywords=each.keywords[:MAX_KEYWORDS]) for each in events))
+
 
 _KEYWORDS = 6
 _TOPIC_KEYWORDS = 3

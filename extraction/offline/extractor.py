@@ -8,9 +8,8 @@ from extraction.assemble import build_extraction
 from extraction.bounds import build_bounded
 from extraction.dedup import Thresholds, candidates_of
 from extraction.drafts import Draft
-from extraction.offline.drafting import draft_of, read_window
+from extraction.offline.drafting import draft_of, may_hold_repetitions, read_window, without_repetitions
 from extraction.offline.event_types import type_text
-from extraction.offline.repetitions import may_hold_repetitions, without_repetitions
 from extraction.port import ExtractionContext
 from memory.records import Extraction, Window
 from memory.schema import MemorySchema

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from extraction.bounds import LONGEST_KEYWORD
-from extraction.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
-from extraction.offline.noise import topic_words
+from extraction.offline.content_words import topic_words
+from extraction.offline.dates.calendar import MONTHS, NUMBERS, SEASONS, WEEKDAYS
 from memory.unicode_scripts import RUN_WITHOUT_SPACES
 
 _PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》]|\s-\s")

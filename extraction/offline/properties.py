@@ -1,22 +1,21 @@
-"""An event's properties by rule: only what the text or the message plainly says."""
+"""An event's properties by rule: only what the text, the message or the tool call plainly states."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
+import orjson
 from pydantic import JsonValue
 
 from extraction.bounds import LONGEST_CONTENT, bounded_value, shortened
-from extraction.offline.contents import with_dates
-from extraction.offline.dates import DateMention
+from extraction.offline.content_words import content_words, is_filler, topic_words
+from extraction.offline.dates.mentions import DateMention
 from extraction.offline.meanings import Meaning, meaning_of, name_words
-from extraction.offline.noise import content_words, is_filler, topic_words
-from extraction.offline.numeric_properties import number_for
-from extraction.offline.person import first_to_third_person
-from extraction.offline.quantities import quantities_of
+from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
-from extraction.offline.tool_properties import tool_properties
 from extraction.offline.turns import Passage, Turn
+from extraction.offline.wording import first_to_third_person, with_dates
+from memory.records import ToolCall
 from memory.schema import EventType, Property
 
 _EXAMPLES: Final = re.compile(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.;:()]+)")
@@ -163,3 +162,41 @@ def _place(text: str, mentions: Sequence[DateMention]) -> str | None:
         if not any(mention.start < match.end(1) and match.start(1) < mention.end for mention in mentions):
             return match[1]
     return None
+
+
+def tool_properties(event_type: EventType, call: ToolCall, *, goal: str | None) -> dict[str, JsonValue]:
+    """The values that a call gives to a type's properties; those it says nothing about are left out.
+
+    Args:
+        event_type: The event's type.
+        call: The tool call.
+        goal: What the agent said right before it.
+    """
+    text = {
+        Meaning.TOOL: call.name,
+        Meaning.SUCCESS: call.success,
+        Meaning.FAILURE: None if call.success is None else int(not call.success),
+        Meaning.ERROR: call.error,
+        Meaning.ARGUMENTS: _as_text(call.arguments),
+        Meaning.RESULT: _as_text(call.result),
+        Meaning.GOAL: goal,
+    }
+    values: dict[str, JsonValue] = {}
+    for each in event_type.properties:
+        meaning = meaning_of(each.name)
+        value = _duration(call, each.name) if meaning is Meaning.DURATION else text.get(meaning) if meaning else None
+        if value is not None:
+            values[each.name] = bool(value) if each.value_type == "bool" and isinstance(value, int) else value
+    return values
+
+
+def _duration(call: ToolCall, name: str) -> float | None:
+    if call.duration_ms is None:
+        return None
+    return call.duration_ms / 1000 if name_words(name)[-1] in ("s", "seconds", "sec") else call.duration_ms
+
+
+def _as_text(value: JsonValue) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return orjson.dumps(value).decode()

@@ -1,4 +1,4 @@
-"""Splitting what was said into sentences, and long texts into pieces of bounded size."""
+"""Sentences: where they end, how long texts are cut into pieces, and the words that open, continue and close a topic."""
 
 import re
 from typing import Final
@@ -9,9 +9,9 @@ QUESTION_MARKS: Final = ("?", "？", "؟", "\u037e")
 """Latin, full-width, Arabic, Greek."""
 _FULL_WIDTH_ENDS: Final = "。！？｡"
 _ENDS: Final = rf".!?…؟۔।။\u037e{_FULL_WIDTH_ENDS}"
-_CLOSING: Final = "\"'”’)]」』）"
+_CLOSING_MARKS: Final = "\"'”’)]」』）"
 _END: Final = re.compile(
-    rf"(?:(?<=[{_ENDS}])|(?<=[{_ENDS}][{re.escape(_CLOSING)}]))\s+|(?<=[{_FULL_WIDTH_ENDS}])(?![{_FULL_WIDTH_ENDS}…{re.escape(_CLOSING)}])|\n+"
+    rf"(?:(?<=[{_ENDS}])|(?<=[{_ENDS}][{re.escape(_CLOSING_MARKS)}]))\s+|(?<=[{_FULL_WIDTH_ENDS}])(?![{_FULL_WIDTH_ENDS}…{re.escape(_CLOSING_MARKS)}])|\n+"
 )
 """No blank follows a full-width mark; where a closing quote does, what was said goes on (``「行く。」と言った``)."""
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|approx|No)|\b[A-Z])\.$")
@@ -83,4 +83,44 @@ def _joined(parts: list[str]) -> str:
 
 def questions_of(text: str) -> list[str]:
     """The sentences that ask something."""
-    return [sentence for sentence in sentences_of(text) if sentence.rstrip(_CLOSING).endswith(QUESTION_MARKS)]
+    return [sentence for sentence in sentences_of(text) if sentence.rstrip(_CLOSING_MARKS).endswith(QUESTION_MARKS)]
+
+
+_CLOSING_WORDS: Final = re.compile(
+    r"\b(?:bye|goodbye|welcome|(?:great|nice|good|wonderful|lovely|pleasant) (?:day|time|trip|evening|night|one|stay|rest)|"
+    r"enjoy|have fun|no problem|my pleasure|glad (?:i|to)|anything else|that ?['’]?s all|that is all|that will be all|"
+    r"take care|see you|thank(?:s| you))\b",
+    re.IGNORECASE,
+)
+_REPLYING: Final = re.compile(
+    r"^(?:yes|no|yeah|yep|yup|nope|nah|ok|okay|sure|great|thanks|thank|cool|nice|wow|lol|haha|ha|really|oh|me too|that|it|they|he|she|"
+    r"awesome|good|right|sounds|same|true|perfect|alright|i see|i know|i do|i am|i did|not|very|so|of course|absolutely|definitely|"
+    r"because|maybe|but|well)\b",
+    re.IGNORECASE,
+)
+_POINTING_BACK: Final = re.compile(r"\b(?:it|its|that|they|them|their|those|he|she|him|her|one|ones|there|too|this|these)\b", re.IGNORECASE)
+
+
+def closes(text: str) -> bool:
+    """Whether a text thanks, wishes well or says goodbye."""
+    return _CLOSING_WORDS.search(text) is not None
+
+
+def replies(text: str) -> bool:
+    """Whether a text begins as an answer or a reaction does."""
+    return _REPLYING.match(text.lstrip()) is not None
+
+
+def points_back(text: str) -> bool:
+    """Whether a text has a word that stands for something said before."""
+    return _POINTING_BACK.search(text) is not None
+
+
+def asks(text: str) -> bool:
+    """Whether a text holds a question."""
+    return any(mark in text for mark in QUESTION_MARKS)
+
+
+def ends_in_question(text: str) -> bool:
+    """Whether a text's last sentence is a question."""
+    return text.rstrip().endswith(QUESTION_MARKS)

@@ -7,8 +7,8 @@ from typing import Final
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER, shortened
 from extraction.drafts import Tally
 from extraction.echo_filter import is_recalled, without_recalled, without_recalled_result
-from extraction.offline.dates import DateMention, resolve_dates
-from extraction.offline.noise import content_words, is_filler, only_asks
+from extraction.offline.content_words import content_words, is_filler, only_asks
+from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.sentences import pieces_of, questions_of
 from memory.records import Message
 

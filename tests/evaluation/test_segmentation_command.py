@@ -10,7 +10,7 @@ from evaluation.errors import DataSetError
 from evaluation.segmentation.baselines import even_cuts, text_tiling, text_tiling_on_embeddings
 from evaluation.segmentation.command import run
 from evaluation.segmentation.dialogues import read_dialogues
-from extraction.offline.gaps import Utterance
+from extraction.offline.segmentation import Utterance
 from models.embedding.port import Embedding
 
 DATA = Path(os.environ.get("VARVE_TEST_DATA", Path(__file__).parents[3] / "shared" / "data"))

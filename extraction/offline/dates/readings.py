@@ -1,13 +1,55 @@
-"""The ways in which dates are said, and what each means on the day it is said."""
+"""The ways in which dates are written, and what each means on the day of the message."""
 
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, Literal
 
-from extraction.offline.calendar_words import MONTHS, NUMBERS, SEASONS, WEEKDAYS
-from extraction.offline.date_spans import Span, day_span, month_span, moved_month, season_span, shifted, week_span, weekend_span, year_span
-from extraction.offline.tense import Tense
+from extraction.offline.dates.calendar import (
+    MONTHS,
+    NUMBERS,
+    SEASONS,
+    WEEKDAYS,
+    Span,
+    day_span,
+    month_span,
+    moved_month,
+    season_span,
+    shifted,
+    week_span,
+    weekend_span,
+    year_span,
+)
+
+Tense = Literal["past", "future", "unknown"]
+
+_REACH: Final = 200
+"""Characters on each side that are looked at: what stands further away tells little, and a sentence may have no end."""
+_PAST: Final = re.compile(
+    r"\b(?:was|were|had|did|went|got|took|saw|met|made|came|left|bought|gave|found|told|said|ran|won|began|ate|been|since|[a-z]{2,}ed)\b",
+    re.IGNORECASE,
+)
+_FUTURE: Final = re.compile(
+    r"\b(?:will|won['’]t|going to|gonna|plan(?:ning|s)?|next|upcoming|tomorrow|shall|by|until|before|due|deadline|must|need|arrives?|"
+    r"starts?|leaves?|opens?|ends?|visit|want|hope|hoping|should|could|can|see you)\b|['’]ll\b",
+    re.IGNORECASE,
+)
+
+
+def tense_around(text: str, start: int, end: int) -> Tense:
+    """The tense of the sentence that a stretch of a text stands in; a word for the past outweighs one for the future.
+
+    Args:
+        text: The whole text.
+        start: Where the stretch begins.
+        end: Behind its last character.
+    """
+    before, behind = text[max(0, start - _REACH) : start], text[end : end + _REACH]
+    opening = max(before.rfind(mark) for mark in ".!?\n") + 1
+    closing = min((place for mark in ".!?\n" if (place := behind.find(mark)) >= 0), default=len(behind))
+    around = f"{before[opening:]} {text[start:end].split()[0]} {behind[:closing]}"
+    return "past" if _PAST.search(around) else "future" if _FUTURE.search(around) else "unknown"
+
 
 TenseOf = Callable[[], Tense]
 """Finds the tense around a mention. Only some readings ask: it is the costly part."""

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline import dates
-from extraction.offline.dates import resolve_dates
+from extraction.offline.dates import mentions
+from extraction.offline.dates.mentions import resolve_dates
 
 MONDAY = date(2023, 5, 8)
 
@@ -107,7 +107,7 @@ def test_the_tense_is_asked_for_by_those_readings_only_that_use_it(monkeypatch: 
         asked.append(text[start:end])
         return "past"
 
-    monkeypatch.setattr(dates, "tense_around", noting)
+    monkeypatch.setattr(mentions, "tense_around", noting)
 
     resolve_dates("2023-05-01, since March 2020, two weeks ago, on Friday, yesterday, last June, on 3 January 2021", MONDAY)
 

@@ -4,15 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline.cues import asks, ends_in_question
+from extraction.offline.content_words import is_filler, topic_words
 from extraction.offline.extractor import OfflineExtractor
 from extraction.offline.keywords import KeywordRanker
-from extraction.offline.noise import is_filler, topic_words
-from extraction.offline.sentences import pieces_of, questions_of, sentences_of
+from extraction.offline.sentences import asks, ends_in_question, pieces_of, questions_of, sentences_of
 from extraction.port import ExtractionContext
 from memory.schema import scenario
 from memory.unicode_scripts import RUN_WITHOUT_SPACES
-from tests.extraction.offline.offline_windows import CountingEmbedder, window_of
+from tests.extraction.offline.windows import CountingEmbedder, window_of
 
 
 @pytest.mark.parametrize(

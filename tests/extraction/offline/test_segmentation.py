@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline.gaps import Utterance, boundary_probabilities, depth_scores, window_similarity
-from extraction.offline.segmentation import boundaries, topics
+from extraction.offline.segmentation import Utterance, boundaries, boundary_probabilities, depth_scores, topics, window_similarity
 from models.embedding.port import Embedding
 
 TOPICS = np.eye(6, dtype=np.float32)

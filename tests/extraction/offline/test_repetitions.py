@@ -6,7 +6,7 @@ from extraction.port import ExtractionContext
 from memory.records import Extraction
 from memory.schema import scenario
 from runtime.session_notes import NotedEvent
-from tests.extraction.offline.offline_windows import CountingEmbedder, window_of
+from tests.extraction.offline.windows import CountingEmbedder, window_of
 
 BREAD = "My brother Jonas bakes bread in Oslo."
 

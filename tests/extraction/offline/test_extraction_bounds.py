@@ -9,11 +9,11 @@ import pytest
 from extraction import bounds
 from extraction.bounds import build_bounded, most_important
 from extraction.offline import drafting, extractor, turns
-from extraction.offline.dates import DateMention, resolve_dates
+from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.schema import scenario
-from tests.extraction.offline.offline_windows import CountingEmbedder, window_of
+from tests.extraction.offline.windows import CountingEmbedder, window_of
 
 
 @pytest.mark.parametrize("step", ["read_window", "draft_of"])

@@ -1,4 +1,4 @@
-"""Relative dates made absolute: what "yesterday" or "two weeks ago" means on the day it is said."""
+"""Relative dates made absolute: what "yesterday" or "two weeks ago" means on the day of the message."""
 
 import calendar
 from collections.abc import Iterator
@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
-from extraction.offline.calendar_words import SEASONS
-from extraction.offline.date_readings import PATTERNS
-from extraction.offline.date_spans import Precision
-from extraction.offline.tense import tense_around
+from extraction.offline.dates.calendar import SEASONS, Precision
+from extraction.offline.dates.readings import PATTERNS, tense_around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

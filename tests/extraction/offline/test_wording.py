@@ -4,13 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline.contents import event_time_of, with_dates
-from extraction.offline.cues import asks, closes, ends_in_question, points_back, replies
-from extraction.offline.dates import resolve_dates
+from extraction.offline.content_words import content_words, is_filler, only_asks
+from extraction.offline.dates.mentions import resolve_dates
 from extraction.offline.keywords import KeywordRanker
-from extraction.offline.noise import content_words, is_filler, only_asks
-from extraction.offline.person import first_to_third_person, second_to_third_person
-from extraction.offline.sentences import pieces_of, questions_of, sentences_of
+from extraction.offline.sentences import asks, closes, ends_in_question, pieces_of, points_back, questions_of, replies, sentences_of
+from extraction.offline.wording import event_time_of, first_to_third_person, second_to_third_person, with_dates
 from memory.tokens import estimate_tokens
 
 SAID_AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

@@ -1,0 +1,111 @@
+"""The words of a text that carry a meaning of their own, and the texts that have none: greetings, thanks, fillers."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from extraction.offline.sentences import questions_of, sentences_of
+from extraction.offline.stopwords import STOPWORDS
+from memory.unicode_scripts import RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
+
+_GREETINGS: Final = """
+你好 您好 大家好 谢谢 謝謝 谢谢你 謝謝你 谢谢您 謝謝您 多谢 多謝 不客气 不客氣 再见 再見 拜拜 晚安 早安 早上好 晚上好 好的 是的 对的 對的
+没事 沒事 没关系 沒關係 嗯 哈哈 哈 对不起 對不起 不好意思 当然 當然 明白 知道 太好 真的 好
+こんにちは こんばんは おはよう おはようございます おやすみ おやすみなさい ありがとう ありがとうございます どうも すみません ごめん
+ごめんなさい さようなら また はい いいえ うん そうです そうですか そうか わかりました 了解 了解です よろしくお願いします お願いします
+なるほど
+สวัสดี ขอบคุณ ครับ ค่ะ คะ โอเค
+"""
+_FILLER_RUN: Final = re.compile(f"(?:{'|'.join(sorted(_GREETINGS.split(), key=len, reverse=True))})+[了啊呀吗嗎呢吧哦啦ねよなー]*")
+
+_TIME: Final = "昨天|今天|明天|昨日|今日|明日"
+_CHINESE_BREAK: Final = re.compile(rf"{_TIME}|[我你您他她它们們的了着在是到和对對也都很就不没沒这這那吗嗎呢吧把被跟从從]")
+_JAPANESE_BREAK: Final = re.compile(rf"{_TIME}|[\u3040-\u309f]+")
+_PARTICLE: Final = re.compile(r"[はがをにでとものへ]")
+_KANA: Final = re.compile(r"[\u3040-\u30ff]")
+_SAME_SCRIPT: Final = re.compile(
+    r"[\u30a0-\u30ff]+|[\u3040-\u309f]+|[\u3400-\u9fff\uf900-\ufaff]+|[^\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+)
+_SYLLABLES: Final = re.compile(r".{4,8}(?![\u0e30-\u0e3a\u0e45\u0e47-\u0e4e])|.{1,8}")
+"""At most eight characters, none cut off from the Thai vowels and tones that belong to it."""
+_LONGEST_CHINESE: Final = 6
+
+
+def pairs_of(run: str) -> list[str]:
+    """The overlapping pairs of a run's characters, as the lexical index counts them; none of a greeting or a filler."""
+    if _FILLER_RUN.fullmatch(run):
+        return []
+    return [run[place : place + 2] for place in range(max(1, len(run) - 1))]
+
+
+def short_runs_of(run: str) -> list[str]:
+    """The parts of a run between characters that only join, each of two to eight characters; pairs where that leaves none."""
+    if _FILLER_RUN.fullmatch(run):
+        return []
+    breaks = _JAPANESE_BREAK if _KANA.search(run) else _CHINESE_BREAK
+    found = _parts(breaks.split(run)) or _parts(_PARTICLE.split(run))
+    return found or pairs_of(run)
+
+
+def _parts(stretches: list[str]) -> list[str]:
+    return [
+        part for stretch in stretches for same in _SAME_SCRIPT.findall(stretch) for part in _bounded(same) if len(part) > 1
+    ]  # fmt: skip
+
+
+def _bounded(part: str) -> list[str]:
+    if "\u3400" <= part[0] <= "\ufaff":
+        return [part] if len(part) <= _LONGEST_CHINESE else pairs_of(part)
+    return _SYLLABLES.findall(part)
+
+
+_WORD: Final = re.compile(
+    rf"[{SCRIPTS_WITHOUT_SPACES}]+|\d+(?:[.,]\d+)*|[^\W_{SCRIPTS_WITHOUT_SPACES}]+(?:['’][^\W_{SCRIPTS_WITHOUT_SPACES}]+)*"
+)
+_FILLER_WORDS: Final = """
+hey hi hello hiya bye goodbye ok okay yeah yep yup yes nope nah wow oh ah aw aww ha haha hahaha lol omg hmm um uh wonderful great good
+nice cool awesome amazing super lovely sweet perfect fantastic excellent sounds sure absolutely definitely totally exactly indeed
+agreed right true thanks thank thx cheers welcome please sorry congrats congratulations see talk later soon care take glad happy hear
+morning afternoon evening night day today tonight luck well really going doing long time enjoy fun keep got gotcha understood alright
+course problem worries anytime back catch chat know mean guess think wait stay safe posted appreciate means forward hearing yay ooh
+phew hugs xoxo bro
+"""
+_FILLERS: Final = frozenset(_FILLER_WORDS.split())
+
+
+def content_words(text: str) -> list[str]:
+    """The words that carry a meaning of their own, in lower case: no stop words, greetings or fillers.
+
+    Scripts without spaces give the pairs of their characters: as many as there are characters but one.
+    """
+    return list(_words(text, pairs_of))
+
+
+def topic_words(text: str) -> list[str]:
+    """The words that may stand for what a text is about: the content words, short runs of characters in scripts without spaces."""
+    return list(_words(text, short_runs_of))
+
+
+def _words(text: str, divided: Callable[[str], list[str]]) -> Iterator[str]:
+    for match in _WORD.finditer(text.lower().replace("’", "'")):
+        if RUN_WITHOUT_SPACES.match(match[0]):
+            yield from divided(match[0])
+        elif (word := match[0].removesuffix("'s")) not in STOPWORDS and word not in _FILLERS and (len(word) > 1 or word.isdigit()):
+            yield word
+
+
+def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
+    """Whether a text says nothing to be remembered by itself: at most one content word, and no number.
+
+    Args:
+        text: What was said.
+        names: Words of the speakers' names, in lower case: to be addressed says nothing.
+    """
+    words = [word for word in content_words(text) if word not in names]
+    return len(words) < 2 and not any(character.isdigit() for character in text)
+
+
+def only_asks(text: str) -> bool:
+    """Whether nothing of substance is said besides questions."""
+    asked = set(questions_of(text))
+    return bool(asked) and all(sentence in asked or is_filler(sentence) for sentence in sentences_of(text))

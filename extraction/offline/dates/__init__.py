@@ -1,0 +1,1 @@
+"""Dates in texts: words, readings, mentions."""
