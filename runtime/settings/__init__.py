@@ -43,7 +43,6 @@ class Settings(BaseSettings):
         env_file=".env",
         extra="ignore",
         frozen=True,
-        nested_model_default_partial_update=True,
     )
 
     data: Path = Field(default=Path(".varve"), description="Folder for local state: tables, the embedded stack's data, the tenants' file.")

@@ -5,11 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import orjson
 import pytest
-
-from runtime.settings import Settings
-from varve.embedded.note import StackNote
 
 HEAVY = {"faust", "aiokafka", "fastapi", "openai", "ctranslate2", "qdrant_client", "redis", "pydantic"}
 
@@ -66,33 +62,3 @@ def test_a_tenant_is_added_with_a_key_that_the_file_does_not_hold(tmp_path: Path
     assert len(key) > 20
     assert key not in (tmp_path / "tenants.json").read_text()
     assert varve("tenants", "list", "--data", str(tmp_path)).stdout == "acme\tmeetings\t1 keys\n"
-
-
-def test_a_running_stack_is_found_by_its_note_where_nothing_else_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    note = StackNote(
-        pid=os.getpid(),
-        bootstrap="127.0.0.1:1",
-        redis_url="redis://127.0.0.1:2/0",
-        edge_socket=tmp_path / "edge.sock",
-        service_url="http://127.0.0.1:3",
-        probes={},
-        tenant="dev",
-        api_key="key",
-    )
-    note.write(tmp_path)
-    assert (tmp_path / "stack.json").stat().st_mode & 0o077 == 0
-    found = StackNote.find(tmp_path)
-    assert found == note
-    monkeypatch.setenv("VARVE_KAFKA__BOOTSTRAP", "elsewhere:9092")
-    pointed = note.applied_to(Settings())
-    assert pointed.kafka.bootstrap == "elsewhere:9092"
-    assert pointed.redis.url == "redis://127.0.0.1:2/0"
-    assert pointed.client.url == "http://127.0.0.1:3"
-
-
-def test_the_note_of_a_stack_that_has_ended_is_not_believed(tmp_path: Path) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    fields = {"pid": ended.pid, "bootstrap": "b", "redis_url": "r", "edge_socket": None, "service_url": "s", "probes": {}}
-    (tmp_path / "stack.json").write_bytes(orjson.dumps({**fields, "tenant": "t", "api_key": "k"}))
-    assert StackNote.find(tmp_path) is None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.settings import Settings
+from runtime.settings import KafkaSettings, RedisSettings, Settings
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.stack import EmbeddedStack
 from varve.errors import StartError
@@ -45,7 +45,13 @@ def test_a_server_that_the_settings_name_is_not_started(elsewhere: Settings) -> 
     assert {name: told[name] for name in ELSEWHERE} == ELSEWHERE
 
 
-def test_a_throwaway_stack_touches_no_server_and_no_tenants_file_but_its_own(elsewhere: Settings) -> None:
+def test_a_server_given_at_its_default_address_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VARVE_KAFKA__BOOTSTRAP", KafkaSettings().bootstrap)
+    monkeypatch.setenv("VARVE_REDIS__URL", RedisSettings().url)
+    assert _parts(EmbeddedStack(settings=Settings(data=tmp_path))) == [["edge"], [], WORKERS]
+
+
+def test_a_throwaway_stack_touches_nothing_but_its_own(elsewhere: Settings) -> None:
     stack = EmbeddedStack(settings=elsewhere, throwaway=True)
     assert _parts(stack) == [SERVERS, [], WORKERS]
     told = stack.environment()
@@ -54,7 +60,7 @@ def test_a_throwaway_stack_touches_no_server_and_no_tenants_file_but_its_own(els
     assert stack.settings.tenants_path.parent == elsewhere.data
 
 
-def test_the_processes_read_the_stacks_own_settings_from_their_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_gives_processes_the_stacks_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stack = EmbeddedStack(settings=Settings(data=tmp_path))
     for name, value in stack.environment().items():
         monkeypatch.setenv(name, value)
@@ -68,7 +74,7 @@ def test_the_processes_read_the_stacks_own_settings_from_their_environment(tmp_p
     assert (read.data, read.tenants_path, read.cache_path) == (stack.settings.data, stack.settings.tenants_path, stack.settings.cache_path)
 
 
-def test_a_socket_path_too_long_for_the_system_is_said(tmp_path: Path) -> None:
+def test_a_socket_path_too_long_for_the_system_is_refused(tmp_path: Path) -> None:
     edge = EmbeddedEdge(data=tmp_path, socket_path=tmp_path / ("x" * 120), log=tmp_path / "log")
     with pytest.raises(StartError, match="too long for a Unix socket"):
         edge.prepare()

@@ -39,8 +39,8 @@ def settings_in_reach(data: Path | None = None) -> "Settings":
     Raises:
         SettingsError: If a variable has a value that it cannot have.
     """
-    from varve.embedded.note import StackNote
+    from varve.embedded.stack_file import StackFile
 
     settings = own_settings(data)
-    note = StackNote.find(settings.data)
-    return settings if note is None else note.applied_to(settings)
+    note = StackFile.find(settings.data)
+    return settings if note is None else note.apply_to(settings)

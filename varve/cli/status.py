@@ -26,11 +26,11 @@ async def _status(over: float, data: Path | None) -> None:
     from rich.console import Console
 
     from varve.cli.status_table import stage_table
-    from varve.embedded.note import StackNote
+    from varve.embedded.stack_file import StackFile
     from varve.supervisor.stage_status import StageStatusReader
 
     settings = settings_in_reach(data)
-    note = StackNote.find(settings.data)
+    note = StackFile.find(settings.data)
     async with StageStatusReader(settings=settings, probes=note.probes if note else {}) as reader:
         await reader.read()
         await asyncio.sleep(over)

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from runtime.settings import ClientSettings, Settings
 from runtime.tenants import TenantDirectory, add_tenant
-from varve.embedded.note import StackNote
 from varve.embedded.stack import EmbeddedStack
+from varve.embedded.stack_file import StackFile
 from varve.supervisor.lock import sole_use
 from varve.supervisor.process import writing
 from varve.supervisor.supervisor import Supervisor
@@ -24,7 +24,7 @@ class RunningStack:
 
     settings: Settings
     """With its addresses."""
-    note: StackNote
+    note: StackFile
 
 
 @asynccontextmanager
@@ -42,17 +42,17 @@ async def running_stack(stack: EmbeddedStack, supervisor: Supervisor, *, tenant:
     """
     settings = stack.settings
     with sole_use(settings.data):
-        note = StackNote.of(stack, tenant=tenant, api_key=developer_key(settings, tenant=tenant, schema=schema))
+        note = StackFile.of(stack, tenant=tenant, api_key=developer_key(settings, tenant=tenant, schema=schema))
         await supervisor.start()
         try:
             note.write(settings.data)
             yield RunningStack(settings=settings.model_copy(update={"client": _client(settings, note)}), note=note)
         finally:
-            StackNote.remove(settings.data)
+            StackFile.remove(settings.data)
             await supervisor.stop()
 
 
-def _client(settings: Settings, note: StackNote) -> ClientSettings:
+def _client(settings: Settings, note: StackFile) -> ClientSettings:
     """The stack's own service, whatever the settings name."""
     return settings.client.model_copy(update={"url": note.service_url, "api_key": SecretStr(note.api_key)})
 

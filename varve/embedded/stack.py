@@ -9,7 +9,7 @@ from typing import Final
 import httpx
 
 from runtime.kafka import create_topics
-from runtime.settings import KafkaSettings, RedisSettings, Settings
+from runtime.settings import Settings
 from streams.stages import STAGES
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import EmbeddedKafka
@@ -28,8 +28,8 @@ STAGE_START_DEADLINE_S: Final = 120.0
 class EmbeddedStack:
     """Kafka, Redis, Qdrant Edge, the topics, the five stages and the query service.
 
-    A server that the settings place elsewhere than their defaults do (``VARVE_KAFKA__BOOTSTRAP``, ``VARVE_REDIS__URL``,
-    ``VARVE_STORE__KIND=server``) is used where it is, and not started here.
+    A server whose address was given (``VARVE_KAFKA__BOOTSTRAP``, ``VARVE_REDIS__URL``, ``VARVE_STORE__KIND=server``) is used where it
+    is, also at the default address, and not started here.
 
     Args:
         settings: What the stack is made from; ``data`` holds all its state.
@@ -55,7 +55,7 @@ class EmbeddedStack:
         self._logs = data / "logs"
         self._kafka = self._redis = self._edge = None
         kafka, redis, store = settings.kafka, settings.redis, settings.store
-        if throwaway or kafka.bootstrap == KafkaSettings().bootstrap:
+        if throwaway or "bootstrap" not in kafka.model_fields_set:
             self._kafka = EmbeddedKafka(
                 data=data / "kafka",
                 cache=settings.cache_path,
@@ -65,7 +65,7 @@ class EmbeddedStack:
                 log=self._log("kafka"),
             )
             kafka = kafka.model_copy(update={"bootstrap": self._kafka.bootstrap, **ONE_PLAIN_NODE})
-        if throwaway or redis.url == RedisSettings().url:
+        if throwaway or "url" not in redis.model_fields_set:
             self._redis = EmbeddedRedis(data=data / "redis", port=redis_port, log=self._log("redis"))
             redis = redis.model_copy(update={"url": self._redis.url})
         if throwaway or store.kind == "edge":

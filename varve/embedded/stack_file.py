@@ -1,22 +1,23 @@
-"""The note that a running stack leaves in its data folder, so that other commands find it."""
+"""The file that a running stack keeps in its data folder, so that other commands find it."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
-from runtime.settings import ClientSettings, KafkaSettings, RedisSettings, Settings, StoreSettings
+from runtime.settings import Settings
+from runtime.settings.group import Group
 from varve.embedded.stack import EmbeddedStack
 from varve.supervisor.process import writing
 
-_Value = TypeVar("_Value")
+_Group = TypeVar("_Group", bound=Group)
 
 
-class StackNote(BaseModel):
-    """Where a running stack is reached."""
+class StackFile(BaseModel):
+    """How a running stack is reached: the content of its file."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,7 +35,13 @@ class StackNote(BaseModel):
 
     @classmethod
     def of(cls, stack: EmbeddedStack, *, tenant: str, api_key: str) -> Self:
-        """The note of this process's stack."""
+        """Describes a stack that this process runs.
+
+        Args:
+            stack: The stack.
+            tenant: The tenant made for its developer.
+            api_key: That tenant's key.
+        """
         return cls(
             pid=os.getpid(),
             bootstrap=stack.settings.kafka.bootstrap,
@@ -48,16 +55,16 @@ class StackNote(BaseModel):
 
     @classmethod
     def find(cls, data: Path) -> Self | None:
-        """The note of the stack that runs on a folder; None where none runs."""
+        """Reads the file of the stack that runs on a data folder; None where none runs."""
         try:
-            note = cls.model_validate(orjson.loads(_path(data).read_bytes()))
-            os.kill(note.pid, 0)
+            found = cls.model_validate(orjson.loads(_path(data).read_bytes()))
+            os.kill(found.pid, 0)
         except (OSError, orjson.JSONDecodeError, ValidationError):
             return None
-        return note
+        return found
 
     def write(self, data: Path) -> None:
-        """Leaves the note, readable by its owner only.
+        """Writes the file, readable by its owner only.
 
         Raises:
             AccessDeniedError: If the folder cannot be written.
@@ -72,29 +79,23 @@ class StackNote(BaseModel):
 
     @staticmethod
     def remove(data: Path) -> None:
-        """Takes the note away; harmless when repeated."""
+        """Removes the file; harmless when repeated."""
         _path(data).unlink(missing_ok=True)
 
-    def applied_to(self, settings: Settings) -> Settings:
-        """The settings with the stack's addresses wherever they are still the defaults."""
-        kafka, redis, store, client = settings.kafka, settings.redis, settings.store, settings.client
+    def apply_to(self, settings: Settings) -> Settings:
+        """The settings with the stack's addresses and key, but for those that were given, be it as their defaults."""
         return settings.model_copy(
             update={
-                "kafka": kafka.model_copy(update={"bootstrap": _unless_set(kafka.bootstrap, KafkaSettings().bootstrap, self.bootstrap)}),
-                "redis": redis.model_copy(update={"url": _unless_set(redis.url, RedisSettings().url, self.redis_url)}),
-                "store": store.model_copy(update={"socket": _unless_set(store.socket, StoreSettings().socket, self.edge_socket)}),
-                "client": client.model_copy(
-                    update={
-                        "url": _unless_set(client.url, ClientSettings().url, self.service_url),
-                        "api_key": _unless_set(client.api_key, ClientSettings().api_key, SecretStr(self.api_key)),
-                    }
-                ),
+                "kafka": _unless_given(settings.kafka, bootstrap=self.bootstrap),
+                "redis": _unless_given(settings.redis, url=self.redis_url),
+                "store": _unless_given(settings.store, socket=self.edge_socket),
+                "client": _unless_given(settings.client, url=self.service_url, api_key=SecretStr(self.api_key)),
             }
         )
 
 
-def _unless_set(value: _Value, default: _Value, found: _Value) -> _Value:
-    return found if value == default else value
+def _unless_given(group: _Group, **values: Any) -> _Group:
+    return group.model_copy(update={name: value for name, value in values.items() if name not in group.model_fields_set})
 
 
 def _path(data: Path) -> Path:

@@ -1,0 +1,85 @@
+"""The file by which commands find a running stack, and what they take from it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from runtime.settings import KafkaSettings, RedisSettings, Settings
+from varve.embedded.stack_file import StackFile
+
+Give = Callable[..., None]
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> StackFile:
+    return StackFile(
+        pid=os.getpid(),
+        bootstrap="127.0.0.1:1",
+        redis_url="redis://127.0.0.1:2/0",
+        edge_socket=tmp_path / "edge.sock",
+        service_url="http://127.0.0.1:3",
+        probes={},
+        tenant="dev",
+        api_key="key",
+    )
+
+
+@pytest.fixture(params=["environment", "dotenv"])
+def give(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Give:
+    """Gives settings as variables of the environment, or of a ``.env`` file in the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def in_environment(**variables: str) -> None:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+
+    def in_dotenv(**variables: str) -> None:
+        (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in variables.items()))
+
+    return in_environment if request.param == "environment" else in_dotenv
+
+
+def test_a_running_stack_is_found(stack: StackFile, tmp_path: Path) -> None:
+    stack.write(tmp_path)
+    assert (tmp_path / "stack.json").stat().st_mode & 0o077 == 0
+    assert StackFile.find(tmp_path) == stack
+
+
+def test_a_stack_that_has_ended_is_not_found(stack: StackFile, tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    (tmp_path / "stack.json").write_bytes(orjson.dumps(stack.model_dump(mode="json") | {"pid": ended.pid}))
+    assert StackFile.find(tmp_path) is None
+
+
+def test_settings_that_nobody_gave_are_the_stacks(stack: StackFile, give: Give) -> None:
+    give(VARVE_KAFKA__PARTITIONS="3", VARVE_STORE__TIMEOUT_S="4", VARVE_CLIENT__TIMEOUT_S="5")
+    settings = stack.apply_to(Settings())
+    assert (settings.kafka.bootstrap, settings.kafka.partitions) == (stack.bootstrap, 3)
+    assert settings.redis.url == stack.redis_url
+    assert (settings.store.socket, settings.store.timeout_s) == (stack.edge_socket, 4)
+    assert (settings.client.url, settings.client.timeout_s) == (stack.service_url, 5)
+    assert settings.client.api_key is not None
+    assert settings.client.api_key.get_secret_value() == stack.api_key
+
+
+def test_given_settings_win_over_the_stacks(stack: StackFile, give: Give) -> None:
+    give(VARVE_KAFKA__BOOTSTRAP="kafka.example:9092", VARVE_CLIENT__API_KEY="mine")
+    settings = stack.apply_to(Settings())
+    assert settings.kafka.bootstrap == "kafka.example:9092"
+    assert settings.client.api_key is not None
+    assert settings.client.api_key.get_secret_value() == "mine"
+    assert settings.client.url == stack.service_url
+
+
+def test_a_given_setting_wins_though_it_equals_its_default(stack: StackFile, give: Give) -> None:
+    give(VARVE_KAFKA__BOOTSTRAP=KafkaSettings().bootstrap, VARVE_REDIS__URL=RedisSettings().url)
+    settings = stack.apply_to(Settings())
+    assert settings.kafka.bootstrap == KafkaSettings().bootstrap
+    assert settings.redis.url == RedisSettings().url
+    assert settings.store.socket == stack.edge_socket
