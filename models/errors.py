@@ -4,20 +4,20 @@ from typing import Final, Literal
 
 from memory.errors import VarveError
 
-_PAUSE_WITHOUT_RETRY_AFTER_S: Final = 1.0
-_LONGEST_PAUSE_S: Final = 60.0
-"""Then one call tries: some say the end of a day's quota, or a time where seconds are due, and nobody takes a pause back."""
+_DEFAULT_PAUSE_S: Final = 1.0
+_MAXIMUM_PAUSE_S: Final = 60.0
+"""Some endpoints name the end of a day's quota, or a date where seconds are due; nothing would end such a pause early."""
 
 
 class ModelError(VarveError):
     """Base of this package's errors."""
 
     dependency: Literal["llm", "embedding"] = "llm"
-    """Which model it was; an embedder says so of what its backend raises."""
+    """Which model raised it; an embedder sets it on its backend's errors."""
 
 
 class TransientModelError(ModelError):
-    """It may pass by itself: a time-out, a refused connection, 429, 5xx. ``retry_after`` is the endpoint's own word, in seconds."""
+    """It may pass by itself: a time-out, a refused connection, 429, 5xx. ``retry_after`` is the endpoint's wish, in seconds."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -25,16 +25,20 @@ class TransientModelError(ModelError):
 
 
 class OverloadedError(TransientModelError):
-    """The endpoint is well, but wants fewer calls: 429."""
+    """The endpoint is healthy, but wants fewer calls: 429."""
 
     @property
     def pause_s(self) -> float:
-        """How long nobody should call the endpoint, in seconds; a while, where it does not say."""
-        return min(self.retry_after or _PAUSE_WITHOUT_RETRY_AFTER_S, _LONGEST_PAUSE_S)
+        """How long nobody should call the endpoint, in seconds; a default where the endpoint names no time."""
+        return min(self.retry_after or _DEFAULT_PAUSE_S, _MAXIMUM_PAUSE_S)
 
 
 class ModelTimeoutError(TransientModelError):
-    """The endpoint was too slow, and we hung up; it may charge for the call all the same."""
+    """The endpoint was too slow, and we closed the connection; it may charge for the call all the same."""
+
+
+class UnusableVectorError(TransientModelError):
+    """A vector is not finite, or could not be sent for that reason. The other texts of the batch may have good vectors."""
 
 
 class ModelConfigurationError(ModelError):
@@ -43,6 +47,10 @@ class ModelConfigurationError(ModelError):
 
 class InputRefusedError(ModelConfigurationError):
     """The endpoint will not take this input (400, 413, 422): too long, or against its rules. It may take others."""
+
+
+class InputTooLongError(InputRefusedError):
+    """The model will not take so long a text; it may take the beginning of it."""
 
 
 class ModelAnswerError(ModelError):

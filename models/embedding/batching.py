@@ -1,159 +1,151 @@
-"""Gathering what many tasks ask at once into few calls of the model."""
+"""Gathers the texts of many concurrent callers into few calls of the model."""
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import partial
+from typing import Final
 
-from models.embedding.errors import UnusableVectorError
 from models.embedding.port import Embedding
-from models.errors import InputRefusedError, ModelError
+from models.errors import InputRefusedError, ModelError, UnusableVectorError
 
-_BATCHES_SORTED_TOGETHER = 8
-"""How many batches' worth of waiting texts are sorted by length at once: more would let a short text wait long."""
+_BATCHES_SORTED_TOGETHER: Final = 8
+"""How many batches' worth of queued texts are sorted by length at once: with more, a long text could wait long."""
 
 
 class MicroBatcher:
-    """Runs a few batches at a time; while they run, what is asked meanwhile gathers for the next.
+    """Runs a few batches at a time; the texts that arrive meanwhile form the next ones.
 
-    There is no waiting for a batch to fill: an idle model takes a single text at once, a busy one takes what has gathered.
-    A batch is halved until the text is alone that the model refuses or has no usable vector for. After any other error of the model
-    what waits behind the batch fails with it, unsent: it would most likely fail too, and only delay the pause that the model wants.
+    It does not wait for a batch to fill: an idle model takes a single text at once, a busy one takes what has queued up.
+    A batch that the model refuses, or has an unusable vector for, is bisected until the text at fault is alone. After any other error of
+    the model the queued texts fail with it, unsent: they would most likely fail too, and delay the pause that the model needs.
     Belongs to one event loop at a time.
+
+    Args:
+        embed_batch: Embeds at most ``batch_size`` texts, one embedding for each.
+        batch_size: Texts in one batch, at least 1.
+        concurrency: Batches that may run at the same time, at least 1.
+        on_embedding: Is given every embedding as it arrives, whatever becomes of the other texts of the same call.
+
+    Raises:
+        ValueError: If ``batch_size`` or ``concurrency`` is below 1.
     """
 
     def __init__(
         self,
         *,
-        run: Callable[[Sequence[str]], Awaitable[list[Embedding]]],
+        embed_batch: Callable[[Sequence[str]], Awaitable[list[Embedding]]],
         batch_size: int,
-        at_once: int = 1,
-        keep: Callable[[str, Embedding], None] | None = None,
+        concurrency: int = 1,
+        on_embedding: Callable[[str, Embedding], None] | None = None,
     ) -> None:
-        """Makes an idle batcher.
-
-        Args:
-            run: Embeds at most ``batch_size`` texts, one embedding for each.
-            batch_size: Texts in one batch, at least 1.
-            at_once: Batches that may run at the same time, at least 1.
-            keep: Is given every embedding as it comes, whatever becomes of the other texts that were asked for with it.
-
-        Raises:
-            ValueError: If ``batch_size`` or ``at_once`` is below 1.
-        """
         if batch_size < 1:
             raise ValueError(f"a batch holds at least one text, got {batch_size}")
-        if at_once < 1:
-            raise ValueError(f"at least one batch runs at a time, got {at_once}")
-        self._run = run
+        if concurrency < 1:
+            raise ValueError(f"at least one batch runs at a time, got {concurrency}")
+        self._embed_batch = embed_batch
         self._batch_size = batch_size
-        self._at_once = at_once
-        self._keep = keep
-        self._askers: dict[str, list[asyncio.Future[Embedding]]] = {}
-        self._waiting: dict[str, None] = {}
-        self._sorted: deque[list[str]] = deque()
-        self._lanes: list[asyncio.Task[None]] = []
+        self._concurrency = concurrency
+        self._on_embedding = on_embedding
+        self._waiters: dict[str, list[asyncio.Future[Embedding]]] = {}
+        self._queued: dict[str, None] = {}
+        self._batches: deque[list[str]] = deque()
+        self._workers: list[asyncio.Task[None]] = []
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embeds texts, each once however often it is asked for until its embedding is there.
+        """Embeds texts. A text that is already queued or running is not sent again.
 
         Raises:
             models.errors.InputRefusedError: The model refuses one of the texts.
-            models.errors.ModelError: What else the model raised for the batch that one of the texts was in, or waited behind.
+            models.errors.ModelError: What else the model raised for the batch of one of the texts, or for a batch before it.
         """
         loop = asyncio.get_running_loop()
-        answers: list[asyncio.Future[Embedding]] = []
+        embeddings: list[asyncio.Future[Embedding]] = []
         for text in texts:
-            answer: asyncio.Future[Embedding] = loop.create_future()
-            if text not in self._askers:
-                self._askers[text] = []
-                self._waiting[text] = None
-            self._askers[text].append(answer)
-            answers.append(answer)
-        self._open_lanes(loop)
-        return await asyncio.gather(*answers)
+            embedding: asyncio.Future[Embedding] = loop.create_future()
+            if text not in self._waiters:
+                self._waiters[text] = []
+                self._queued[text] = None
+            self._waiters[text].append(embedding)
+            embeddings.append(embedding)
+        self._start_workers(loop)
+        return await asyncio.gather(*embeddings)
 
     async def close(self) -> None:
-        """Stops; whoever still waits is cancelled."""
-        lanes, self._lanes = self._lanes, []
-        for lane in lanes:
-            lane.cancel()
-        await asyncio.gather(*lanes, return_exceptions=True)
-        self._waiting.clear()
-        self._sorted.clear()
-        self._settle(list(self._askers), _cancel)
+        """Stops; callers that still wait are cancelled."""
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        self._queued.clear()
+        self._batches.clear()
+        self._cancel(list(self._waiters))
 
-    def _open_lanes(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._lanes = [lane for lane in self._lanes if not lane.done()]
-        needed = -(-len(self._waiting) // self._batch_size)
-        for _ in range(min(needed, self._at_once - len(self._lanes))):
-            self._lanes.append(loop.create_task(self._work()))
+    def _start_workers(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._workers = [worker for worker in self._workers if not worker.done()]
+        batches = -(-len(self._queued) // self._batch_size)
+        for _ in range(min(batches, self._concurrency - len(self._workers))):
+            self._workers.append(loop.create_task(self._work()))
 
     async def _work(self) -> None:
         while texts := self._next_batch():
             try:
-                fault = await self._answer(texts)
+                error = await self._run(texts)
             finally:
-                self._settle(texts, _cancel)
-            if fault is not None:
-                self._fail_what_waits(fault)
+                self._cancel(texts)
+            if error is not None:
+                self._fail_queued(error)
 
     def _next_batch(self) -> list[str]:
-        if not self._sorted:
-            oldest = list(self._waiting)[: self._batch_size * _BATCHES_SORTED_TOGETHER]
+        if not self._batches:
+            oldest = list(self._queued)[: self._batch_size * _BATCHES_SORTED_TOGETHER]
             oldest.sort(key=len)
-            self._sorted.extend(oldest[start : start + self._batch_size] for start in range(0, len(oldest), self._batch_size))
-        texts = self._sorted.popleft() if self._sorted else []
+            self._batches.extend(oldest[start : start + self._batch_size] for start in range(0, len(oldest), self._batch_size))
+        texts = self._batches.popleft() if self._batches else []
         for text in texts:
-            del self._waiting[text]
+            del self._queued[text]
         return texts
 
-    async def _answer(self, texts: list[str]) -> ModelError | None:
-        """Answers those who asked for the texts; gives the error back that speaks against sending any more."""
+    async def _run(self, texts: list[str]) -> ModelError | None:
+        """Runs a batch and resolves its callers; returns the error after which nothing more should be sent."""
         try:
-            embedded = list(zip(texts, await self._run(texts), strict=True))
+            embedded = list(zip(texts, await self._embed_batch(texts), strict=True))
         except (InputRefusedError, UnusableVectorError) as error:
             if len(texts) > 1:
-                # For one text's sake; the others may be another tenant's.
-                return await self._answer_halves(texts)
+                # One text caused it; the others may be another tenant's.
+                return await self._bisect(texts)
             self._fail(texts, error)
             return None
         except Exception as error:
             self._fail(texts, error)
             return error if isinstance(error, ModelError) else None
         for text, embedding in embedded:
-            if self._keep is not None:
-                self._keep(text, embedding)
-            self._settle([text], partial(_give, embedding))
+            if self._on_embedding is not None:
+                self._on_embedding(text, embedding)
+            for waiter in self._pop_waiters([text]):
+                waiter.set_result(embedding)
         return None
 
-    async def _answer_halves(self, texts: list[str]) -> ModelError | None:
+    async def _bisect(self, texts: list[str]) -> ModelError | None:
         middle = len(texts) // 2
-        fault = await self._answer(texts[:middle])
-        if fault is None:
-            return await self._answer(texts[middle:])
-        self._fail(texts[middle:], fault)
-        return fault
+        error = await self._run(texts[:middle])
+        if error is None:
+            return await self._run(texts[middle:])
+        self._fail(texts[middle:], error)
+        return error
 
-    def _fail_what_waits(self, fault: ModelError) -> None:
-        waiting = list(self._waiting)
-        self._waiting.clear()
-        self._sorted.clear()
-        self._fail(waiting, fault)
+    def _fail_queued(self, error: ModelError) -> None:
+        queued = list(self._queued)
+        self._queued.clear()
+        self._batches.clear()
+        self._fail(queued, error)
 
-    def _fail(self, texts: Iterable[str], fault: Exception) -> None:
-        self._settle(texts, lambda answer: answer.set_exception(fault))
+    def _fail(self, texts: Iterable[str], error: Exception) -> None:
+        for waiter in self._pop_waiters(texts):
+            waiter.set_exception(error)
 
-    def _settle(self, texts: Iterable[str], settle: Callable[[asyncio.Future[Embedding]], object]) -> None:
-        for text in texts:
-            for answer in self._askers.pop(text, ()):
-                if not answer.done():
-                    settle(answer)
+    def _cancel(self, texts: Iterable[str]) -> None:
+        for waiter in self._pop_waiters(texts):
+            waiter.cancel()
 
-
-def _give(embedding: Embedding, answer: asyncio.Future[Embedding]) -> None:
-    answer.set_result(embedding)
-
-
-def _cancel(answer: asyncio.Future[Embedding]) -> None:
-    answer.cancel()
+    def _pop_waiters(self, texts: Iterable[str]) -> list[asyncio.Future[Embedding]]:
+        return [waiter for text in texts for waiter in self._waiters.pop(text, ()) if not waiter.done()]

@@ -3,33 +3,33 @@
 from pathlib import Path
 from typing import Final
 
-from models.embedding.batched import BatchedEmbedder, EmbeddingBackend
+from models.embedding.embedder import BatchedEmbedder, EmbeddingBackend
 from models.embedding.port import Embedder
 from models.errors import ModelConfigurationError
 from runtime.settings import EmbeddingSettings
 
-_REMOTE_QUERY_BATCHES: Final = 4
-"""An endpoint's slowness is mostly waiting, and one call that hangs must not hold every recall of the process."""
-_REMOTE_DOCUMENT_BATCHES: Final = 2
+_ENDPOINT_QUERY_CONCURRENCY: Final = 4
+"""A call to an endpoint mostly waits, and one call that hangs must not block every recall of the process."""
+_ENDPOINT_DOCUMENT_CONCURRENCY: Final = 2
 
 
 def build_embedder(settings: EmbeddingSettings, *, cache: Path) -> Embedder:
-    """Builds the embedder; each kind's libraries are imported only when it is the one chosen.
+    """Builds the embedder; only the libraries of the chosen kind are imported.
 
     Args:
-        settings: Which model, and how it is run.
-        cache: The folder that converted and downloaded models are kept in; shared by all processes of a machine.
+        settings: Which model, and how it runs.
+        cache: The folder of converted and downloaded models; shared by all processes of a machine.
 
     Raises:
         ModelConfigurationError: If an extra is missing, or the model and the settings do not fit; says which value to change.
     """
-    is_remote = settings.kind == "openai"
+    is_endpoint = settings.kind == "openai"
     return BatchedEmbedder(
         backend=_backend(settings, cache),
         batch_size=settings.batch_size,
         cache_entries=settings.cache_entries,
-        document_batches_at_once=_REMOTE_DOCUMENT_BATCHES if is_remote else 1,
-        query_batches_at_once=_REMOTE_QUERY_BATCHES if is_remote else 1,
+        document_concurrency=_ENDPOINT_DOCUMENT_CONCURRENCY if is_endpoint else 1,
+        query_concurrency=_ENDPOINT_QUERY_CONCURRENCY if is_endpoint else 1,
     )
 
 
@@ -48,7 +48,7 @@ def _backend(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:
                 max_chars=settings.max_chars,
             )
         case "fastembed":
-            from models.embedding.fast import FastembedBackend
+            from models.embedding.fastembed import FastembedBackend
 
             return FastembedBackend(model=settings.model, dimension=settings.dimension, cache=cache, threads=settings.threads)
 

@@ -1,4 +1,4 @@
-"""The way of BERT weights into CTranslate2, and the cache folder that keeps the outcome."""
+"""Converts BERT weights for CTranslate2, and keeps the result in a cache folder."""
 
 import shutil
 import tempfile
@@ -27,10 +27,10 @@ _Read = Callable[[str], np.ndarray[Any, Any]]
 
 
 def converted_model(*, cache: Path, compute_type: ComputeType) -> Path:
-    """The folder of the converted model, built first where the cache lacks it.
+    """The folder of the converted model; the model is converted first where the cache lacks it.
 
-    The folder is named after the hash of the weights and the arithmetic, holds the hash of what was built, and appears whole or not at
-    all: processes that start together may both build it, one of them wins.
+    The folder is named after the hash of the weights and the arithmetic, holds the hash of the converted file, and appears whole or not
+    at all: processes that start together may both convert, one of them wins.
 
     Args:
         cache: The folder that models are kept in.

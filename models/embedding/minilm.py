@@ -4,30 +4,38 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
-from models.embedding.conversion import ComputeType
-from models.embedding.encoder import MiniLMEncoder
-from models.embedding.pooling import pool_tokens
-from models.embedding.port import Embedding
+import ctranslate2
+import numpy as np
+
+from models.embedding.conversion import ComputeType, converted_model
+from models.embedding.pooling import pool_tokens, unit_rows
+from models.embedding.port import Embedding, Vector
+from models.embedding.tokens import load_tokenizer
 from models.embedding.weights import DIMENSION, MODEL_NAME
+
+MAX_TOKENS: Final = 256
+"""``max_seq_length`` of the published model; the rest of a longer text is not embedded."""
+
+_WIDTH_STEP: Final = 16
 
 
 class MiniLMBackend:
-    """Runs the encoder in a thread for queries and one for documents."""
+    """Runs the encoder in a thread for queries and one for documents.
+
+    Args:
+        cache: The folder that the converted model is kept in.
+        compute_type: The arithmetic of the linear layers.
+        threads: Threads of one call of the model, at least 1.
+        late_tokens: Late vectors kept per document, at least 1.
+
+    Raises:
+        ModelConfigurationError: If the weights are missing or not the published ones.
+        ValueError: If a number is out of range.
+    """
 
     def __init__(self, *, cache: Path, compute_type: ComputeType, threads: int, late_tokens: int) -> None:
-        """Loads the model, converting it first where the cache lacks it.
-
-        Args:
-            cache: The folder that the converted model is kept in.
-            compute_type: The arithmetic of the linear layers.
-            threads: Threads of one call of the model.
-            late_tokens: Late vectors kept per document, at least 1.
-
-        Raises:
-            ModelConfigurationError: If the weights are missing or not the published ones.
-            ValueError: If a number is out of range.
-        """
         if threads < 1 or late_tokens < 1:
             raise ValueError(f"threads and late_tokens are at least 1, got {threads} and {late_tokens}")
         self._encoder = MiniLMEncoder(cache=cache, compute_type=compute_type, threads=threads)
@@ -63,3 +71,62 @@ class MiniLMBackend:
             Embedding(dense=dense, late=tokens if late_tokens is None else pool_tokens(tokens, late_tokens))
             for dense, tokens in self._encoder.encode(texts)
         ]
+
+
+class MiniLMEncoder:
+    """The model itself. A call blocks and frees the interpreter lock, so call it in a thread.
+
+    A text's vectors do not depend on the texts embedded beside it, bit for bit: only texts of one padded width, a multiple of 16 tokens,
+    run together. With mixed widths int8 rounds differently (dense vectors were seen to differ by .008), and nothing is gained in speed.
+
+    Args:
+        cache: The folder that the converted model is kept in; the model is converted first where it is missing there.
+        compute_type: The arithmetic of the linear layers.
+        threads: Threads of one call.
+
+    Raises:
+        ModelConfigurationError: If the weights are missing or not the published ones.
+    """
+
+    def __init__(self, *, cache: Path, compute_type: ComputeType, threads: int) -> None:
+        folder = converted_model(cache=cache, compute_type=compute_type)
+        self._encoder = ctranslate2.Encoder(str(folder), device="cpu", compute_type=compute_type, inter_threads=1, intra_threads=threads)
+        self._tokenizer = load_tokenizer(max_tokens=MAX_TOKENS)
+
+    def encode(self, texts: Sequence[str]) -> list[tuple[Vector, Vector]]:
+        """Embeds texts.
+
+        Returns:
+            For each text its dense vector, ``(384,)`` of unit length (the mean over all tokens, normalised, as sentence-transformers
+            does for this model), and its token vectors, ``(tokens, 384)``, each row of unit length, without the two special tokens that
+            open and close every text.
+        """
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        indices_by_width: dict[int, list[int]] = {}
+        for index, tokens in enumerate(ids):
+            indices_by_width.setdefault(_padded_width(len(tokens)), []).append(index)
+        vectors: dict[int, tuple[Vector, Vector]] = {}
+        for width, indices in indices_by_width.items():
+            hidden = self._forward([ids[index] for index in indices], width)
+            for row, index in enumerate(indices):
+                vectors[index] = _vectors_of(hidden[row, : len(ids[index])].copy())
+        return [vectors[index] for index in range(len(ids))]
+
+    def _forward(self, ids: Sequence[Sequence[int]], width: int) -> Vector:
+        padded = np.zeros((len(ids), width), dtype=np.int32)
+        for row, tokens in enumerate(ids):
+            padded[row, : len(tokens)] = tokens
+        lengths = np.array([len(tokens) for tokens in ids], dtype=np.int32)
+        output = self._encoder.forward_batch(
+            ctranslate2.StorageView.from_array(padded), lengths=ctranslate2.StorageView.from_array(lengths)
+        )
+        return np.array(output.last_hidden_state, dtype=np.float32)
+
+
+def _padded_width(tokens: int) -> int:
+    return -(-tokens // _WIDTH_STEP) * _WIDTH_STEP
+
+
+def _vectors_of(rows: Vector) -> tuple[Vector, Vector]:
+    dense = unit_rows(rows.mean(axis=0, keepdims=True))[0]
+    return dense, unit_rows(rows[1:-1] if len(rows) > 2 else rows)

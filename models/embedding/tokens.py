@@ -8,7 +8,7 @@ from models.embedding.weights import model_folder
 
 
 def load_tokenizer(*, max_tokens: int | None = None) -> Tokenizer:
-    """A tokenizer of its own, without padding, cut at ``max_tokens`` (the marks around a text counted) or not at all.
+    """A new tokenizer without padding; it truncates at ``max_tokens`` (special tokens included), or not at all.
 
     Raises:
         ModelConfigurationError: If the ``minilm`` extra is not installed.
@@ -23,7 +23,7 @@ def load_tokenizer(*, max_tokens: int | None = None) -> Tokenizer:
 
 
 def count_tokens(text: str) -> int:
-    """How many WordPiece tokens a text has, without the marks that a model puts around it.
+    """How many WordPiece tokens a text has, without special tokens.
 
     Raises:
         ModelConfigurationError: If the ``minilm`` extra is not installed.

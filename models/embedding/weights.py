@@ -1,4 +1,4 @@
-"""The published all-MiniLM-L6-v2, as the package that carries it lays it on disk."""
+"""The files of the published all-MiniLM-L6-v2, in the package that carries them."""
 
 import hashlib
 import importlib
@@ -31,7 +31,7 @@ def model_folder() -> Path:
 
 
 def verified_weights() -> Path:
-    """The weights file, after its hash was found to be the published one.
+    """The weights file, verified against the published hash.
 
     Raises:
         ModelConfigurationError: If the package is missing or its weights are not the published ones.

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from models.faults import status_in, text_of
 from models.llm.port import LLMUsage
+from models.openai_errors import message_in_body, status_from_code
 
 FinishReason = Literal["stop", "length", "other"]
 
@@ -63,7 +63,7 @@ def _fault_in(chunk: object) -> Fault | None:
     if not error:
         return None
     said = {name: _field(error, name) for name in ("message", "type", "code")} if not isinstance(error, str | Mapping) else error
-    return Fault(status_in(_field(error, "code")), text_of(said))
+    return Fault(status_from_code(_field(error, "code")), message_in_body(said))
 
 
 def _field(holder: object, name: str) -> Any:

@@ -11,13 +11,13 @@ from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
-from models.faults import error_of, model_error, words_of
 from models.llm.capabilities import Capabilities, ResponseFormat
 from models.llm.chunks import Chunk, FinishReason, read_chunk
 from models.llm.lessons import Lessons
 from models.llm.port import LLMRequest, LLMUsage
 from models.llm.surrogates import join_surrogates
 from models.llm.unstreamed import Answer, as_it_came
+from models.openai_errors import error_for_status, error_message, model_error
 from runtime.clocks import Clock
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ class Endpoint:
                     silent = False
                     yield Token(chunk.text, usage)
                 if chunk.fault is not None:
-                    raise error_of(chunk.fault.status, f"{self.name} broke its answer off: {chunk.fault.said}")
+                    raise error_for_status(chunk.fault.status, f"{self.name} broke its answer off: {chunk.fault.said}")
             if reason is None:
                 raise TransientModelError(f"{self.name} ended its stream before its answer was whole")
             yield Finished(reason, usage)
@@ -153,7 +153,7 @@ class Endpoint:
                 refusal = refusal or error
                 lesser = None
                 if error.status_code in _REFUSALS or error.status_code >= 500:
-                    lesser = self._lessons.lesser(asked, request, status=error.status_code, refusal=words_of(error))
+                    lesser = self._lessons.lesser(asked, request, status=error.status_code, refusal=error_message(error))
                 if lesser is None:
                     raise refusal from None
                 asked = lesser

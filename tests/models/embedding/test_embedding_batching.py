@@ -4,11 +4,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from models.embedding.batched import BatchedEmbedder
 from models.embedding.batching import MicroBatcher
-from models.embedding.errors import UnusableVectorError
+from models.embedding.embedder import BatchedEmbedder
 from models.embedding.port import Embedding
-from models.errors import InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
+from models.errors import InputRefusedError, ModelConfigurationError, ModelError, TransientModelError, UnusableVectorError
 
 
 class GatedModel:
@@ -29,9 +28,9 @@ class GatedModel:
         return [Embedding(dense=np.array([len(text)], dtype=np.float32), late=None) for text in texts]
 
 
-async def test_what_is_asked_while_a_batch_runs_gathers_into_the_next_sorted_by_length() -> None:
+async def test_texts_queued_during_a_batch_are_sorted_by_length() -> None:
     model = GatedModel()
-    batcher = MicroBatcher(run=model.run, batch_size=3)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=3)
     first = asyncio.create_task(batcher.embed(["x"]))
     await asyncio.wait_for(model.begun.wait(), 5)
     others = [asyncio.create_task(batcher.embed([text])) for text in ("ccc", "a", "dddd", "bb")]
@@ -44,10 +43,10 @@ async def test_what_is_asked_while_a_batch_runs_gathers_into_the_next_sorted_by_
     assert [int(answer[0].dense[0]) for answer in answers] == [1, 3, 1, 4, 2]
 
 
-async def test_a_text_asked_twice_while_it_waits_is_embedded_once() -> None:
+async def test_a_text_queued_twice_is_embedded_once() -> None:
     model = GatedModel()
     model.gate.set()
-    batcher = MicroBatcher(run=model.run, batch_size=8)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=8)
 
     one, two = await asyncio.gather(batcher.embed(["same", "same"]), batcher.embed(["same"]))
 
@@ -55,10 +54,10 @@ async def test_a_text_asked_twice_while_it_waits_is_embedded_once() -> None:
     assert one[0] is one[1] is two[0]
 
 
-async def test_a_failed_batch_fails_those_who_asked_for_it_and_no_other() -> None:
+async def test_a_failed_batch_fails_only_its_callers() -> None:
     model = GatedModel()
     model.gate.set()
-    batcher = MicroBatcher(run=model.run, batch_size=1)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=1)
     model.failure = TransientModelError("busy")
     with pytest.raises(TransientModelError, match="busy"):
         await batcher.embed(["a", "b"])
@@ -67,7 +66,7 @@ async def test_a_failed_batch_fails_those_who_asked_for_it_and_no_other() -> Non
     assert int((await batcher.embed(["abc"]))[0].dense[0]) == 3
 
 
-async def test_a_text_that_is_refused_takes_no_other_with_it() -> None:
+async def test_a_refused_text_fails_no_other_text() -> None:
     model = GatedModel()
     model.gate.set()
 
@@ -77,7 +76,7 @@ async def test_a_text_that_is_refused_takes_no_other_with_it() -> None:
             raise InputRefusedError("too long")
         return answers
 
-    batcher = MicroBatcher(run=run, batch_size=8)
+    batcher = MicroBatcher(embed_batch=run, batch_size=8)
     texts = ["a", "bb", "bad", "cccc", "ddddd"]
     outcomes = await asyncio.gather(*(batcher.embed([text]) for text in texts), return_exceptions=True)
 
@@ -86,9 +85,9 @@ async def test_a_text_that_is_refused_takes_no_other_with_it() -> None:
     assert len(model.batches) <= 7
 
 
-async def test_an_asker_who_gives_up_does_not_stop_the_others() -> None:
+async def test_a_cancelled_caller_does_not_stop_the_others() -> None:
     model = GatedModel()
-    batcher = MicroBatcher(run=model.run, batch_size=8)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=8)
     patient = asyncio.create_task(batcher.embed(["text"]))
     hasty = asyncio.create_task(batcher.embed(["text"]))
     await asyncio.wait_for(model.begun.wait(), 5)
@@ -98,9 +97,9 @@ async def test_an_asker_who_gives_up_does_not_stop_the_others() -> None:
     assert int((await patient)[0].dense[0]) == 4
 
 
-async def test_closing_cancels_who_still_waits() -> None:
+async def test_closing_cancels_waiting_callers() -> None:
     model = GatedModel()
-    batcher = MicroBatcher(run=model.run, batch_size=1)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=1)
     waiting = asyncio.create_task(batcher.embed(["a", "b"]))
     await asyncio.wait_for(model.begun.wait(), 5)
 
@@ -111,10 +110,10 @@ async def test_closing_cancels_who_still_waits() -> None:
 
 
 @pytest.mark.parametrize("fault", [TransientModelError("busy"), ModelConfigurationError("wrong key")])
-async def test_what_waits_behind_a_failed_batch_fails_with_it_unsent(fault: ModelError) -> None:
+async def test_texts_queued_behind_an_outage_fail_unsent(fault: ModelError) -> None:
     model = GatedModel()
     model.failure = fault
-    batcher = MicroBatcher(run=model.run, batch_size=2)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=2)
     askers = [asyncio.create_task(batcher.embed([f"{asker}{text}" for text in "abc"])) for asker in range(3)]
     await asyncio.wait_for(model.begun.wait(), 5)
     model.gate.set()
@@ -125,19 +124,19 @@ async def test_what_waits_behind_a_failed_batch_fails_with_it_unsent(fault: Mode
     assert model.batches == [["0a", "0b"]]
 
 
-async def test_a_text_without_a_usable_vector_takes_no_other_with_it() -> None:
+async def test_an_unusable_vector_fails_no_other_text() -> None:
     async def run(texts: Sequence[str]) -> list[Embedding]:
         if "bad" in texts:
             raise UnusableVectorError("NaN") if len(texts) > 1 else InputRefusedError("NaN")
         return [Embedding(dense=np.array([len(text)], dtype=np.float32), late=None) for text in texts]
 
-    batcher = MicroBatcher(run=run, batch_size=8)
+    batcher = MicroBatcher(embed_batch=run, batch_size=8)
     outcomes = await asyncio.gather(*(batcher.embed([text]) for text in ("a", "bb", "bad", "cccc")), return_exceptions=True)
 
     assert [type(each) for each in outcomes] == [list, list, InputRefusedError, list]
 
 
-async def test_the_other_half_of_a_refused_batch_is_not_sent_after_an_outage() -> None:
+async def test_bisection_stops_at_an_outage() -> None:
     asked: list[list[str]] = []
 
     async def run(texts: Sequence[str]) -> list[Embedding]:
@@ -145,7 +144,7 @@ async def test_the_other_half_of_a_refused_batch_is_not_sent_after_an_outage() -
         raise InputRefusedError("one of them") if len(texts) > 2 else TransientModelError("away")
 
     with pytest.raises(TransientModelError, match="away"):
-        await MicroBatcher(run=run, batch_size=4).embed(["a", "b", "c", "d"])
+        await MicroBatcher(embed_batch=run, batch_size=4).embed(["a", "b", "c", "d"])
 
     assert asked == [["a", "b", "c", "d"], ["a", "b"]]
 
@@ -177,10 +176,10 @@ class LimitedBackend:
         pass
 
 
-@pytest.mark.parametrize("at_once", [1, 2])
-async def test_an_ask_of_more_batches_than_the_rate_allows_goes_on_where_it_stopped(at_once: int) -> None:
+@pytest.mark.parametrize("concurrency", [1, 2])
+async def test_a_rate_limited_call_resumes_where_it_stopped(concurrency: int) -> None:
     backend = LimitedBackend(calls=3)
-    embedder = BatchedEmbedder(backend=backend, batch_size=4, cache_entries=100, document_batches_at_once=at_once)
+    embedder = BatchedEmbedder(backend=backend, batch_size=4, cache_entries=100, document_concurrency=concurrency)
     texts = [f"text {number}" for number in range(28)]
     for _ in range(2):
         with pytest.raises(TransientModelError):
@@ -194,7 +193,7 @@ async def test_an_ask_of_more_batches_than_the_rate_allows_goes_on_where_it_stop
     assert [int(each.dense[0]) for each in embeddings] == [len(text) for text in texts]
 
 
-async def test_a_batch_that_hangs_holds_no_other_where_several_run_at_once() -> None:
+async def test_a_hanging_batch_blocks_no_concurrent_batch() -> None:
     hanging = asyncio.Event()
     never = asyncio.Event()
 
@@ -204,7 +203,7 @@ async def test_a_batch_that_hangs_holds_no_other_where_several_run_at_once() -> 
             await never.wait()
         return [Embedding(dense=np.array([len(text)], dtype=np.float32), late=None) for text in texts]
 
-    batcher = MicroBatcher(run=run, batch_size=8, at_once=2)
+    batcher = MicroBatcher(embed_batch=run, batch_size=8, concurrency=2)
     stuck = asyncio.create_task(batcher.embed(["hangs"]))
     await asyncio.wait_for(hanging.wait(), 5)
 
@@ -215,9 +214,9 @@ async def test_a_batch_that_hangs_holds_no_other_where_several_run_at_once() -> 
         await stuck
 
 
-async def test_no_more_batches_run_at_once_than_allowed() -> None:
+async def test_batches_keep_the_concurrency_limit() -> None:
     model = GatedModel()
-    batcher = MicroBatcher(run=model.run, batch_size=1, at_once=2)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=1, concurrency=2)
     asked = asyncio.create_task(batcher.embed(["a", "b", "c", "d"]))
     await asyncio.wait_for(model.begun.wait(), 5)
     for _ in range(10):
@@ -229,9 +228,9 @@ async def test_no_more_batches_run_at_once_than_allowed() -> None:
     assert len(await asked) == 4
 
 
-async def test_a_text_asked_again_while_it_is_embedded_is_embedded_once() -> None:
+async def test_a_text_requested_while_running_is_embedded_once() -> None:
     model = GatedModel()
-    batcher = MicroBatcher(run=model.run, batch_size=8, at_once=4)
+    batcher = MicroBatcher(embed_batch=model.run, batch_size=8, concurrency=4)
     first = asyncio.create_task(batcher.embed(["same"]))
     await asyncio.wait_for(model.begun.wait(), 5)
     second = asyncio.create_task(batcher.embed(["same"]))
@@ -242,10 +241,10 @@ async def test_a_text_asked_again_while_it_is_embedded_is_embedded_once() -> Non
     assert model.batches == [["same"]]
 
 
-@pytest.mark.parametrize(("batch_size", "at_once"), [(0, 1), (1, 0)])
-def test_an_empty_batch_size_and_no_batch_at_a_time_are_refused(batch_size: int, at_once: int) -> None:
+@pytest.mark.parametrize(("batch_size", "concurrency"), [(0, 1), (1, 0)])
+def test_a_batch_size_or_concurrency_below_one_is_refused(batch_size: int, concurrency: int) -> None:
     async def run(texts: Sequence[str]) -> list[Embedding]:
         raise AssertionError(texts)
 
     with pytest.raises(ValueError, match="at least one"):
-        MicroBatcher(run=run, batch_size=batch_size, at_once=at_once)
+        MicroBatcher(embed_batch=run, batch_size=batch_size, concurrency=concurrency)

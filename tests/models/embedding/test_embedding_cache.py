@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.embedding.cache import EmbeddingCache
+from models.embedding.embedder import EmbeddingCache
 from models.embedding.port import Embedding
 
 
@@ -12,7 +12,7 @@ def embedding(number: float) -> Embedding:
 
 
 @given(texts=st.lists(st.text(max_size=3), max_size=60), entries=st.integers(0, 5))
-def test_it_keeps_the_most_lately_used_and_no_more(texts: list[str], entries: int) -> None:
+def test_the_cache_keeps_the_most_recently_used(texts: list[str], entries: int) -> None:
     cache = EmbeddingCache(entries=entries)
     used: list[str] = []
     for place, text in enumerate(texts):
@@ -24,7 +24,7 @@ def test_it_keeps_the_most_lately_used_and_no_more(texts: list[str], entries: in
     assert {text for text in used if cache.get(text) is not None} == kept
 
 
-def test_reading_counts_as_use() -> None:
+def test_a_read_counts_as_use() -> None:
     cache = EmbeddingCache(entries=2)
     cache.put("a", embedding(1))
     cache.put("b", embedding(2))
@@ -36,6 +36,6 @@ def test_reading_counts_as_use() -> None:
     assert cache.get("a") is not None
 
 
-def test_a_negative_bound_is_refused() -> None:
+def test_a_negative_cache_size_is_refused() -> None:
     with pytest.raises(ValueError, match="0 or more"):
         EmbeddingCache(entries=-1)

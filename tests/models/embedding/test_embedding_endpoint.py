@@ -37,7 +37,7 @@ async def embedder(endpoint: EmbeddingEndpoint, tmp_path: Any) -> AsyncIterator[
     await embedder.close()
 
 
-async def test_vectors_come_back_in_the_order_asked_and_of_unit_length(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
+async def test_vectors_come_in_text_order_with_unit_length(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
     embeddings = await embedder.embed_documents(["aaa", "b", ""])
 
     np.testing.assert_allclose(
@@ -49,7 +49,7 @@ async def test_vectors_come_back_in_the_order_asked_and_of_unit_length(embedder:
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-async def test_what_may_pass_is_transient_with_the_endpoints_own_wait(embedder: Embedder, endpoint: EmbeddingEndpoint, status: int) -> None:
+async def test_transient_errors_carry_the_endpoints_retry_after(embedder: Embedder, endpoint: EmbeddingEndpoint, status: int) -> None:
     endpoint.status = status
 
     with pytest.raises(TransientModelError, match=str(status)) as caught:
@@ -60,7 +60,7 @@ async def test_what_may_pass_is_transient_with_the_endpoints_own_wait(embedder: 
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 413, 422])
-async def test_what_no_text_gets_past_is_the_configurations_fault(embedder: Embedder, endpoint: EmbeddingEndpoint, status: int) -> None:
+async def test_a_refusal_of_every_text_is_a_configuration_error(embedder: Embedder, endpoint: EmbeddingEndpoint, status: int) -> None:
     endpoint.status = status
 
     with pytest.raises(ModelError, match=f"{status}.*told to") as caught:
@@ -69,14 +69,14 @@ async def test_what_no_text_gets_past_is_the_configurations_fault(embedder: Embe
     assert type(caught.value) is ModelConfigurationError
 
 
-async def test_what_one_text_does_not_get_past_is_its_own_fault(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
+async def test_a_refusal_of_one_text_is_an_input_error(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
     endpoint.refused = "text"
 
     with pytest.raises(InputRefusedError, match=r"400.*told to"):
         await embedder.embed_query("text")
 
 
-async def test_nobody_listening_is_transient(endpoint: EmbeddingEndpoint, tmp_path: Any, unused_tcp_port: int) -> None:
+async def test_an_unreachable_endpoint_is_transient(endpoint: EmbeddingEndpoint, tmp_path: Any, unused_tcp_port: int) -> None:
     embedder = build_embedder(settings_for(endpoint, base_url=f"http://127.0.0.1:{unused_tcp_port}/v1"), cache=tmp_path)
 
     with pytest.raises(TransientModelError, match="cannot be reached"):
@@ -85,7 +85,7 @@ async def test_nobody_listening_is_transient(endpoint: EmbeddingEndpoint, tmp_pa
     await embedder.close()
 
 
-async def test_another_dimension_than_configured_is_refused(endpoint: EmbeddingEndpoint, tmp_path: Any) -> None:
+async def test_a_wrong_dimension_is_refused(endpoint: EmbeddingEndpoint, tmp_path: Any) -> None:
     embedder = build_embedder(settings_for(endpoint, dimension=3), cache=tmp_path)
 
     with pytest.raises(ModelConfigurationError, match="length 2, VARVE_EMBEDDING__DIMENSION says 3"):
@@ -94,7 +94,7 @@ async def test_another_dimension_than_configured_is_refused(endpoint: EmbeddingE
     await embedder.close()
 
 
-async def test_a_missing_vector_is_noticed(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
+async def test_a_missing_vector_is_an_error(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
     endpoint.leave_out = 1
 
     with pytest.raises(TransientModelError, match="1 vectors for 2 texts"):
@@ -131,21 +131,21 @@ def answer(*data: Any) -> bytes:
         (answer({"index": 0, "embedding": [[1.0], 2.0]}), "no number"),
     ],
 )
-async def test_an_answer_of_no_use_may_pass(embedder: Embedder, endpoint: EmbeddingEndpoint, body: bytes, said: str) -> None:
+async def test_an_unusable_response_is_transient(embedder: Embedder, endpoint: EmbeddingEndpoint, body: bytes, said: str) -> None:
     endpoint.body = body
 
     with pytest.raises(TransientModelError, match=f"(?s)gave no usable answer: .*{said}"):
         await embedder.embed_query("text")
 
 
-async def test_the_same_index_twice_is_noticed(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
+async def test_a_repeated_index_is_an_error(embedder: Embedder, endpoint: EmbeddingEndpoint) -> None:
     endpoint.body = answer({"index": 1, "embedding": [1, 2]}, {"index": 1, "embedding": [3, 4]})
 
     with pytest.raises(TransientModelError, match="index 1"):
         await embedder.embed_documents(["a", "bb"])
 
 
-async def test_a_long_text_is_sent_cut(endpoint: EmbeddingEndpoint) -> None:
+async def test_a_long_text_is_truncated(endpoint: EmbeddingEndpoint) -> None:
     backend = EndpointBackend(base_url=endpoint.url, model="m", dimension=2, max_chars=5)
 
     await backend.documents(["é" * 5, "abcdefg"])
@@ -154,7 +154,7 @@ async def test_a_long_text_is_sent_cut(endpoint: EmbeddingEndpoint) -> None:
     assert endpoint.requests[0]["input"] == ["ééééé", "abcde"]
 
 
-async def test_how_long_a_text_may_be_is_a_setting(endpoint: EmbeddingEndpoint, tmp_path: Any) -> None:
+async def test_the_maximum_text_length_is_a_setting(endpoint: EmbeddingEndpoint, tmp_path: Any) -> None:
     embedder = build_embedder(settings_for(endpoint).model_copy(update={"max_chars": 7}), cache=tmp_path)
 
     await embedder.embed_query("x" * 100)
@@ -163,7 +163,7 @@ async def test_how_long_a_text_may_be_is_a_setting(endpoint: EmbeddingEndpoint, 
     assert endpoint.requests[0]["input"] == ["x" * 7]
 
 
-async def test_one_hanging_query_holds_no_other_and_the_endpoint_is_sent_four_at_once_at_most(tmp_path: Any) -> None:
+async def test_a_hanging_query_blocks_none_of_three_others(tmp_path: Any) -> None:
     hangs = asyncio.Event()
     under_way = asyncio.Semaphore(0)
 
@@ -192,12 +192,12 @@ async def test_one_hanging_query_holds_no_other_and_the_endpoint_is_sent_four_at
         await embedder.close()
 
 
-def test_an_endpoint_without_address_is_refused(tmp_path: Any) -> None:
+def test_an_endpoint_without_an_address_is_refused(tmp_path: Any) -> None:
     with pytest.raises(ModelConfigurationError, match="VARVE_EMBEDDING__BASE_URL"):
         build_embedder(EmbeddingSettings(kind="openai"), cache=tmp_path)
 
 
-def test_a_fastembed_model_that_is_unknown_or_of_another_dimension_is_refused(tmp_path: Any) -> None:
+def test_an_unfit_fastembed_model_is_refused(tmp_path: Any) -> None:
     pytest.importorskip("fastembed", reason="needs the fastembed extra")
 
     with pytest.raises(ModelConfigurationError, match="no model 'nobody/nothing'"):

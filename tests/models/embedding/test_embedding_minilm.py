@@ -7,7 +7,7 @@ import pytest
 
 from models.embedding.build import build_embedder
 from models.embedding.conversion import converted_model
-from models.embedding.encoder import MAX_TOKENS, MiniLMEncoder
+from models.embedding.minilm import MAX_TOKENS, MiniLMEncoder
 from models.embedding.port import Embedder
 from models.embedding.tokens import count_tokens
 from models.errors import ModelConfigurationError
@@ -49,7 +49,7 @@ def test_int8_stays_close_to_the_published_similarities(encoder: MiniLMEncoder) 
     np.testing.assert_allclose(dense @ dense.T, PUBLISHED_SIMILARITIES, atol=0.02)
 
 
-def test_a_text_gets_the_same_bits_whatever_is_embedded_beside_it(encoder: MiniLMEncoder) -> None:
+def test_vectors_do_not_depend_on_the_batch(encoder: MiniLMEncoder) -> None:
     together = encoder.encode(MIXED_LENGTHS)
 
     for text, (dense, late) in zip(MIXED_LENGTHS, together, strict=True):
@@ -58,14 +58,14 @@ def test_a_text_gets_the_same_bits_whatever_is_embedded_beside_it(encoder: MiniL
         np.testing.assert_array_equal(late, alone_late)
 
 
-def test_there_is_one_late_vector_per_token_of_unit_length(encoder: MiniLMEncoder) -> None:
+def test_each_token_has_one_unit_late_vector(encoder: MiniLMEncoder) -> None:
     for text, (dense, late) in zip(MIXED_LENGTHS, encoder.encode(MIXED_LENGTHS), strict=True):
         assert late.shape == (count_tokens(text), 384)
         np.testing.assert_allclose(np.linalg.norm(late, axis=1), 1, atol=1e-5)
         np.testing.assert_allclose(np.linalg.norm(dense), 1, atol=1e-5)
 
 
-def test_an_empty_and_an_overlong_text_have_vectors(encoder: MiniLMEncoder) -> None:
+def test_empty_and_overlong_texts_have_vectors(encoder: MiniLMEncoder) -> None:
     (_, empty), (_, overlong) = encoder.encode(["", "word " * 2000])
 
     assert empty.shape[0] >= 1
@@ -90,7 +90,7 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         converted_model(cache=blocked, compute_type="int8")
 
 
-async def test_the_port_gives_documents_pooled_and_queries_whole(embedder: Embedder) -> None:
+async def test_documents_are_pooled_and_queries_are_not(embedder: Embedder) -> None:
     document = (await embedder.embed_documents([SENTENCES[0]]))[0]
     query = await embedder.embed_query(SENTENCES[0])
 
@@ -102,7 +102,7 @@ async def test_the_port_gives_documents_pooled_and_queries_whole(embedder: Embed
     np.testing.assert_array_equal(document.dense, query.dense)
 
 
-async def test_many_tasks_at_once_each_get_their_own_texts_back_in_order(embedder: Embedder, encoder: MiniLMEncoder) -> None:
+async def test_concurrent_callers_get_their_own_texts_in_order(embedder: Embedder, encoder: MiniLMEncoder) -> None:
     asked = [MIXED_LENGTHS[place:] + MIXED_LENGTHS[:place] for place in range(len(MIXED_LENGTHS))]
 
     answers = await asyncio.gather(*(embedder.embed_documents(texts) for texts in asked))
@@ -120,6 +120,6 @@ async def test_a_repeated_text_comes_from_the_cache(embedder: Embedder) -> None:
 
 
 @pytest.mark.parametrize("settings", [EmbeddingSettings(model="other"), EmbeddingSettings(dimension=768)])
-def test_settings_that_are_not_the_carried_model_are_refused(settings: EmbeddingSettings, cache: Path) -> None:
+def test_settings_of_another_model_are_refused(settings: EmbeddingSettings, cache: Path) -> None:
     with pytest.raises(ModelConfigurationError, match="all-MiniLM-L6-v2 of dimension 384"):
         build_embedder(settings, cache=cache)

@@ -19,20 +19,20 @@ def test_pooling_leaves_at_most_the_count_and_unit_rows(seed: int, rows: int, co
 
 
 @given(seed=st.integers(0, 2**32), rows=st.integers(2, 20))
-def test_a_repeated_row_is_what_is_merged_first(seed: int, rows: int) -> None:
+def test_repeated_rows_are_merged_first(seed: int, rows: int) -> None:
     distinct = random_rows(seed, rows)
     doubled = np.vstack([distinct, distinct])
 
     np.testing.assert_allclose(pool_tokens(doubled, rows), distinct, atol=1e-5)
 
 
-def test_two_clusters_are_represented_by_their_normalised_means() -> None:
+def test_clusters_become_their_normalised_means() -> None:
     rows = unit_rows(np.array([[1, 0.1, 0], [0, 0.1, 1], [1, -0.1, 0], [0, -0.1, 1]], dtype=np.float32))
 
     np.testing.assert_allclose(pool_tokens(rows, 2), [[1, 0, 0], [0, 0, 1]], atol=1e-6)
 
 
-def test_the_input_is_left_as_it_was() -> None:
+def test_the_input_is_not_changed() -> None:
     rows = random_rows(7, 20)
     before = rows.copy()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from aiohttp import web
 
-from models.embedding.batched import BatchedEmbedder
+from models.embedding.embedder import BatchedEmbedder
 from models.embedding.endpoint import EndpointBackend
 from models.errors import InputRefusedError, ModelConfigurationError, OverloadedError, TransientModelError
 from tests.models.embedding.replying_endpoint import Reply, answered, embedded, refused, replying_endpoint, vector
@@ -43,7 +43,7 @@ def longer_than(chars: int) -> Callable[[str], bool]:
     return lambda text: len(text) > chars
 
 
-async def test_nothing_is_sent_while_the_endpoint_wants_no_calls() -> None:
+async def test_nothing_is_sent_during_a_pause() -> None:
     clock = Clock()
     busy = True
 
@@ -65,7 +65,7 @@ async def test_nothing_is_sent_while_the_endpoint_wants_no_calls() -> None:
 
 
 @pytest.mark.parametrize(("headers", "seconds"), [({}, 1.0), ({"Retry-After": "86400"}, 60.0), ({"Retry-After": "0"}, 1.0)])
-async def test_a_pause_lasts_a_second_where_nothing_is_said_and_a_minute_at_most(headers: dict[str, str], seconds: float) -> None:
+async def test_a_pause_lasts_a_second_to_a_minute(headers: dict[str, str], seconds: float) -> None:
     clock = Clock()
     async with embedder_of(lambda _: refused(429, "slow down", **headers), clock=clock) as (embedder, asked):
         for moment, sent in ((0.0, 1), (seconds - 0.1, 1), (seconds, 2)):
@@ -82,7 +82,7 @@ async def test_a_pause_lasts_a_second_where_nothing_is_said_and_a_minute_at_most
         lambda: web.json_response({"detail": [{"loc": ["body", "encoding_format"], "msg": "extra fields not permitted"}]}, status=422),
     ],
 )
-async def test_an_endpoint_that_refuses_the_format_is_asked_without_from_then_on(refusal: Callable[[], web.Response]) -> None:
+async def test_a_refused_encoding_format_is_not_sent_again(refusal: Callable[[], web.Response]) -> None:
     def reply(asked: dict[str, Any]) -> web.Response:
         return refusal() if "encoding_format" in asked else embedded(asked)
 
@@ -94,7 +94,7 @@ async def test_an_endpoint_that_refuses_the_format_is_asked_without_from_then_on
     assert asked[-1] == {"model": "m", "input": ["two"]}
 
 
-async def test_the_format_is_given_up_only_once_an_answer_came_without_it() -> None:
+async def test_the_encoding_format_is_kept_until_proved_wrong() -> None:
     refusals = 2
 
     def reply(asked: dict[str, Any]) -> web.Response:
@@ -120,7 +120,7 @@ async def test_the_format_is_given_up_only_once_an_answer_came_without_it() -> N
         (500, "input is too large to process. increase the physical batch size"),
     ],
 )
-async def test_of_a_text_that_is_too_long_for_the_model_its_beginning_is_embedded(status: int, words: str) -> None:
+async def test_a_text_too_long_for_the_model_is_halved(status: int, words: str) -> None:
     async with embedder_of(unless(longer_than(25), lambda: refused(status, words))) as (embedder, asked):
         embeddings = await embedder.embed_documents(["short", "x" * 100, "y" * 20])
 
@@ -129,7 +129,7 @@ async def test_of_a_text_that_is_too_long_for_the_model_its_beginning_is_embedde
     assert ["x" * 25] in [each["input"] for each in asked]
 
 
-async def test_a_text_that_is_too_long_after_four_halvings_is_refused_alone() -> None:
+async def test_a_text_too_long_after_four_halvings_is_refused() -> None:
     async with embedder_of(unless(longer_than(10), lambda: refused(413, "too large"))) as (embedder, asked):
         await embedder.embed_documents(["short"])
         asked.clear()
@@ -148,7 +148,7 @@ async def test_a_text_that_is_too_long_after_four_halvings_is_refused_alone() ->
         lambda: answered([{"index": 0, "embedding": [None, 1.0]}]),
     ],
 )
-async def test_a_text_that_the_model_has_no_finite_vector_for_is_refused_alone(refusal: Callable[[], web.Response]) -> None:
+async def test_a_text_without_a_finite_vector_is_refused_alone(refusal: Callable[[], web.Response]) -> None:
     def reply(asked: dict[str, Any]) -> web.Response:
         texts = asked["input"]
         if "tower" not in texts:
@@ -166,7 +166,7 @@ async def test_a_text_that_the_model_has_no_finite_vector_for_is_refused_alone(r
             await embedder.embed_documents(["tower"])
 
 
-async def test_a_model_that_has_no_finite_vector_for_any_text_is_an_outage() -> None:
+async def test_a_model_without_any_finite_vector_is_an_outage() -> None:
     async with embedder_of(lambda _: refused(500, "unsupported value: NaN")) as (embedder, asked):
         with pytest.raises(TransientModelError, match="NaN"):
             await embedder.embed_documents(["one", "two"])
@@ -183,7 +183,7 @@ async def test_a_model_that_has_no_finite_vector_for_any_text_is_an_outage() -> 
         lambda: refused(413, "the proxy takes no bodies"),
     ],
 )
-async def test_an_endpoint_that_refuses_every_text_puts_none_aside_and_is_asked_little(refusal: Callable[[], web.Response]) -> None:
+async def test_an_endpoint_refusing_everything_blames_no_text(refusal: Callable[[], web.Response]) -> None:
     clock = Clock()
     is_refusing = False
 
@@ -205,7 +205,7 @@ async def test_an_endpoint_that_refuses_every_text_puts_none_aside_and_is_asked_
         assert len(await embedder.embed_documents(texts)) == 64
 
 
-async def test_a_text_is_refused_again_once_the_endpoint_takes_others_again() -> None:
+async def test_a_text_is_blamed_once_the_endpoint_recovers() -> None:
     clock = Clock()
     takes_none = True
 
@@ -221,7 +221,7 @@ async def test_a_text_is_refused_again_once_the_endpoint_takes_others_again() ->
             await embedder.embed_documents(["bad"])
 
 
-async def test_a_refusal_is_not_believed_while_it_cannot_be_known_whether_others_are_accepted() -> None:
+async def test_a_refusal_is_transient_while_the_probe_fails() -> None:
     def reply(asked: dict[str, Any]) -> web.Response:
         return refused(503, "away") if asked["input"] == ["ping"] else refused(400, "no")
 
@@ -230,7 +230,7 @@ async def test_a_refusal_is_not_believed_while_it_cannot_be_known_whether_others
             await embedder.embed_documents(["bad"])
 
 
-async def test_half_a_character_does_not_spoil_the_texts_beside_it() -> None:
+async def test_a_lone_surrogate_spoils_no_other_text() -> None:
     async with embedder_of(embedded) as (embedder, asked):
         await embedder.embed_documents(["good", "bad \ud800"])
 

@@ -27,16 +27,16 @@ def request(**fields: Any) -> LLMRequest:
         ("This model's maximum context length is 4096 tokens", None),
     ],
 )
-def test_what_a_refusal_complains_of_is_left_out(refusal: str, expected: Capabilities | None) -> None:
+def test_a_refused_capability_is_dropped(refusal: str, expected: Capabilities | None) -> None:
     assert Capabilities().without(refusal) == expected
 
 
-def test_a_form_that_the_settings_fix_is_kept() -> None:
+def test_a_response_format_from_the_settings_is_kept() -> None:
     assert Capabilities(response_format="json_object", format_is_fixed=True).without("response_format is unknown") is None
 
 
 @given(st.lists(st.sampled_from(["response_format", "stream_options", "max_completion_tokens", "temperature"]), max_size=30))
-def test_stepping_down_comes_to_an_end(refusals: list[str]) -> None:
+def test_downgrading_ends_after_five_steps(refusals: list[str]) -> None:
     known: Capabilities | None = Capabilities()
     steps = 0
     for refusal in refusals:
@@ -47,7 +47,7 @@ def test_stepping_down_comes_to_an_end(refusals: list[str]) -> None:
     assert steps <= 5
 
 
-def test_the_form_is_asked_for_only_when_a_schema_is_given() -> None:
+def test_the_response_format_needs_a_schema() -> None:
     assert "response_format" not in Capabilities().arguments(request(), max_tokens=5, temperature=0)
     asked = Capabilities().arguments(request(json_schema=CLOSED), max_tokens=5, temperature=0)
     assert asked["response_format"] == {"type": "json_schema", "json_schema": {"name": "extraction", "schema": CLOSED, "strict": True}}
@@ -55,7 +55,7 @@ def test_the_form_is_asked_for_only_when_a_schema_is_given() -> None:
     assert "response_format" not in plain
 
 
-def test_another_attempt_is_not_asked_at_temperature_zero() -> None:
+def test_another_attempt_raises_the_temperature() -> None:
     assert Capabilities().arguments(request(), max_tokens=5, temperature=0)["temperature"] == 0
     assert Capabilities().arguments(request(attempt=1), max_tokens=5, temperature=0)["temperature"] > 0
     assert Capabilities().arguments(request(attempt=1), max_tokens=5, temperature=0.9)["temperature"] == 0.9

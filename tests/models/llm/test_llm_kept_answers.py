@@ -15,7 +15,7 @@ def cache(redis: Redis, prefix: str) -> AnswerCache:
     return AnswerCache(shared=SharedState(redis=redis, prefix=prefix), ttl_s=60)
 
 
-async def test_an_answer_comes_back_as_it_was(cache: AnswerCache) -> None:
+async def test_a_cached_answer_comes_back_unchanged(cache: AnswerCache) -> None:
     answer = LLMAnswer(
         text="yes 😀", model="m", finish_reason="length", usage=LLMUsage(prompt_tokens=3, cached_tokens=1), cost=0.5, latency_ms=2.5
     )
@@ -27,7 +27,7 @@ async def test_an_answer_comes_back_as_it_was(cache: AnswerCache) -> None:
     )  # fmt: skip
 
 
-async def test_halves_of_characters_are_replaced(cache: AnswerCache) -> None:
+async def test_lone_surrogates_are_replaced(cache: AnswerCache) -> None:
     await cache.put("acme", "hash", LLMAnswer(text="a\ud83d\ude00\ud83d", model="m"))
     found = await cache.get("acme", "hash")
     assert found is not None
@@ -52,7 +52,7 @@ async def test_halves_of_characters_are_replaced(cache: AnswerCache) -> None:
         b'{"text": "yes", "model": "m", "finish_reason": "unheard of"}',
     ],
 )
-async def test_a_kept_value_that_is_no_answer_is_a_miss(serve, llm_of, ask, redis: Redis, prefix: str, value: bytes) -> None:
+async def test_an_unreadable_cached_value_is_a_miss(serve, llm_of, ask, redis: Redis, prefix: str, value: bytes) -> None:
     endpoint = await serve()
     llm = llm_of(endpoint, redis=redis, prefix=prefix)
     key = f"{prefix}llm:answers:acme:{prompt_hash(ask(), model='simulated', max_tokens=200)}"

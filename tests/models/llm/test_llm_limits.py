@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from models.llm.limits import WINDOW_S, Limits, LocalLimits
 
 
-def test_places_are_given_until_the_house_is_full() -> None:
+def test_leases_are_granted_up_to_the_concurrency() -> None:
     limits = LocalLimits(Limits(concurrency=2))
     assert limits.acquire("a", 10, 0.0) == 0
     assert limits.acquire("b", 10, 0.0) == 0
@@ -15,7 +15,7 @@ def test_places_are_given_until_the_house_is_full() -> None:
     assert limits.acquire("c", 10, 0.0) == 0
 
 
-def test_the_wait_is_exactly_until_a_request_fits() -> None:
+def test_the_wait_ends_when_a_request_fits() -> None:
     limits = LocalLimits(Limits(concurrency=100, requests_per_minute=2))
     assert limits.acquire("a", 0, 10.5) == 0
     assert limits.acquire("b", 0, 30.0) == 0
@@ -25,7 +25,7 @@ def test_the_wait_is_exactly_until_a_request_fits() -> None:
     assert limits.acquire("c", 0, 40.0 + wait) == 0
 
 
-def test_what_a_call_did_not_use_is_free_again() -> None:
+def test_settling_returns_unused_tokens() -> None:
     limits = LocalLimits(Limits(concurrency=100, tokens_per_minute=1000))
     assert limits.acquire("a", 900, 5.0) == 0
     assert limits.acquire("b", 500, 6.0) > 0
@@ -33,7 +33,7 @@ def test_what_a_call_did_not_use_is_free_again() -> None:
     assert limits.acquire("b", 500, 6.0) == 0
 
 
-def test_a_call_larger_than_the_limit_still_runs_alone() -> None:
+def test_a_call_above_the_limit_runs_alone() -> None:
     limits = LocalLimits(Limits(concurrency=100, tokens_per_minute=1000))
     assert limits.acquire("a", 5000, 5.0) == 0
     assert limits.acquire("b", 1, 6.0) > 0
@@ -46,7 +46,7 @@ def test_a_call_larger_than_the_limit_still_runs_alone() -> None:
     tokens=st.integers(1, 100),
     calls=st.lists(st.tuples(st.floats(0, 40), st.integers(0, 120)), max_size=40),
 )
-def test_no_minute_holds_more_than_the_limits(requests: int, tokens: int, calls: list[tuple[float, int]]) -> None:
+def test_no_minute_exceeds_the_limits(requests: int, tokens: int, calls: list[tuple[float, int]]) -> None:
     limits = LocalLimits(Limits(concurrency=1000, requests_per_minute=requests, tokens_per_minute=tokens))
     now, granted = 1000.0, list[tuple[float, int]]()
     for place, (pause, wanted) in enumerate(calls):

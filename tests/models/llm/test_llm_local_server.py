@@ -22,7 +22,7 @@ def about(person: str) -> tuple[ChatMessage, ...]:
 
 
 @pytest.mark.timeout(240)
-async def test_a_real_endpoint_answers_by_schema_counts_its_prefix_cache_and_stops_at_the_limit(local_llm, llm_of, ask, usages) -> None:
+async def test_a_real_endpoint_keeps_schema_and_token_limit(local_llm, llm_of, ask, usages) -> None:
     llm = llm_of(local_llm["base_url"], model=local_llm["model"], first_token_timeout_s=100, timeout_s=100)
 
     first = await llm.complete(ask(messages=about("Anna is 31 years old."), json_schema=SCHEMA, max_tokens=80))

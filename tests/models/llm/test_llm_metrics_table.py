@@ -7,7 +7,7 @@ from runtime.metrics import Metrics
 DOCUMENT = Path(__file__).parents[3] / "docs" / "operations.md"
 
 
-def test_the_operators_table_names_every_metric_with_its_labels() -> None:
+def test_the_operators_table_names_every_metric() -> None:
     metrics = Metrics()
     LLMMetrics(metrics.registry)
     described = {name: set(filter(None, labels.split(","))) for name, labels in findall(r"`(varve_\w+)(?:\{([\w,]*)\})?`", _table())}

@@ -24,7 +24,7 @@ USAGES = st.builds(
 )
 
 
-def test_cached_tokens_have_a_price_of_their_own() -> None:
+def test_cached_tokens_have_their_own_price() -> None:
     usage = LLMUsage(prompt_tokens=1_000_000, cached_tokens=400_000, completion_tokens=100_000)
     table = PriceTable({"m": Price(prompt=2.0, cached=0.5, completion=8.0), "n": Price(prompt=2.0, completion=8.0)})
     assert table.cost("m", usage) == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.1 * 8)
@@ -36,7 +36,7 @@ def test_cached_tokens_have_a_price_of_their_own() -> None:
     ("text", "said"),
     [("{", "not JSON"), ('{"m": {"prompt": -1, "completion": 1}}', "m.prompt"), ('{"m": {"prompt": 1}}', "m.completion")],
 )
-def test_a_wrong_price_table_is_refused_with_the_place(tmp_path: Path, text: str, said: str) -> None:
+def test_a_wrong_price_table_names_the_field(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "prices.json"
     file.write_text(text)
     with pytest.raises(ModelConfigurationError, match=said):
@@ -48,7 +48,7 @@ def test_a_missing_price_table_names_the_setting(tmp_path: Path) -> None:
         PriceTable.load(tmp_path / "none.json")
 
 
-def test_a_model_without_a_price_is_refused_where_others_have_one(tmp_path: Path) -> None:
+def test_a_model_missing_from_the_prices_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "prices.json"
     file.write_text('{"m": {"prompt": 1, "completion": 2}}')
     table = PriceTable.load(file)
@@ -59,7 +59,7 @@ def test_a_model_without_a_price_is_refused_where_others_have_one(tmp_path: Path
 
 
 @given(st.lists(USAGES, max_size=30))
-def test_sums_lose_nothing_and_keep_accounts_apart(records: list[Usage]) -> None:
+def test_usage_sums_are_complete_and_separate(records: list[Usage]) -> None:
     totals = sum_usage(records)
     assert sum(total.prompt_tokens for total in totals.values()) == sum(each.prompt_tokens for each in records)
     assert sum(total.cost for total in totals.values()) == sum(each.cost for each in records)
@@ -70,7 +70,7 @@ def test_sums_lose_nothing_and_keep_accounts_apart(records: list[Usage]) -> None
     assert list(totals) == sorted(totals)
 
 
-def test_the_cached_share_is_of_the_prompt() -> None:
+def test_the_cached_share_counts_prompt_tokens() -> None:
     usage = Usage(tenant="a", stage="s", model="m", prompt_tokens=200, cached_tokens=50, time=datetime(2024, 1, 1, tzinfo=UTC))
     assert sum_usage([usage, usage])[UsageKey("a", "s", "m")].cached_share == 0.25
     assert UsageTotal().cached_share == 0.0

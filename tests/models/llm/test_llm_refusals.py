@@ -43,7 +43,7 @@ def known(llm: EndpointChain) -> Capabilities:
     ids=["openai", "vllm", "mistral", "fastapi", "tgi", "gemini", "a detail", "a text"],
 )
 @pytest.mark.parametrize("status", [400, 422])
-async def test_a_refusal_is_understood_in_whatever_form_it_comes(llm_of, ask, status: int, body: Any) -> None:
+async def test_refusals_are_understood_in_every_form(llm_of, ask, status: int, body: Any) -> None:
     async with replying_endpoint(refusing(lambda asked: "stream_options" in asked, status, body)) as (url, asked):
         llm = llm_of(url)
         for number in range(2):
@@ -64,7 +64,7 @@ async def test_a_refusal_is_understood_in_whatever_form_it_comes(llm_of, ask, st
         (500, "Failed to create new sequence: unable to create sampling context"),
     ],
 )
-async def test_a_form_that_an_endpoint_cannot_give_is_asked_for_once(llm_of, ask, status: int, words: str) -> None:
+async def test_an_unsupported_response_format_is_tried_once(llm_of, ask, status: int, words: str) -> None:
     body = {"error": {"message": words}} if words else {}
     async with replying_endpoint(refusing(wants_form("json_schema"), status, body)) as (url, asked):
         llm = llm_of(url)
@@ -74,7 +74,7 @@ async def test_a_form_that_an_endpoint_cannot_give_is_asked_for_once(llm_of, ask
     assert known(llm) == Capabilities(response_format="json_object")
 
 
-async def test_a_schema_that_is_too_much_leaves_the_form_to_the_others(llm_of, ask) -> None:
+async def test_a_too_complex_schema_downgrades_only_itself(llm_of, ask) -> None:
     def has_another(asked: dict[str, Any]) -> bool:
         return wants_form("json_schema")(asked) and asked["response_format"]["json_schema"]["schema"] == ANOTHER
 
@@ -86,7 +86,7 @@ async def test_a_schema_that_is_too_much_leaves_the_form_to_the_others(llm_of, a
     assert known(llm) == Capabilities()
 
 
-async def test_a_refusal_that_repeats_the_request_teaches_nothing(llm_of, ask) -> None:
+async def test_a_refusal_echoing_the_request_downgrades_nothing(llm_of, ask) -> None:
     def reply(asked: dict[str, Any]) -> web.Response:
         if asked["messages"][1]["content"] == "bad":
             return refusal(400, {"object": "error", "message": f"Value error in this request, input: {asked!r}", "code": 400})
@@ -104,7 +104,7 @@ async def test_a_refusal_that_repeats_the_request_teaches_nothing(llm_of, ask) -
     assert len(asked) < 20
 
 
-async def test_what_was_refused_for_its_text_alone_is_not_asked_in_other_ways(llm_of, ask) -> None:
+async def test_a_refused_text_is_not_retried_in_other_formats(llm_of, ask) -> None:
     too_long = {"error": {"message": "This model's maximum context length is 300 tokens"}}
     async with replying_endpoint(refusing(lambda asked: asked["messages"][1]["content"] == "long", 400, too_long)) as (url, asked):
         llm = llm_of(url)
@@ -114,7 +114,7 @@ async def test_what_was_refused_for_its_text_alone_is_not_asked_in_other_ways(ll
     assert len(asked) == 2
 
 
-async def test_json_that_the_model_failed_to_give_is_asked_for_again(llm_of, ask) -> None:
+async def test_a_failed_json_generation_is_transient(llm_of, ask) -> None:
     failed = {"error": {"message": "Failed to generate JSON.", "code": "json_validate_failed", "failed_generation": "the temperature"}}
     async with replying_endpoint(refusing(lambda _: True, 400, failed)) as (url, _):
         with pytest.raises(TransientModelError, match="Failed to generate JSON"):
@@ -122,7 +122,7 @@ async def test_json_that_the_model_failed_to_give_is_asked_for_again(llm_of, ask
 
 
 @pytest.mark.parametrize("retry_after", ["Wed, 21 Oct 2099 07:28:00 GMT", "1767225600", "86400"])
-async def test_no_word_of_an_endpoint_stops_it_for_longer_than_a_minute(llm_of, ask, retry_after: str) -> None:
+async def test_a_pause_lasts_a_minute_at_most(llm_of, ask, retry_after: str) -> None:
     async with replying_endpoint(lambda _: refusal(429, {}, **{"Retry-After": retry_after})) as (url, asked):
         llm = llm_of(url, queue_timeout_s=1)
         with pytest.raises(OverloadedError):
@@ -133,7 +133,7 @@ async def test_no_word_of_an_endpoint_stops_it_for_longer_than_a_minute(llm_of, 
     assert len(asked) == 1
 
 
-async def test_a_wait_in_milliseconds_is_kept_to(llm_of, ask) -> None:
+async def test_retry_after_in_milliseconds_is_read(llm_of, ask) -> None:
     async with replying_endpoint(lambda _: refusal(429, {}, **{"retry-after-ms": "1500", "retry-after": "2"})) as (url, _):
         with pytest.raises(OverloadedError) as refused:
             await llm_of(url).complete(ask())
@@ -144,9 +144,7 @@ async def test_a_wait_in_milliseconds_is_kept_to(llm_of, ask) -> None:
     ("code", "expected"), [(400, InputRefusedError), ("401", ModelConfigurationError), (429, OverloadedError), (None, TransientModelError)]
 )
 @pytest.mark.parametrize("envelope", ["error", "object"])
-async def test_an_error_inside_of_a_stream_means_what_its_status_means(
-    llm_of, ask, code: object, expected: type[Exception], envelope: str
-) -> None:
+async def test_an_error_inside_a_stream_maps_by_status(llm_of, ask, code: object, expected: type[Exception], envelope: str) -> None:
     error = {"message": "that is too long", "code": code}
     body = {"error": error} if envelope == "error" else {"object": "error", **error}
     async with replying_endpoint(lambda _: streamed(stream_of(body))) as (url, _):

@@ -90,7 +90,7 @@ class TestLimits:
             await take(two)
         assert 50 < (fault.value.retry_after or 0) <= 61
 
-    async def test_workers_together_keep_the_tokens_a_minute_as_used(self, limiter_of) -> None:
+    async def test_workers_together_keep_the_tokens_a_minute(self, limiter_of) -> None:
         one, two = limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3), limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3)
         async with one.turn(900) as turn:
             with pytest.raises(TransientModelError):
@@ -101,10 +101,10 @@ class TestLimits:
         with pytest.raises(TransientModelError):
             await take(one, 1)
 
-    async def test_a_call_larger_than_the_limit_runs_alone(self, limiter_of) -> None:
+    async def test_a_call_above_the_limit_runs_alone(self, limiter_of) -> None:
         await take(limiter_of(tokens_per_minute=1000), 5000)
 
-    async def test_a_killed_workers_turn_comes_back(self, limiter_of, redis_url: str, prefix: str) -> None:
+    async def test_a_killed_workers_lease_expires(self, limiter_of, redis_url: str, prefix: str) -> None:
         root = Path(__file__).parents[3]
         holder = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", HOLDER, redis_url, prefix),
@@ -123,14 +123,14 @@ class TestLimits:
             await holder.communicate()
         await take(limiter_of(concurrency=1, queue_timeout_s=10))
 
-    async def test_a_pause_holds_for_all_workers(self, limiter_of) -> None:
+    async def test_a_pause_applies_to_all_workers(self, limiter_of) -> None:
         one, two = limiter_of(), limiter_of()
         await one.pause(0.3)
         begun = time.monotonic()
         await take(two)
         assert time.monotonic() - begun >= 0.25
 
-    async def test_one_who_gives_up_waiting_leaves_nothing_behind(self, limiter_of, redis: Redis, prefix: str) -> None:
+    async def test_a_cancelled_caller_leaves_no_lease(self, limiter_of, redis: Redis, prefix: str) -> None:
         # Redis-py loses a cancellation that meets the end of a send (Python 3.11): so at every step of the way.
         for steps in range(30):
             limiter = limiter_of(concurrency=1, lease_s=1000, queue_timeout_s=1000)
@@ -147,14 +147,14 @@ class TestLimits:
 
 
 class TestAnswerCacheAndBudget:
-    async def test_a_redelivery_to_another_worker_does_not_pay_again(self, serve, llm_of, ask, redis, prefix, usages) -> None:
+    async def test_a_redelivery_to_another_worker_hits_the_cache(self, serve, llm_of, ask, redis, prefix, usages) -> None:
         endpoint = await serve(answer="once")
         first = await llm_of(endpoint, redis=redis, prefix=prefix).complete(ask())
         again = await llm_of(endpoint, redis=redis, prefix=prefix).complete(ask())
         assert (again.text, again.usage, again.from_cache) == ("once", first.usage, True)
         assert len(endpoint.asked) == len(usages.records) == 1
 
-    async def test_an_answer_is_kept_only_so_long(self, serve, llm_of, ask, redis, prefix) -> None:
+    async def test_a_cached_answer_has_a_ttl(self, serve, llm_of, ask, redis, prefix) -> None:
         endpoint = await serve()
         await llm_of(endpoint, redis=redis, prefix=prefix, cache_ttl_s=100).complete(ask())
         (key,) = [key async for key in redis.scan_iter(f"{prefix}llm:answers:acme:*")]
@@ -168,7 +168,7 @@ class TestAnswerCacheAndBudget:
         assert any(isinstance(each, BudgetExceededError) for each in outcomes)
         assert 0 < sum(each.prompt_tokens + each.completion_tokens for each in usages.records) <= 1500
 
-    async def test_what_is_booked_is_what_was_used(self, serve, llm_of, ask, redis, prefix, usages, clock) -> None:
+    async def test_the_ledger_holds_what_was_used(self, serve, llm_of, ask, redis, prefix, usages, clock) -> None:
         endpoint = await serve(Plan(), Plan(status=500), Plan(), answer="word " * 10)
         llm = llm_of(endpoint, redis=redis, prefix=prefix)
         for number in range(3):
@@ -179,7 +179,7 @@ class TestAnswerCacheAndBudget:
             each.prompt_tokens + each.completion_tokens for each in usages.records
         )
 
-    async def test_a_redis_that_lost_what_was_set_aside_is_not_left_owing_it(self, redis, prefix, clock) -> None:
+    async def test_settling_a_lost_reservation_leaves_no_debt(self, redis, prefix, clock) -> None:
         ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), shared=SharedState(redis=redis, prefix=prefix))
         reservation = await ledger.reserve("acme", Amount(1000, 2.0), deferrable=False, now=clock.now())
         await redis.delete(*[key async for key in redis.scan_iter(f"{prefix}llm:budget:*")])
@@ -229,9 +229,7 @@ async def mortal_client(mortal_redis: RedisServer, until) -> AsyncIterator[Redis
 
 
 class TestRedisAway:
-    async def test_calls_go_on_and_are_not_paid_for_twice_by_one_worker(
-        self, serve, llm_of, ask, mortal_redis, mortal_client, usages
-    ) -> None:
+    async def test_calls_go_on_with_a_local_cache(self, serve, llm_of, ask, mortal_redis, mortal_client, usages) -> None:
         endpoint = await serve(Plan(first_token_s=0.02))
         llm = llm_of(endpoint, redis=mortal_client, concurrency=2)
         await llm.complete(ask("before"))
@@ -242,7 +240,7 @@ class TestRedisAway:
         assert (await llm.complete(ask("3"))).from_cache
         assert len(usages.records) == 7
 
-    async def test_the_budget_counts_on_and_is_brought_back(self, mortal_redis, mortal_client, clock, until) -> None:
+    async def test_the_local_budget_is_sent_to_redis_later(self, mortal_redis, mortal_client, clock, until) -> None:
         shared = SharedState(redis=mortal_client, prefix="x:", retry_s=0.05)
         ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(hard_tokens=100), shared=shared)
         now = clock.now()

@@ -12,7 +12,7 @@ from extraction.port import ExtractionContext, Extractor
 from memory.keys import decode_key
 from memory.records import Dropped, Extraction, Segment, Window
 from memory.schema import MemorySchema
-from models.embedding.batched import BatchedEmbedder
+from models.embedding.embedder import BatchedEmbedder
 from models.embedding.port import Embedding
 from models.errors import (
     BudgetExceededError,

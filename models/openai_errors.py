@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible endpoint's errors mean to us: what may pass by itself, and what may not."""
+"""How the errors of an OpenAI-compatible API map to ours: what may pass by itself, and what may not."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -14,14 +14,14 @@ from models.errors import InputRefusedError, ModelConfigurationError, ModelError
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 425})
 _INPUT_STATUS: Final = frozenset({400, 413, 422})
 _TRANSIENT_CODES: Final = frozenset({"json_validate_failed"})
-"""Said with status 400 of what the model did, not of what it was asked."""
+"""They come with status 400, but are about what the model produced, not about the request."""
 _ECHOES: Final = frozenset({"input", "failed_generation"})
-"""What endpoints repeat of the request or of the answer: it says nothing of what they refuse."""
-_LONGEST_WORDS: Final = 2000
+"""Fields that repeat the request or the answer; they say nothing about what is refused."""
+_MAX_MESSAGE_CHARS: Final = 2000
 
 
 def model_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
-    """The error of ours that an error of the client stands for.
+    """Maps an error of the client to one of ours.
 
     Args:
         error: What the client raised.
@@ -30,54 +30,59 @@ def model_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
 
     Returns:
         A :class:`ModelTimeoutError` for time-outs; a :class:`TransientModelError` for lost connections and for streams that break
-        without a status; else as :func:`error_of`.
+        without a status; otherwise as :func:`error_for_status`.
     """
     if isinstance(error, APITimeoutError):
         return ModelTimeoutError(f"{endpoint} did not answer in time")
     if isinstance(error, APIConnectionError):
         return TransientModelError(f"{endpoint} cannot be reached: {error.__cause__ or error}")
     if isinstance(error, APIStatusError):
-        said = f"{endpoint} answered {error.status_code}: {words_of(error)}"
+        message = f"{endpoint} answered {error.status_code}: {error_message(error)}"
         if error.code in _TRANSIENT_CODES:
-            return TransientModelError(said)
-        return error_of(error.status_code, said, retry_after=_retry_after(error.response.headers, now=now))
-    return error_of(status_in(error.code), f"{endpoint} broke its answer off: {words_of(error)}")
+            return TransientModelError(message)
+        return error_for_status(error.status_code, message, retry_after=_retry_after(error.response.headers, now=now))
+    return error_for_status(status_from_code(error.code), f"{endpoint} broke its answer off: {error_message(error)}")
 
 
-def error_of(status: int | None, said: str, *, retry_after: float | None = None) -> ModelError:
-    """The error of ours that a status stands for.
+def error_for_status(status: int | None, message: str, *, retry_after: float | None = None) -> ModelError:
+    """Maps an HTTP status to one of our errors.
+
+    Args:
+        status: The status; None where the endpoint gave none.
+        message: The message of the error.
+        retry_after: The endpoint's ``Retry-After``, in seconds.
 
     Returns:
         An :class:`OverloadedError` for 429; a :class:`TransientModelError` for 408, 409, 425, 5xx and None; an
         :class:`InputRefusedError` for 400, 413 and 422; a :class:`ModelConfigurationError` for every other refusal.
     """
     if status == 429:
-        return OverloadedError(said, retry_after=retry_after)
+        return OverloadedError(message, retry_after=retry_after)
     if status is None or status in _TRANSIENT_STATUS or status >= 500:
-        return TransientModelError(said, retry_after=retry_after)
-    return InputRefusedError(said) if status in _INPUT_STATUS else ModelConfigurationError(said)
+        return TransientModelError(message, retry_after=retry_after)
+    return InputRefusedError(message) if status in _INPUT_STATUS else ModelConfigurationError(message)
 
 
-def status_in(code: object) -> int | None:
-    """The HTTP status that an endpoint gives as an error's code inside of an answer; None where it is none."""
+def status_from_code(code: object) -> int | None:
+    """The HTTP status that an error inside an answer carries as its code; None where the code is no status."""
     status = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isascii() and code.isdigit()) else 0
     return status if 400 <= status < 600 else None
 
 
-def words_of(error: APIError) -> str:
-    """What an endpoint said of an error, in whatever form: the client itself knows that of OpenAI alone."""
-    return text_of(error.body) or error.message
+def error_message(error: APIError) -> str:
+    """The message of an error, in whatever form the endpoint gives it: the client itself reads only OpenAI's."""
+    return message_in_body(error.body) or error.message
 
 
-def text_of(body: object) -> str:
-    """The words in an error's body, without what it repeats of the request."""
-    said = body.get("message") if isinstance(body, Mapping) else body
-    text = said if isinstance(said, str) else "" if body is None else orjson.dumps(_without_echoes(body), default=repr).decode()
-    return text.strip()[:_LONGEST_WORDS]
+def message_in_body(body: object) -> str:
+    """The message in an error's body, without what it repeats of the request."""
+    message = body.get("message") if isinstance(body, Mapping) else body
+    text = message if isinstance(message, str) else "" if body is None else orjson.dumps(_without_echoes(body), default=repr).decode()
+    return text.strip()[:_MAX_MESSAGE_CHARS]
 
 
 def retry_after_seconds(header: str | None, *, now: datetime) -> float | None:
-    """Reads a ``Retry-After`` header: seconds, or an HTTP date (RFC 9110, 10.2.3). None where it is missing or cannot be read."""
+    """Reads a ``Retry-After`` header: seconds, or an HTTP date (RFC 9110, 10.2.3). None where it is missing or unreadable."""
     if not header:
         return None
     try:
@@ -86,10 +91,10 @@ def retry_after_seconds(header: str | None, *, now: datetime) -> float | None:
     except ValueError:
         pass
     try:
-        moment = parsedate_to_datetime(header)
+        date = parsedate_to_datetime(header)
     except ValueError:
         return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds())
+    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())
 
 
 def _retry_after(headers: Mapping[str, str], *, now: datetime) -> float | None:

@@ -15,21 +15,20 @@ from models.errors import ModelConfigurationError
 
 
 class FastembedBackend:
-    """Embeds with fastembed's dense models. They give no token vectors, so ``late`` is None."""
+    """Embeds with fastembed's dense models. They give no token vectors, so ``late`` is None.
+
+    Args:
+        model: A name that fastembed knows, for example ``BAAI/bge-small-en-v1.5``; fastembed downloads it where the cache lacks it.
+        dimension: The length its vectors must have.
+        cache: The folder that models are kept in.
+        threads: Threads of one call of the model.
+
+    Raises:
+        ModelConfigurationError: If the ``fastembed`` extra is missing, the name is unknown, the dimension is another, or the model
+            cannot be loaded.
+    """
 
     def __init__(self, *, model: str, dimension: int, cache: Path, threads: int) -> None:
-        """Loads the model, which fastembed downloads where the cache lacks it.
-
-        Args:
-            model: A name that fastembed knows, for example ``BAAI/bge-small-en-v1.5``.
-            dimension: The length its vectors must have.
-            cache: The folder that models are kept in.
-            threads: Threads of one call of the model.
-
-        Raises:
-            ModelConfigurationError: If the ``fastembed`` extra is missing, the name is unknown, the dimension is another, or the model
-                cannot be had.
-        """
         try:
             fastembed = importlib.import_module("fastembed")
         except ImportError as error:
@@ -60,11 +59,11 @@ class FastembedBackend:
         return self._dimension
 
     async def documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embeds one batch, as passages where the model tells them from queries."""
+        """Embeds one batch, as passages where the model distinguishes them from queries."""
         return await self._run(self._model.passage_embed, texts)
 
     async def queries(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embeds one batch, as queries where the model tells them from passages."""
+        """Embeds one batch, as queries where the model distinguishes them from passages."""
         return await self._run(self._model.query_embed, texts)
 
     async def close(self) -> None:

@@ -1,0 +1,130 @@
+"""Single requests to an embeddings endpoint: in which form to ask, when not to, and what its errors mean."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, omit
+
+from models.embedding.port import Vector
+from models.embedding.response import ResponseParser
+from models.errors import InputTooLongError, ModelError, OverloadedError, UnusableVectorError
+from models.openai_errors import error_message, model_error
+
+_TOO_LONG: Final = re.compile(
+    r"too (?:long|large|many tokens)|(?:maximum|max) (?:context|input|sequence)|context (?:length|window|size)|token limit|exceed"
+    r"|longer than|(?:less|fewer) than \d+ tokens",
+    re.IGNORECASE,
+)
+_TOO_LONG_AS_500: Final = re.compile(
+    r"\b(?:inputs?|prompt|text|sequence|tokens)\b[^.]{0,40}\b(?:too (?:long|large)|exceeds?\b)|maximum context", re.IGNORECASE
+)
+"""Stricter for a status 500: it is mostly an outage, and ``exceeds`` may be about the server's own memory."""
+_NOT_FINITE: Final = re.compile(r"\bnan\b|[+-]inf\b|\binfinity\b|not JSON compliant", re.IGNORECASE)
+"""Servers that cannot write their own vectors: Go's ``unsupported value: NaN``, Python's ``not JSON compliant``."""
+_ENCODING_FORMAT: Final = "encoding_format"
+
+
+class EmbeddingClient:
+    """Sends requests to one endpoint, and none while the endpoint wants no calls.
+
+    Args:
+        client: The HTTP client; closed with this one.
+        model: The model to ask for.
+        parser: Parses the responses.
+        endpoint: The endpoint's name, for messages.
+        monotonic: A clock in seconds that never goes back.
+    """
+
+    def __init__(self, *, client: AsyncOpenAI, model: str, parser: ResponseParser, endpoint: str, monotonic: Callable[[], float]) -> None:
+        self._client = client
+        self._model = model
+        self._parser = parser
+        self._endpoint = endpoint
+        self._monotonic = monotonic
+        self._paused_until = float("-inf")
+        self._sends_encoding_format = True
+
+    async def embed(self, texts: Sequence[str]) -> Vector:
+        """One request; one row of unit length for each text.
+
+        Raises:
+            OverloadedError: On 429, and without a request for as long afterwards as the endpoint wished.
+            InputTooLongError: If the endpoint says that a text is too long.
+            InputRefusedError: If it refuses the request otherwise (400, 422).
+            UnusableVectorError: If a vector is not finite.
+            TransientModelError: On a time-out, a lost connection or 5xx, and on a response that is not one vector for each text.
+            ModelConfigurationError: On any other refusal, and when the vectors have another length than configured.
+        """
+        pause_left = self._paused_until - self._monotonic()
+        if pause_left > 0:
+            raise OverloadedError(f"{self._endpoint} wants no calls for another {pause_left:.1f} s", retry_after=pause_left)
+        try:
+            body = await self._post_in_accepted_form(texts)
+        except (APIConnectionError, APIStatusError) as error:
+            mapped = embedding_error(error, endpoint=self._endpoint, now=datetime.now(UTC))
+            if isinstance(mapped, OverloadedError):
+                self._pause(mapped.pause_s)
+            raise mapped from error
+        except APIError as error:
+            raise self._parser.unusable(str(error)) from error
+        return self._parser.parse(body, count=len(texts))
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    def _pause(self, seconds: float) -> None:
+        self._paused_until = max(self._paused_until, self._monotonic() + seconds)
+
+    async def _post_in_accepted_form(self, texts: Sequence[str]) -> bytes:
+        sends_format = self._sends_encoding_format
+        try:
+            return await self._post(texts, sends_format=sends_format)
+        except APIStatusError as error:
+            if not sends_format or not _refuses_encoding_format(error):
+                raise
+        body = await self._post(texts, sends_format=False)
+        self._sends_encoding_format = False
+        return body
+
+    async def _post(self, texts: Sequence[str], *, sends_format: bool) -> bytes:
+        # Without it the client would ask for base64.
+        extra: dict[str, Any] = {_ENCODING_FORMAT: "float" if sends_format else omit}
+        response = await self._client.embeddings.with_raw_response.create(model=self._model, input=list(texts), extra_body=extra)
+        return response.content
+
+
+def embedding_error(error: APIError, *, endpoint: str, now: datetime) -> ModelError:
+    """Maps an error of the client to one of ours.
+
+    Args:
+        error: What the client raised.
+        endpoint: The endpoint's name, for the message.
+        now: The time, for a ``Retry-After`` that is a date.
+
+    Returns:
+        An :class:`InputTooLongError` for 413, for 400 and 422 that mention a text's length, and for such a 500 (llama.cpp); an
+        :class:`UnusableVectorError` for a 500 over a vector that cannot be written; otherwise as
+        :func:`models.openai_errors.model_error`.
+    """
+    mapped = model_error(error, endpoint=endpoint, now=now)
+    if not isinstance(error, APIStatusError):
+        return mapped
+    message = error_message(error)
+    match error.status_code:
+        case 413:
+            return InputTooLongError(str(mapped))
+        case 400 | 422 if _TOO_LONG.search(message):
+            return InputTooLongError(str(mapped))
+        case 500 if _TOO_LONG_AS_500.search(message):
+            return InputTooLongError(str(mapped))
+        case 500 if _NOT_FINITE.search(message):
+            return UnusableVectorError(str(mapped))
+        case _:
+            return mapped
+
+
+def _refuses_encoding_format(error: APIStatusError) -> bool:
+    return error.status_code in {400, 422} and _ENCODING_FORMAT in error_message(error)
