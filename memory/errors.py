@@ -39,6 +39,12 @@ class KeyFormatError(RecordError):
     reason = "bad_key"
 
 
+class PositionFormatError(RecordError):
+    """The text is not a position in a log, ``topic/partition/offset``."""
+
+    reason = "bad_position"
+
+
 class SchemaError(VarveError):
     """A memory schema is wrong; ``path`` says where, in the terms of the file (``EventTypes[0].Properties[2]``)."""
 

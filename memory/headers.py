@@ -1,6 +1,10 @@
-"""Names of record headers that more than one floor reads or writes."""
+"""Record headers that more than one floor reads or writes."""
 
+from collections.abc import Iterable
 from typing import Final
+
+from memory.errors import PositionFormatError
+from memory.positions import LogPosition
 
 KIND: Final = "varve-kind"
 """Header of records that are no messages: its value says what they are."""
@@ -10,3 +14,12 @@ COMMAND: Final = b"command"
 
 ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: where it first lay, ``topic/partition/offset``. It is the record's identity."""
+
+
+def origin_of(headers: Iterable[tuple[str, bytes]]) -> LogPosition | None:
+    """Where a forwarded or redriven record first lay; None for any other record, and where the header is not a position."""
+    written = [value for name, value in headers if name == ORIGIN]
+    try:
+        return LogPosition.parse(written[-1].decode()) if written else None
+    except (PositionFormatError, UnicodeDecodeError):
+        return None

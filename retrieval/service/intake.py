@@ -9,9 +9,10 @@ from typing import Any, Final
 from memory.errors import MalformedRecordError, RecordError, VarveError
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
+from memory.positions import LogPosition
 from memory.records import Message, SessionCommand
 from memory.topics import MESSAGES
-from runtime.kafka import OutgoingRecord, Position, Producer
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import Settings
 from runtime.tracing import Headers
 
@@ -19,20 +20,11 @@ _KNOWN: Final = frozenset(Message.model_fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a record lies."""
-
-    topic: str
-    partition: int
-    offset: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
     """A message that is durable in Kafka."""
 
     id: str
-    position: Place
+    position: LogPosition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +68,7 @@ class Intake:
         outcomes = iter(await self._producer.send_each([each.record for each in admitted if isinstance(each, _Admitted)]))
         return [self._told(each, next(outcomes)) if isinstance(each, _Admitted) else NotTaken(id=None, error=each) for each in admitted]
 
-    async def flush(self, *, tenant: str, session: str | None, headers: Headers) -> list[Place]:
+    async def flush(self, *, tenant: str, session: str | None, headers: Headers) -> list[LogPosition]:
         """Closes a session's open window, or all of a tenant's: the command lies in the log behind the messages sent before it.
 
         Raises:
@@ -95,7 +87,7 @@ class Intake:
             )
             for partition in partitions
         ]
-        return [self._place(position) for position in await self._producer.send_many(records)]
+        return await self._producer.send_many(records)
 
     def _admit(self, body: object, tenant: str, now: datetime, headers: Headers) -> _Admitted | RecordError:
         try:
@@ -107,13 +99,10 @@ class Intake:
         assert message.id is not None
         return _Admitted(message.id, record)
 
-    def _told(self, admitted: _Admitted, outcome: Position | VarveError) -> Taken | NotTaken:
+    def _told(self, admitted: _Admitted, outcome: LogPosition | VarveError) -> Taken | NotTaken:
         if isinstance(outcome, VarveError):
             return NotTaken(id=admitted.id, error=outcome)
-        return Taken(id=admitted.id, position=self._place(outcome))
-
-    def _place(self, position: Position) -> Place:
-        return Place(topic=self._topic, partition=position.partition, offset=position.offset)
+        return Taken(id=admitted.id, position=outcome)
 
 
 def admit(body: object, *, tenant: str, now: datetime, max_future: timedelta) -> Message:

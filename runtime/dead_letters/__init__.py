@@ -1,7 +1,17 @@
-"""The dead letters as operators handle them: what they tell, which are meant, and how they are driven again or put away."""
+"""The dead letters as operators handle them: listed, selected, opened, redriven, purged."""
 
-from runtime.dead_letters.box import DeadLetterBox, Driven
-from runtime.dead_letters.letters import Letter, Opened, Place, Selection, State
+from runtime.dead_letters.box import DeadLetterBox, RedriveResult
+from runtime.dead_letters.letters import Letter, LetterSelection, LetterState, LetterWithContent
 from runtime.dead_letters.metadata import PREFIX, read_metadata, without_metadata
 
-__all__ = ["PREFIX", "DeadLetterBox", "Driven", "Letter", "Opened", "Place", "Selection", "State", "read_metadata", "without_metadata"]
+__all__ = [
+    "PREFIX",
+    "DeadLetterBox",
+    "Letter",
+    "LetterSelection",
+    "LetterState",
+    "LetterWithContent",
+    "RedriveResult",
+    "read_metadata",
+    "without_metadata",
+]

@@ -1,58 +1,38 @@
-"""Which dead letters there are, and which are meant. Pure: records in, letters out."""
+"""Dead letters as operators see and select them. Pure: records in, letters out."""
 
 import base64
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from memory.positions import LogPosition
 from memory.records import DeadLetter
-from runtime.dead_letters.metadata import Note, Settlement
+from runtime.dead_letters.metadata import Outcome, Resolution
 
-State = Literal["open", "redriven", "superseded", "purged"]
+LetterState = Literal["open", "redriven", "superseded", "purged"]
 """``superseded``: a newer value of the same memory stands in the feed, so that there was nothing to drive again."""
-
-
-class Place(NamedTuple):
-    """Where a letter lies in the dead-letter topic: written ``partition/offset``."""
-
-    partition: int
-    offset: int
-
-    def __str__(self) -> str:
-        return f"{self.partition}/{self.offset}"
-
-    @classmethod
-    def parse(cls, text: str) -> "Place":
-        """Reads ``partition/offset``.
-
-        Raises:
-            ValueError: If it is not that.
-        """
-        partition, _, offset = text.partition("/")
-        if not (partition.isdecimal() and offset.isdecimal()):
-            raise ValueError(f"a dead letter's place is written partition/offset, got {text!r}")
-        return cls(int(partition), int(offset))
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
     """A dead letter without its content."""
 
-    place: Place
+    position: LogPosition
+    """In the dead-letter topic."""
     metadata: DeadLetter
-    """With its tenant, where one could be told."""
+    """With its tenant, where the record says one."""
     key: bytes | None
     size: int
     """Of its value, in bytes."""
-    state: State = "open"
+    state: LetterState = "open"
     settled_at: datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The letter as operators are shown it, without its content."""
         metadata = self.metadata.model_dump(mode="json", exclude={"schema_version"})
         return {
-            "place": str(self.place),
+            "place": self.position.within_topic,
             "state": self.state,
             **metadata,
             "key": _text(self.key),
@@ -60,9 +40,13 @@ class Letter:
             "settled_at": None if self.settled_at is None else self.settled_at.isoformat(),
         }
 
+    def resolved(self, outcome: Outcome, time: datetime) -> Resolution:
+        """The resolution of this letter."""
+        return Resolution(self.position.offset, outcome, time)
+
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class LetterWithContent:
     """A dead letter with its content, untouched."""
 
     letter: Letter
@@ -84,8 +68,8 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which dead letters are meant: those that meet all that is given."""
+class LetterSelection:
+    """Selects dead letters: those that meet all that is given."""
 
     tenant: str | None = None
     stage: str | None = None
@@ -94,9 +78,9 @@ class Selection:
     """Given up at this moment or later (aware)."""
     until: datetime | None = None
     """Given up before this moment (aware)."""
-    places: frozenset[Place] = frozenset()
+    positions: frozenset[LogPosition] = frozenset()
     """Only these; empty: all."""
-    states: frozenset[State] = frozenset({"open"})
+    states: frozenset[LetterState] = frozenset({"open"})
 
     def __post_init__(self) -> None:
         for name in ("since", "until"):
@@ -107,10 +91,10 @@ class Selection:
     @property
     def narrows(self) -> bool:
         """Whether anything but the state is asked for."""
-        return bool(self.places) or any(each is not None for each in (self.tenant, self.stage, self.reason, self.since, self.until))
+        return bool(self.positions) or any(each is not None for each in (self.tenant, self.stage, self.reason, self.since, self.until))
 
     def matches(self, letter: Letter) -> bool:
-        """Whether a letter is meant."""
+        """Whether a letter is selected."""
         metadata = letter.metadata
         return (
             letter.state in self.states
@@ -119,51 +103,46 @@ class Selection:
             and (self.reason is None or metadata.reason == self.reason)
             and (self.since is None or metadata.last_time >= self.since)
             and (self.until is None or metadata.last_time < self.until)
-            and (not self.places or letter.place in self.places)
+            and (not self.positions or letter.position in self.positions)
         )
 
 
-def _text(raw: bytes | None) -> str | None:
-    return None if raw is None else raw.decode("utf-8", "backslashreplace")
-
-
-def settled(letters: Iterable[Letter], notes: Iterable[tuple[int, Note]]) -> dict[Place, Letter]:
-    """The letters with what became of them: the newest note counts, but nothing brings back what was purged.
+def apply_resolutions(letters: Iterable[Letter], resolutions: Iterable[tuple[int, Resolution]]) -> list[Letter]:
+    """The letters with what became of them: the newest resolution counts, but nothing brings back what was purged.
 
     Args:
         letters: In any order.
-        notes: Each with its partition; in the order of their log within a partition.
+        resolutions: Each with its partition; in the order of their log within a partition.
     """
-    known = {letter.place: letter for letter in letters}
-    for partition, note in notes:
-        letter = known.get(Place(partition, note.offset))
+    known = {(letter.position.partition, letter.position.offset): letter for letter in letters}
+    for partition, resolution in resolutions:
+        letter = known.get((partition, resolution.offset))
         if letter is not None and letter.state != "purged":
-            known[letter.place] = replace(letter, state=note.how, settled_at=note.time)
-    return known
+            known[partition, resolution.offset] = replace(letter, state=resolution.outcome, settled_at=resolution.time)
+    return list(known.values())
 
 
-def removable(letters: Iterable[Letter], ends: dict[int, int]) -> dict[int, int]:
-    """Up to where each partition's records can be removed for good: all letters before are purged.
+def deletable_before(letters: Iterable[Letter], ends: dict[int, int]) -> dict[int, int]:
+    """Up to where each partition's records can be deleted: all letters before are purged.
 
     Args:
         letters: All that the topic still has.
         ends: By partition, the end up to which it was read.
 
     Returns:
-        By partition, the offset to remove up to; partitions in which nothing was purged are left out.
+        By partition, the offset to delete up to; partitions in which nothing was purged are left out.
     """
     purged: dict[int, list[int]] = {}
-    kept: dict[int, int] = {}
+    first_unpurged: dict[int, int] = {}
     for letter in letters:
-        partition, offset = letter.place
+        partition, offset = letter.position.partition, letter.position.offset
         if letter.state == "purged":
             purged.setdefault(partition, []).append(offset)
         else:
-            kept[partition] = min(offset, kept.get(partition, offset))
-    bounds = {partition: kept.get(partition, ends[partition]) for partition in purged}
+            first_unpurged[partition] = min(offset, first_unpurged.get(partition, offset))
+    bounds = {partition: first_unpurged.get(partition, ends[partition]) for partition in purged}
     return {partition: bound for partition, bound in bounds.items() if any(offset < bound for offset in purged[partition])}
 
 
-def note_of(how: Settlement, letter: Letter, time: datetime) -> Note:
-    """The note that settles a letter."""
-    return Note(letter.place.offset, how, time)
+def _text(raw: bytes | None) -> str | None:
+    return None if raw is None else raw.decode("utf-8", "backslashreplace")

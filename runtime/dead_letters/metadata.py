@@ -1,53 +1,54 @@
-"""The headers that make a record of the dead-letter topic a dead letter, or a note that one is settled. Pure."""
+"""The headers that make a record of the dead-letter topic a dead letter, or the resolution of one. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, cast
+from typing import Final, Literal, cast, get_args
 
 import orjson
 
 from memory.errors import RecordError
-from memory.headers import ORIGIN
+from memory.headers import ORIGIN, origin_of
 from memory.keys import decode_key
+from memory.positions import LogPosition
 from memory.records import DeadLetter
 
 PREFIX: Final = "varve-dlq-"
 ANSWER: Final = "varve-dlq-answer"
 """Header with a model's answer that nothing could be made of."""
 
-_SETTLES: Final = "varve-settles"
-_HOW: Final = "varve-settled"
-_WHEN: Final = "varve-settled-time"
+_RESOLVED_OFFSET: Final = "varve-settles"
+_OUTCOME: Final = "varve-settled"
+_RESOLVED_AT: Final = "varve-settled-time"
 
 Headers = Iterable[tuple[str, bytes]]
-Settlement = Literal["redriven", "superseded", "purged"]
+Outcome = Literal["redriven", "superseded", "purged"]
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A record behind a dead letter in its partition that says what became of it: kept as long as the letter, and a little longer."""
+class Resolution:
+    """What became of a dead letter: a record behind it in its partition, so that it is kept as long as the letter, and a little longer."""
 
     offset: int
-    """Of the letter, in the same partition of the dead-letter topic."""
-    how: Settlement
+    """The letter's, in the same partition of the dead-letter topic."""
+    outcome: Outcome
     time: datetime
 
 
 def read_metadata(headers: Headers) -> DeadLetter | None:
-    """What the headers of a dead letter tell; None where they are not a dead letter's."""
-    told = {name.removeprefix(PREFIX): value.decode("utf-8", "replace") for name, value in headers if name.startswith(PREFIX)}
+    """What the headers of a dead letter say; None where they are not a dead letter's."""
+    fields = {name.removeprefix(PREFIX): value.decode("utf-8", "replace") for name, value in headers if name.startswith(PREFIX)}
     try:
         return DeadLetter(
-            topic=told["topic"],
-            partition=int(told["partition"]),
-            offset=int(told["offset"]),
-            stage=told["stage"],
-            reason=told["reason"],
-            detail=told["detail"],
-            tries=int(told["tries"]),
-            first_time=datetime.fromisoformat(told["first-time"]),
-            last_time=datetime.fromisoformat(told["last-time"]),
+            topic=fields["topic"],
+            partition=int(fields["partition"]),
+            offset=int(fields["offset"]),
+            stage=fields["stage"],
+            reason=fields["reason"],
+            detail=fields["detail"],
+            tries=int(fields["tries"]),
+            first_time=datetime.fromisoformat(fields["first-time"]),
+            last_time=datetime.fromisoformat(fields["last-time"]),
         )
     except (KeyError, ValueError):
         return None
@@ -58,12 +59,12 @@ def without_metadata(headers: Headers) -> tuple[tuple[str, bytes], ...]:
     return tuple((name, value) for name, value in headers if not name.startswith(PREFIX))
 
 
-def headers_to_redrive(headers: Headers, story: DeadLetter) -> list[tuple[str, bytes]]:
+def headers_to_redrive(headers: Headers, metadata: DeadLetter) -> list[tuple[str, bytes]]:
     """The headers under which the record goes to its stage again, with the identity it had at first."""
-    kept = list(without_metadata(headers))
-    if not any(name == ORIGIN for name, _ in kept):
-        kept.append((ORIGIN, f"{story.topic}/{story.partition}/{story.offset}".encode()))
-    return kept
+    own = list(without_metadata(headers))
+    if origin_of(own) is None:
+        own.append((ORIGIN, str(LogPosition(metadata.topic, metadata.partition, metadata.offset)).encode()))
+    return own
 
 
 def tenant_of(key: bytes | None, value: bytes | None) -> str | None:
@@ -80,17 +81,22 @@ def tenant_of(key: bytes | None, value: bytes | None) -> str | None:
         return None
 
 
-def note_headers(note: Note) -> list[tuple[str, bytes]]:
-    """The headers of a note."""
-    return [(_SETTLES, str(note.offset).encode()), (_HOW, note.how.encode()), (_WHEN, note.time.isoformat().encode())]
+def resolution_headers(resolution: Resolution) -> list[tuple[str, bytes]]:
+    """The headers of a resolution's record."""
+    return [
+        (_RESOLVED_OFFSET, str(resolution.offset).encode()),
+        (_OUTCOME, resolution.outcome.encode()),
+        (_RESOLVED_AT, resolution.time.isoformat().encode()),
+    ]
 
 
-def read_note(headers: Headers) -> Note | None:
-    """The note that :func:`note_headers` wrote; None where the headers are not a note's."""
-    told = {name: value.decode("utf-8", "replace") for name, value in headers}
+def read_resolution(headers: Headers) -> Resolution | None:
+    """The resolution that :func:`resolution_headers` wrote; None where the headers are not a resolution's."""
+    fields = {name: value.decode("utf-8", "replace") for name, value in headers}
     try:
-        if told[_HOW] not in ("redriven", "superseded", "purged"):
+        outcome = fields[_OUTCOME]
+        if outcome not in get_args(Outcome):
             return None
-        return Note(int(told[_SETTLES]), cast(Settlement, told[_HOW]), datetime.fromisoformat(told[_WHEN]))
+        return Resolution(int(fields[_RESOLVED_OFFSET]), cast(Outcome, outcome), datetime.fromisoformat(fields[_RESOLVED_AT]))
     except (KeyError, ValueError):
         return None

@@ -3,7 +3,7 @@
 from runtime.kafka.client import client_options
 from runtime.kafka.groups import ConsumerGroups
 from runtime.kafka.offsets import KafkaOffsets, TopicPartition
-from runtime.kafka.producer import OutgoingRecord, Position, Producer
+from runtime.kafka.producer import OutgoingRecord, Producer
 from runtime.kafka.reader import read_topic
 from runtime.kafka.topics import check_topics, create_topic, create_topics
 
@@ -11,7 +11,6 @@ __all__ = [
     "ConsumerGroups",
     "KafkaOffsets",
     "OutgoingRecord",
-    "Position",
     "Producer",
     "TopicPartition",
     "check_topics",

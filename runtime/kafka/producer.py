@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import Self
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
@@ -11,6 +11,7 @@ from aiokafka.structs import RecordMetadata
 
 from memory.errors import RecordTooLargeError, VarveError
 from memory.keys import partition_of
+from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, topic_name
 from runtime.kafka.client import client_options, kafka_faults
 from runtime.kafka.closing import close_producer
@@ -20,13 +21,6 @@ from runtime.settings import KafkaSettings
 from runtime.tracing import Headers
 
 _log = logger(__name__)
-
-
-class Position(NamedTuple):
-    """Where a record lies in its topic."""
-
-    partition: int
-    offset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +92,7 @@ class Producer:
 
     async def send(
         self, topic: str, *, key: bytes, value: bytes | None, headers: Headers | None = None, partition: int | None = None
-    ) -> Position:
+    ) -> LogPosition:
         """Produces one record and waits until it is durable.
 
         Args:
@@ -116,16 +110,16 @@ class Producer:
         record = OutgoingRecord(topic=topic, key=key, value=value, headers=headers or [], partition=partition)
         return (await self.send_many([record]))[0]
 
-    async def send_many(self, records: Sequence[OutgoingRecord]) -> list[Position]:
+    async def send_many(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
         """Produces records in order and waits until all are durable; raises as :meth:`send` for the first that failed."""
-        positions: list[Position] = []
+        positions: list[LogPosition] = []
         for outcome in await self.send_each(records):
             if isinstance(outcome, VarveError):
                 raise outcome
             positions.append(outcome)
         return positions
 
-    async def send_each(self, records: Sequence[OutgoingRecord]) -> list[Position | VarveError]:
+    async def send_each(self, records: Sequence[OutgoingRecord]) -> list[LogPosition | VarveError]:
         """Produces records in order, waits for all, and tells of each where it lies or why it failed (as :meth:`send` raises)."""
         deadline = asyncio.get_running_loop().time() + self._timeout_s
         pending = [await self._enqueue(record, deadline) for record in records]
@@ -148,7 +142,7 @@ class Producer:
             return error
         return _Pending(topic=record.topic, client=client, future=future)
 
-    async def _outcome(self, pending: "_Pending | VarveError", deadline: float) -> Position | VarveError:
+    async def _outcome(self, pending: "_Pending | VarveError", deadline: float) -> LogPosition | VarveError:
         if isinstance(pending, VarveError):
             return pending
         try:
@@ -164,7 +158,7 @@ class Producer:
             if isinstance(error.__cause__, KafkaError) and not error.__cause__.retriable:
                 await self._renew(pending.client)
             return error
-        return Position(metadata.partition, metadata.offset)
+        return LogPosition(metadata.topic, metadata.partition, metadata.offset)
 
     async def _connected(self) -> AIOKafkaProducer:
         if self._client is None:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memory.headers import ORIGIN
+from memory.headers import origin_of
+from memory.positions import LogPosition
 from runtime.tracing import PRODUCED_AT, TRACEPARENT, Trace
 
 Headers = tuple[tuple[str, bytes], ...]
@@ -36,10 +37,14 @@ class Delivered:
         return None
 
     @property
-    def origin(self) -> str:
+    def position(self) -> LogPosition:
+        """Where the record lies."""
+        return LogPosition(self.topic, self.partition, self.offset)
+
+    @property
+    def origin(self) -> LogPosition:
         """Where the record first lay, before it was forwarded or redriven."""
-        first = self.header(ORIGIN)
-        return first.decode("utf-8", "replace") if first else f"{self.topic}/{self.partition}/{self.offset}"
+        return origin_of(self.headers) or self.position
 
     @property
     def produced_ms(self) -> int:

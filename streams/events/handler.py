@@ -76,9 +76,8 @@ class EventsHandler:
 
     def _first_place(self, record: Delivered) -> int:
         """Where the extraction first lay in this partition: a redriven one must not replace what came between."""
-        topic, partition = self._extractions_topic, record.partition
-        first, _, offset = record.origin.rpartition("/")
-        return int(offset) if first == f"{topic}/{partition}" and offset.isdecimal() else record.offset
+        origin = record.origin
+        return origin.offset if (origin.topic, origin.partition) == (self._extractions_topic, record.partition) else record.offset
 
     def _emit(self, batch: Batch, cause: Delivered, extraction: Extraction, laid_down: PublishedWindow) -> None:
         """Emits what stands of a window; again and again without harm, as a replay for repair does."""

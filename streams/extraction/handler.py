@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from extraction.port import ExtractionContext, Extractor
 from memory.errors import RecordError
-from memory.headers import ORIGIN
+from memory.headers import origin_of
 from memory.keys import decode_key, encode_key
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
@@ -148,4 +148,4 @@ class ExtractionHandler:
 
 def _first_attempt(record: Delivered, attempts: int) -> int:
     """A window driven again from the dead letters is asked anew, past the cached answers that it failed on; its redelivery is not."""
-    return 0 if record.header(ORIGIN) is None else (record.offset + 1) * attempts
+    return 0 if origin_of(record.headers) is None else (record.offset + 1) * attempts

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memory.errors import MalformedRecordError, RecordTooLargeError
-from memory.headers import COMMAND, KIND, ORIGIN
+from memory.headers import COMMAND, KIND, ORIGIN, origin_of
 from memory.ids import message_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
@@ -119,7 +119,7 @@ class SessionsHandler:
         event_ms = milliseconds(message.event_time)
         if self._clock.observe(event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
-        identity = message.id or message_id(message.tenant, message.session, record.origin)
+        identity = message.id or message_id(message.tenant, message.session, str(record.origin))
         if state.knows(identity) or self._driven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
@@ -150,16 +150,16 @@ class SessionsHandler:
             return False
         self._metrics.records.labels("sessions", "forwarded").inc()
         headers = (*record.headers, (FORWARDED, b"1"))
-        if record.header(ORIGIN) is None:
-            headers = (*headers, (ORIGIN, record.origin.encode()))
+        if origin_of(record.headers) is None:
+            headers = (*headers, (ORIGIN, str(record.position).encode()))
         batch.emit(Outgoing(self._messages_topic, key, record.value, headers), record)
         return True
 
     def _driven_before(self, state: SessionState, record: Delivered) -> bool:
-        origin = record.header(ORIGIN)
+        origin = origin_of(record.headers)
         if origin is None:
             return False
-        name = origin.decode("utf-8", "replace")
+        name = str(origin)
         if name in state.redriven:
             return True
         state.redriven = [*state.redriven, name][-_MAX_REDRIVEN:]

@@ -52,10 +52,14 @@ async def misplaced_letters(settings: Settings) -> list[str]:
     letters = await read_letters(settings)
     sources: dict[str, LogRecord] = {}
     for topic in _SOURCES:
-        sources |= {record.place: record for record in await read_log(settings, topic)}
+        sources |= {str(record.position): record for record in await read_log(settings, topic)}
     wrong = [found for letter in letters if (found := _fault_of(letter, sources)) is not None]
     lying = {letter.source for letter in letters}
-    wrong += [f"no dead letter of {record.place} ({record.poison})" for record in _poison(sources.values()) if record.place not in lying]
+    wrong += [
+        f"no dead letter of {record.position} ({record.poison})"
+        for record in _poison(sources.values())
+        if str(record.position) not in lying
+    ]
     return wrong
 
 
@@ -69,10 +73,12 @@ async def drive_again(settings: Settings, known: set[str]) -> int:
     Returns:
         How many there were.
     """
-    found = [letter for letter in await read_letters(settings) if letter.reason == _REFUSED_ANSWER and letter.record.place not in known]
+    found = [
+        letter for letter in await read_letters(settings) if letter.reason == _REFUSED_ANSWER and str(letter.record.position) not in known
+    ]
     records = []
     for letter in found:
-        known.add(letter.record.place)
+        known.add(str(letter.record.position))
         headers = letter.source_headers
         if not any(name == "varve-origin" for name, _ in headers):
             headers = (*headers, ("varve-origin", letter.source.encode()))

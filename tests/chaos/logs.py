@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from memory.positions import LogPosition
 from runtime.kafka import read_topic
 from runtime.settings import Settings
 
@@ -25,9 +26,9 @@ class LogRecord:
         return next((value for each, value in reversed(self.headers) if each == name), None)
 
     @property
-    def place(self) -> str:
-        """``topic/partition/offset``."""
-        return f"{self.topic}/{self.partition}/{self.offset}"
+    def position(self) -> LogPosition:
+        """Where the record lies."""
+        return LogPosition(self.topic, self.partition, self.offset)
 
     @property
     def poison(self) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from memory.headers import COMMAND, KIND, ORIGIN
+from memory.headers import COMMAND, KIND, origin_of
 from memory.ids import message_id, window_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
@@ -103,8 +103,8 @@ class WindowOracle:
             return
         session = self._sessions.setdefault(message.session, _Session(ExpectedSession(self._limits)))
         assert record.offset > session.rules.newest_offset, "the log was read out of order"
-        origin = (record.header(ORIGIN) or record.place.encode()).decode()
-        identity = message.id or message_id(message.tenant, message.session, origin)
+        origin = origin_of(record.headers) or record.position
+        identity = message.id or message_id(message.tenant, message.session, str(origin))
         session.messages.setdefault(identity, message)
         tokens, size = estimate_tokens(message.text), len(record.value or b"")
         session.rules.say(Said(identity, message.user, _milliseconds(message), tokens, size, record.offset))

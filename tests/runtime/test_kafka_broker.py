@@ -9,6 +9,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from memory.errors import RecordTooLargeError
 from memory.keys import encode_key, partition_of
+from memory.positions import LogPosition
 from memory.topics import ALL, DEAD_LETTERS, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS, topic_name
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, client_options, create_topics
@@ -84,12 +85,12 @@ async def test_records_lie_where_their_keys_say_in_the_order_sent(topics: Settin
     assert tombstone.partition == 3
     assert await producer.partitions(topic) == 4
     records = await _read_all(topics, topic)
-    by_place = {(record.partition, record.offset): record for record in records}
+    by_position = {LogPosition(record.topic, record.partition, record.offset): record for record in records}
     for number, position in enumerate(positions):
-        record = by_place[position]
+        record = by_position[position]
         assert (record.key, record.value) == (keys[number], b"%d" % number)
         assert record.headers == (("n", b"%d" % number), ("n", b"again"))
-    assert by_place[tombstone].value is None
+    assert by_position[tombstone].value is None
     for key in set(keys):
         values = [int(record.value) for record in records if record.key == key and record.value is not None]
         assert values == sorted(values)
@@ -97,7 +98,7 @@ async def test_records_lie_where_their_keys_say_in_the_order_sent(topics: Settin
 
 async def test_what_is_wrong_with_one_record_does_not_touch_the_others(topics: Settings, producer: Producer) -> None:
     topic = topics.topic(MESSAGES.name)
-    too_large, good, nowhere = await producer.send_each(
+    too_large, good, last = await producer.send_each(
         [
             OutgoingRecord(topic=topic, key=b"a", value=b"x" * 100_001),
             OutgoingRecord(topic=topic, key=b"a", value=b"x" * 100_000),
@@ -105,8 +106,8 @@ async def test_what_is_wrong_with_one_record_does_not_touch_the_others(topics: S
         ]
     )
     assert isinstance(too_large, RecordTooLargeError)
-    assert good == (partition_of(b"a", 4), 0)
-    assert nowhere == (partition_of(b"a", 4), 1)
+    assert good == LogPosition(topic, partition_of(b"a", 4), 0)
+    assert last == LogPosition(topic, partition_of(b"a", 4), 1)
     with pytest.raises(ValueError, match="4 partitions, there is none numbered 4"):
         await producer.send(topic, key=b"a", value=b"x", partition=4)
 

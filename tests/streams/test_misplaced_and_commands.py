@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from memory.headers import ORIGIN
 from memory.keys import encode_key, partition_of
 from runtime.kafka import create_topics
 from runtime.settings import SessionSettings, Settings
 from runtime.tenants import add_tenant
-from streams.delivery.records import FORWARDED, ORIGIN
+from streams.delivery.records import FORWARDED
 from tests.streams.flow import TENANT, flow_settings, serving
 from tests.streams.message_ledger import MessageLedger, foreign_partition, records_of, stage_done
 

@@ -11,7 +11,7 @@ from memory.keys import encode_key
 from memory.records import Message
 from memory.scenarios import __file__ as scenarios
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, Selection, read_metadata, without_metadata
+from runtime.dead_letters import DeadLetterBox, LetterSelection, read_metadata, without_metadata
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
 from runtime.tenants import add_tenant
@@ -105,8 +105,11 @@ async def test_poison_of_every_kind_lies_untouched_in_the_dead_letters_and_stops
         add_tenant(settings.tenants_path, "late", schema="agent_tools")
         async with Producer(kafka=settings.kafka) as producer:
             box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
-            for states in (Selection(reason="unknown_tenant"), Selection(reason="unknown_tenant", states=frozenset({"redriven"}))):
-                assert (await box.redrive(states)).redriven == 1
+            for selection in (
+                LetterSelection(reason="unknown_tenant"),
+                LetterSelection(reason="unknown_tenant", states=frozenset({"redriven"})),
+            ):
+                assert (await box.redrive(selection)).redriven == 1
         await stage_done(settings, "sessions")
         await ledger.send(ledger.flush("late", "s0"))
         await stage_done(settings, "sessions")

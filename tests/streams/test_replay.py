@@ -7,7 +7,7 @@ import pytest
 from memory.records import Window
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
-from runtime.dead_letters import DeadLetterBox, Driven, Selection
+from runtime.dead_letters import DeadLetterBox, LetterSelection, RedriveResult
 from runtime.errors import GroupInUseError
 from runtime.kafka import KafkaOffsets, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
@@ -31,16 +31,16 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
             await replay(flow, "index", ReplayStart())
         # What a tenant sent before it was known is driven again, however often, and counts once.
         add_tenant(flow.tenants_path, "late", schema="companion")
-        refused = Selection(tenant="late", stage="sessions", reason="unknown_tenant")
+        refused = LetterSelection(tenant="late", stage="sessions", reason="unknown_tenant")
         async with Producer(kafka=flow.kafka) as producer:
             box = DeadLetterBox(settings=flow, producer=producer, clock=SystemClock())
             letters = len(await box.letters(refused))
-            assert await box.redrive(refused) == Driven(redriven=letters)
+            assert await box.redrive(refused) == RedriveResult(redriven=letters)
             await caught_up(flow)
             late = await _state(flow, "late")
             windows = await _windows(flow)
-            again = Selection(tenant="late", states=frozenset({"open", "redriven"}))
-            assert await box.redrive(again) == Driven(redriven=letters)
+            again = LetterSelection(tenant="late", states=frozenset({"open", "redriven"}))
+            assert await box.redrive(again) == RedriveResult(redriven=letters)
             await caught_up(flow)
     assert late
     assert await _state(flow, "late") == late

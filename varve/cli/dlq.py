@@ -1,10 +1,9 @@
-"""``varve dlq``: what could not be processed, listed, shown, driven again, put away."""
+"""``varve dlq``: what could not be processed, listed, shown, redriven, purged."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import orjson
@@ -14,7 +13,9 @@ from varve.cli.context import DataOption, settings_in_reach
 from varve.cli.moments import moment
 
 if TYPE_CHECKING:
-    from runtime.dead_letters import DeadLetterBox, Driven, Letter, Opened, Place, Selection, State
+    from memory.positions import LogPosition
+    from runtime.dead_letters import DeadLetterBox, Letter, LetterSelection, LetterState, LetterWithContent, RedriveResult
+    from runtime.settings import Settings
 
 app = typer.Typer(help="Dead letters: what could not be processed.", no_args_is_help=True)
 
@@ -39,32 +40,28 @@ def list_letters(
     data: DataOption = None,
 ) -> None:
     """List dead letters, oldest first."""
-    selection = _selection(tenant, stage, reason, since, until, states=["open", "redriven", "superseded"] if settled else ["open"])
-    letters = asyncio.run(_letters(selection, data))
+    settings = settings_in_reach(data)
+    states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
+    letters = asyncio.run(_letters(settings, _selection(settings, tenant, stage, reason, since, until, states=states)))
     if as_json:
         for letter in letters:
             typer.echo(orjson.dumps(letter.as_json()))
         return
     for letter in letters:
-        story = letter.metadata
+        metadata = letter.metadata
         typer.echo(
-            f"{letter.place}\t{letter.state}\t{story.last_time:%Y-%m-%d %H:%M:%S}\t{story.tenant or '-'}\t{story.stage}\t{story.reason}"
-            f"\t{' '.join(story.detail.split())[:120]}"
+            f"{letter.position.within_topic}\t{letter.state}\t{metadata.last_time:%Y-%m-%d %H:%M:%S}\t{metadata.tenant or '-'}"
+            f"\t{metadata.stage}\t{metadata.reason}\t{' '.join(metadata.detail.split())[:120]}"
         )
     typer.echo(f"{len(letters)} dead letters", err=True)
 
 
 @app.command("show")
-def show(place: Annotated[str, typer.Argument(help="partition/offset, as `varve dlq list` names it.")], data: DataOption = None) -> None:
+def show(position: Annotated[str, typer.Argument(help="partition/offset, as `varve dlq list` names it.")], data: DataOption = None) -> None:
     """Show one dead letter with its content and headers, as JSON."""
-    from runtime.dead_letters import Place
-
-    try:
-        parsed = Place.parse(place)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    opened = asyncio.run(_opened(parsed, data))
-    typer.echo(orjson.dumps(opened.as_json(), option=orjson.OPT_INDENT_2))
+    settings = settings_in_reach(data)
+    letter = asyncio.run(_open(settings, _position(settings, position)))
+    typer.echo(orjson.dumps(letter.as_json(), option=orjson.OPT_INDENT_2))
 
 
 @app.command("redrive")
@@ -80,11 +77,13 @@ def redrive(
     data: DataOption = None,
 ) -> None:
     """Send dead letters to their stages again, each with the identity it had: driving one twice changes nothing."""
-    selection = _selection(tenant, stage, reason, since, until, at=at, states=["open", "redriven"] if again else ["open"])
+    settings = settings_in_reach(data)
+    states: list[LetterState] = ["open", "redriven"] if again else ["open"]
+    selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    driven = asyncio.run(_redriven(selection, data))
-    typer.echo(f"{driven.redriven} driven again, {driven.superseded} superseded by a newer value, {len(driven.refused)} refused")
-    for line in driven.refused:
+    result = asyncio.run(_redrive(settings, selection))
+    typer.echo(f"{result.redriven} driven again, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
+    for line in result.refused:
         typer.echo(line, err=True)
 
 
@@ -101,62 +100,78 @@ def purge(
     data: DataOption = None,
 ) -> None:
     """Put dead letters away for good: they are not shown and not driven any more."""
-    states: list[State] = ["open", "redriven", "superseded"] if settled else ["open"]
-    selection = _selection(tenant, stage, reason, since, until, at=at, states=states)
+    settings = settings_in_reach(data)
+    states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
+    selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    typer.echo(f"{asyncio.run(_purged(selection, data))} purged")
+    typer.echo(f"{asyncio.run(_purge(settings, selection))} purged")
 
 
 def _selection(
+    settings: "Settings",
     tenant: str | None,
     stage: str | None,
     reason: str | None,
     since: datetime | None,
     until: datetime | None,
     *,
-    states: "list[State]",
+    states: "list[LetterState]",
     at: list[str] | None = None,
-) -> "Selection":
-    from runtime.dead_letters import Place, Selection
+) -> "LetterSelection":
+    from runtime.dead_letters import LetterSelection
+
+    return LetterSelection(
+        tenant=tenant,
+        stage=stage,
+        reason=reason,
+        since=since,
+        until=until,
+        positions=frozenset(_position(settings, each, option="--at") for each in at or ()),
+        states=frozenset(states),
+    )
+
+
+def _position(settings: "Settings", text: str, *, option: str | None = None) -> "LogPosition":
+    from memory.errors import PositionFormatError
+    from memory.positions import LogPosition
+    from memory.topics import DEAD_LETTERS
 
     try:
-        places = frozenset(map(Place.parse, at or ()))
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--at") from error
-    return Selection(tenant=tenant, stage=stage, reason=reason, since=since, until=until, places=places, states=frozenset(states))
+        return LogPosition.parse_within(settings.topic(DEAD_LETTERS.name), text)
+    except PositionFormatError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
 
 
-def _require_narrow(selection: "Selection", everything: bool) -> None:
+def _require_narrow(selection: "LetterSelection", everything: bool) -> None:
     if not (selection.narrows or everything):
         raise typer.BadParameter("name a tenant, stage, reason, time or place, or say --all")
 
 
-async def _letters(selection: "Selection", data: Path | None) -> "list[Letter]":
-    async with _box(data) as box:
+async def _letters(settings: "Settings", selection: "LetterSelection") -> "list[Letter]":
+    async with _box(settings) as box:
         return await box.letters(selection)
 
 
-async def _opened(place: "Place", data: Path | None) -> "Opened":
-    async with _box(data) as box:
-        return await box.open(place)
+async def _open(settings: "Settings", position: "LogPosition") -> "LetterWithContent":
+    async with _box(settings) as box:
+        return await box.open(position)
 
 
-async def _redriven(selection: "Selection", data: Path | None) -> "Driven":
-    async with _box(data) as box:
+async def _redrive(settings: "Settings", selection: "LetterSelection") -> "RedriveResult":
+    async with _box(settings) as box:
         return await box.redrive(selection)
 
 
-async def _purged(selection: "Selection", data: Path | None) -> int:
-    async with _box(data) as box:
+async def _purge(settings: "Settings", selection: "LetterSelection") -> int:
+    async with _box(settings) as box:
         return await box.purge(selection)
 
 
 @asynccontextmanager
-async def _box(data: Path | None) -> "AsyncIterator[DeadLetterBox]":
+async def _box(settings: "Settings") -> "AsyncIterator[DeadLetterBox]":
     from runtime.clocks import SystemClock
     from runtime.dead_letters import DeadLetterBox
     from runtime.kafka import Producer
 
-    settings = settings_in_reach(data)
     async with Producer(kafka=settings.kafka) as producer:
         yield DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())

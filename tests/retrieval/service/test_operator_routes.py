@@ -11,7 +11,7 @@ from asgi_lifespan import LifespanManager
 
 from memory.keys import encode_key
 from retrieval.service.app import create_app
-from runtime.kafka import Position, Producer, create_topics, read_topic
+from runtime.kafka import Producer, create_topics, read_topic
 from runtime.settings import KafkaSettings, Settings, StoreSettings
 from runtime.tenants import add_tenant
 from runtime.tenants_file import add_admin_key
@@ -58,7 +58,7 @@ async def operated(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
 
 async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
     key, value = encode_key(tenant, "s"), b"\xff"
-    position: Position = await producer.send(settings.topic("messages"), key=key, value=value)
+    position = await producer.send(settings.topic("messages"), key=key, value=value)
     source = Delivered(settings.topic("messages"), position.partition, position.offset, key, value, (), 0.0)
     letter = dead_letter(
         settings.topic("dead-letters"),

@@ -1,6 +1,6 @@
 """Dead letters on the real broker: listed, opened, driven again, purged."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -8,11 +8,12 @@ import pytest
 
 from memory.headers import ORIGIN
 from memory.keys import encode_key, partition_of
+from memory.positions import LogPosition
 from memory.records import Memory, MemoryChange
 from runtime.clocks import ManualClock
-from runtime.dead_letters import DeadLetterBox, Driven, Place, Selection, State
+from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState, RedriveResult
 from runtime.errors import DeadLetterMissingError
-from runtime.kafka import KafkaOffsets, Position, Producer, TopicPartition, create_topics, read_topic
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, create_topics, read_topic
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import Delivered
@@ -20,7 +21,7 @@ from streams.delivery.records import Delivered
 pytestmark = pytest.mark.integration
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
-EVERYTHING: Final[frozenset[State]] = frozenset({"open", "redriven", "superseded"})
+EVERYTHING: Final[frozenset[LetterState]] = frozenset({"open", "redriven", "superseded"})
 
 
 @pytest.fixture
@@ -48,12 +49,12 @@ class Flow:
         self._settings = settings
         self._producer = producer
 
-    async def record(self, topic: str, key: bytes, value: bytes | None) -> Position:
+    async def record(self, topic: str, key: bytes, value: bytes | None) -> LogPosition:
         return await self._producer.send(self._settings.topic(topic), key=key, value=value)
 
     async def refused(
-        self, topic: str, stage: str, key: bytes, value: bytes | None, position: Position, *, reason: str = "malformed"
-    ) -> Position:
+        self, topic: str, stage: str, key: bytes, value: bytes | None, position: LogPosition, *, reason: str = "malformed"
+    ) -> LogPosition:
         source = Delivered(self._settings.topic(topic), position.partition, position.offset, key, value, (("app", b"1"),), 0.0)
         letter = dead_letter(
             self._settings.topic("dead-letters"),
@@ -78,35 +79,33 @@ async def _of(settings: Settings, topic: str, key: bytes) -> list[tuple[bytes | 
     return [(record.value, dict(record.headers)) async for record in read_topic(settings.topic(topic), settings.kafka) if record.key == key]
 
 
-async def test_a_letter_is_listed_opened_and_driven_to_where_it_lay_with_its_identity(
-    settings: Settings, box: DeadLetterBox, flow: Flow
-) -> None:
+async def test_a_redriven_letter_keeps_its_partition_and_identity(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:
     key = encode_key("acme", "s-1")
     position = await flow.record("messages", key, b'{"tenant": "acme"')
-    place = Place(*await flow.refused("messages", "sessions", key, b'{"tenant": "acme"', position))
-    (letter,) = await box.letters(Selection(tenant="acme", stage="sessions", reason="malformed"))
-    assert (letter.place, letter.metadata.offset, letter.state) == (place, position.offset, "open")
-    opened = await box.open(place)
+    lies_at = await flow.refused("messages", "sessions", key, b'{"tenant": "acme"', position)
+    (letter,) = await box.letters(LetterSelection(tenant="acme", stage="sessions", reason="malformed"))
+    assert (letter.position, letter.metadata.offset, letter.state) == (lies_at, position.offset, "open")
+    opened = await box.open(lies_at)
     assert (opened.value, opened.headers, opened.answer) == (b'{"tenant": "acme"', (("app", b"1"),), "{")
 
-    assert await box.redrive(Selection(tenant="acme")) == Driven(redriven=1)
-    assert await box.redrive(Selection(tenant="acme")) == Driven(), "what was driven is not driven again unasked"
-    assert await box.letters(Selection()) == []
-    (settled,) = await box.letters(Selection(states=EVERYTHING))
+    assert await box.redrive(LetterSelection(tenant="acme")) == RedriveResult(redriven=1)
+    assert await box.redrive(LetterSelection(tenant="acme")) == RedriveResult(), "what was driven is not driven again unasked"
+    assert await box.letters(LetterSelection()) == []
+    (settled,) = await box.letters(LetterSelection(states=EVERYTHING))
     assert (settled.state, settled.settled_at) == ("redriven", NOON)
-    assert await box.redrive(Selection(states=EVERYTHING)) == Driven(redriven=1)
-    origin = f"{settings.topic('messages')}/{position.partition}/{position.offset}".encode()
+    assert await box.redrive(LetterSelection(states=EVERYTHING)) == RedriveResult(redriven=1)
+    origin = str(position).encode()
     again = (b'{"tenant": "acme"', {"app": b"1", ORIGIN: origin})
     assert await _of(settings, "messages", key) == [(b'{"tenant": "acme"', {}), again, again]
 
 
-async def test_only_what_is_meant_is_driven(box: DeadLetterBox, flow: Flow) -> None:
+async def test_only_selected_letters_are_redriven(box: DeadLetterBox, flow: Flow) -> None:
     for tenant in ("acme", "umbrella"):
         for reason in ("malformed", "unknown_tenant"):
             key = encode_key(tenant, "s")
             await flow.refused("windows", "extraction", key, b"{}", await flow.record("windows", key, b"{}"), reason=reason)
-    assert await box.redrive(Selection(tenant="acme", reason="malformed")) == Driven(redriven=1)
-    left = await box.letters(Selection())
+    assert await box.redrive(LetterSelection(tenant="acme", reason="malformed")) == RedriveResult(redriven=1)
+    left = await box.letters(LetterSelection())
     assert {(letter.metadata.tenant, letter.metadata.reason) for letter in left} == {
         ("acme", "unknown_tenant"),
         ("umbrella", "malformed"),
@@ -114,77 +113,77 @@ async def test_only_what_is_meant_is_driven(box: DeadLetterBox, flow: Flow) -> N
     }
 
 
-async def test_what_kafka_does_not_take_stays_open_and_holds_up_nothing(box: DeadLetterBox, flow: Flow) -> None:
+async def test_a_letter_that_kafka_refuses_stays_open(box: DeadLetterBox, flow: Flow) -> None:
     key = encode_key("acme", "s")
-    await flow.refused("messages", "sessions", key, b"x" * 3000, Position(0, 0), reason="too_large")
-    await flow.refused("messages", "sessions", key, b"{}", Position(0, 1))
-    driven = await box.redrive(Selection(tenant="acme"))
+    await flow.refused("messages", "sessions", key, b"x" * 3000, LogPosition("varve.messages", 0, 0), reason="too_large")
+    await flow.refused("messages", "sessions", key, b"{}", LogPosition("varve.messages", 0, 1))
+    driven = await box.redrive(LetterSelection(tenant="acme"))
     assert driven.redriven == 1
     assert len(driven.refused) == 1
     assert "3000 bytes" in driven.refused[0]
-    assert [letter.metadata.reason for letter in await box.letters(Selection())] == ["too_large"]
+    assert [letter.metadata.reason for letter in await box.letters(LetterSelection())] == ["too_large"]
 
 
-async def test_an_older_value_of_a_memory_never_becomes_the_newest(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:
+async def test_a_superseded_memory_change_is_not_redriven(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:
     def value(version: int) -> bytes:
         memory = Memory(id="m", tenant="acme", kind="event", type="t", content="c", event_time=NOON, version=version)
         return MemoryChange(op="upsert", memory_id="m", tenant="acme", memory=memory).to_json()
 
-    passed_by, gone, newest = (encode_key("acme", name) for name in ("passed-by", "gone", "newest"))
-    await flow.refused("memories", "index", passed_by, value(1), await flow.record("memories", passed_by, value(1)))
-    await flow.record("memories", passed_by, value(2))
+    stale, gone, newest = (encode_key("acme", name) for name in ("stale", "gone", "newest"))
+    await flow.refused("memories", "index", stale, value(1), await flow.record("memories", stale, value(1)))
+    await flow.record("memories", stale, value(2))
     await flow.refused("memories", "index", gone, value(1), await flow.record("memories", gone, value(1)))
     await flow.record("memories", gone, None)
     await flow.record("memories", newest, value(1))
     await flow.refused("memories", "index", newest, value(2), await flow.record("memories", newest, value(2)))
 
-    assert await box.redrive(Selection(stage="index")) == Driven(redriven=1, superseded=2)
+    assert await box.redrive(LetterSelection(stage="index")) == RedriveResult(redriven=1, superseded=2)
 
     async def last(key: bytes) -> bytes | None:
         return (await _of(settings, "memories", key))[-1][0]
 
-    assert await last(passed_by) == value(2)
+    assert await last(stale) == value(2)
     assert await last(gone) is None
     assert await last(newest) == value(2)
     assert len(await _of(settings, "memories", newest)) == 3
-    states = {letter.key: letter.state for letter in await box.letters(Selection(states=EVERYTHING))}
-    assert states == {passed_by: "superseded", gone: "superseded", newest: "redriven"}
+    states = {letter.key: letter.state for letter in await box.letters(LetterSelection(states=EVERYTHING))}
+    assert states == {stale: "superseded", gone: "superseded", newest: "redriven"}
 
 
-async def test_a_value_that_comes_while_an_older_one_is_driven_is_put_behind_it(settings: Settings, flow: Flow) -> None:
+async def test_a_value_written_during_a_redrive_stays_newest(settings: Settings, flow: Flow) -> None:
     key = encode_key("acme", "raced")
     position = await flow.record("memories", key, b"1")
     await flow.refused("memories", "index", key, b"1", position)
 
-    class Raced(Producer):
+    class RacedProducer(Producer):
         """Lets another producer be first with the next record of the feed."""
 
-        async def send_many(self, records):  # type: ignore[no-untyped-def]
+        async def send_many(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
             if records[0].value == b"1":
                 await flow.record("memories", key, b"2")
             return await super().send_many(records)
 
-    async with Raced(kafka=settings.kafka) as raced:
-        assert await DeadLetterBox(settings=settings, producer=raced, clock=ManualClock(NOON)).redrive(Selection()) == Driven(redriven=1)
+    async with RacedProducer(kafka=settings.kafka) as raced:
+        box = DeadLetterBox(settings=settings, producer=raced, clock=ManualClock(NOON))
+        assert await box.redrive(LetterSelection()) == RedriveResult(redriven=1)
     assert [value for value, _ in await _of(settings, "memories", key)] == [b"1", b"2", b"1", b"2"]
 
 
-async def test_what_is_purged_is_neither_shown_nor_driven_and_its_bytes_go_as_far_as_they_can(
-    settings: Settings, box: DeadLetterBox, flow: Flow
-) -> None:
+async def test_purged_letters_are_hidden_and_their_records_deleted(settings: Settings, box: DeadLetterBox, flow: Flow) -> None:
     key = encode_key("acme", "s")
-    places = [Place(*await flow.refused("messages", "sessions", key, b"{}", Position(0, offset))) for offset in range(3)]
-    assert await box.purge(Selection(places=frozenset({places[0], places[2]}))) == 2
-    assert [letter.place for letter in await box.letters(Selection(states=EVERYTHING))] == [places[1]]
+    sources = [LogPosition(settings.topic("messages"), 0, offset) for offset in range(3)]
+    positions = [await flow.refused("messages", "sessions", key, b"{}", source) for source in sources]
+    assert await box.purge(LetterSelection(positions=frozenset({positions[0], positions[2]}))) == 2
+    assert [letter.position for letter in await box.letters(LetterSelection(states=EVERYTHING))] == [positions[1]]
     with pytest.raises(DeadLetterMissingError, match="varve dlq list"):
-        await box.open(places[2])
+        await box.open(positions[2])
     topic = settings.topic("dead-letters")
     left = [(record.offset, record.value) async for record in read_topic(topic, settings.kafka)]
     assert left[:2] == [(1, b"{}"), (2, b"{}")], "the first is gone for good, the third behind an open one is not"
-    assert await box.purge(Selection(tenant="acme")) == 1
+    assert await box.purge(LetterSelection(tenant="acme")) == 1
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         beginnings = await offsets.beginning_offsets([topic])
         ends = await offsets.end_offsets([topic])
-    place = TopicPartition(topic, partition_of(key, 2))
-    assert beginnings[place] == ends[place] > 0
-    assert await box.letters(Selection(states=EVERYTHING)) == []
+    partition = TopicPartition(topic, partition_of(key, 2))
+    assert beginnings[partition] == ends[partition] > 0
+    assert await box.letters(LetterSelection(states=EVERYTHING)) == []

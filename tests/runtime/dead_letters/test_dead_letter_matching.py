@@ -1,6 +1,6 @@
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from memory.headers import ORIGIN
 from memory.keys import encode_key
+from memory.positions import LogPosition
 from memory.records import DeadLetter
-from runtime.dead_letters import Letter, Opened, Place, Selection, read_metadata, without_metadata
-from runtime.dead_letters.letters import removable, settled
-from runtime.dead_letters.metadata import Note, headers_to_redrive, note_headers, read_note, tenant_of
+from runtime.dead_letters import Letter, LetterSelection, LetterWithContent, read_metadata, without_metadata
+from runtime.dead_letters.letters import LetterState, apply_resolutions, deletable_before
+from runtime.dead_letters.metadata import Outcome, Resolution, headers_to_redrive, read_resolution, resolution_headers, tenant_of
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
-STORY = DeadLetter(
+METADATA = DeadLetter(
     topic="varve.messages",
     partition=3,
     offset=17,
@@ -28,37 +29,41 @@ STORY = DeadLetter(
 )
 
 
-FIRST = Place(0, 0)
+def at(partition: int, offset: int) -> LogPosition:
+    return LogPosition("varve.dead-letters", partition, offset)
 
 
-def letter(place: Place = FIRST, **story: object) -> Letter:
-    return Letter(place, STORY.model_copy(update=story), b"acme/s", 10)
+FIRST = at(0, 0)
+
+
+def letter(position: LogPosition = FIRST, *, state: LetterState = "open", **metadata: object) -> Letter:
+    return Letter(position, METADATA.model_copy(update=metadata), b"acme/s", 10, state)
 
 
 @pytest.mark.parametrize(
-    ("selection", "meant"),
+    ("selection", "matches"),
     [
-        (Selection(), True),
-        (Selection(tenant="acme", stage="sessions", reason="malformed"), True),
-        (Selection(tenant="other"), False),
-        (Selection(stage="index"), False),
-        (Selection(reason="too_large"), False),
-        (Selection(since=NOON), True),
-        (Selection(since=NOON + timedelta(seconds=1)), False),
-        (Selection(until=NOON), False),
-        (Selection(until=NOON + timedelta(seconds=1)), True),
-        (Selection(places=frozenset({Place(0, 0), Place(1, 1)})), True),
-        (Selection(places=frozenset({Place(1, 0)})), False),
-        (Selection(states=frozenset({"redriven"})), False),
+        (LetterSelection(), True),
+        (LetterSelection(tenant="acme", stage="sessions", reason="malformed"), True),
+        (LetterSelection(tenant="other"), False),
+        (LetterSelection(stage="index"), False),
+        (LetterSelection(reason="too_large"), False),
+        (LetterSelection(since=NOON), True),
+        (LetterSelection(since=NOON + timedelta(seconds=1)), False),
+        (LetterSelection(until=NOON), False),
+        (LetterSelection(until=NOON + timedelta(seconds=1)), True),
+        (LetterSelection(positions=frozenset({at(0, 0), at(1, 1)})), True),
+        (LetterSelection(positions=frozenset({at(1, 0)})), False),
+        (LetterSelection(states=frozenset({"redriven"})), False),
     ],
 )
-def test_a_selection_means_the_letters_that_meet_all_of_it(selection: Selection, meant: bool) -> None:
-    assert selection.matches(letter()) is meant
+def test_a_selection_matches_letters_that_meet_all_of_it(selection: LetterSelection, matches: bool) -> None:
+    assert selection.matches(letter()) is matches
 
 
 def test_a_letter_of_an_unknown_tenant_is_nobodys() -> None:
-    assert not Selection(tenant="acme").matches(letter(tenant=None))
-    assert Selection().matches(letter(tenant=None))
+    assert not LetterSelection(tenant="acme").matches(letter(tenant=None))
+    assert LetterSelection().matches(letter(tenant=None))
 
 
 @pytest.mark.parametrize(
@@ -73,67 +78,58 @@ def test_a_letter_of_an_unknown_tenant_is_nobodys() -> None:
         (None, None, None),
     ],
 )
-def test_the_value_says_whose_letter_it_is_before_the_key_does(key: bytes | None, value: bytes | None, tenant: str | None) -> None:
+def test_the_value_names_the_tenant_before_the_key(key: bytes | None, value: bytes | None, tenant: str | None) -> None:
     assert tenant_of(key, value) == tenant
 
 
-def test_times_without_a_zone_and_odd_places_are_refused() -> None:
+def test_a_selection_refuses_times_without_a_zone() -> None:
     with pytest.raises(ValueError, match="needs a time zone"):
-        Selection(since=NOON.replace(tzinfo=None))
-    assert Place.parse("3/17") == Place(3, 17)
-    assert str(Place(3, 17)) == "3/17"
-    for odd in ("3", "3/", "/3", "-1/3", "3/x"):
-        with pytest.raises(ValueError, match="partition/offset"):
-            Place.parse(odd)
+        LetterSelection(since=NOON.replace(tzinfo=None))
 
 
-@given(st.integers(min_value=0), st.sampled_from(["redriven", "superseded", "purged"]), st.datetimes(timezones=st.just(UTC)))
-def test_a_note_is_read_as_it_was_written_and_is_no_letter(offset: int, how: str, time: datetime) -> None:
-    note = Note(offset, how, time)  # type: ignore[arg-type]
-    headers = note_headers(note)
-    assert read_note(headers) == note
+@given(st.integers(min_value=0), st.sampled_from(get_args(Outcome)), st.datetimes(timezones=st.just(UTC)))
+def test_a_resolution_is_read_as_written_and_no_letter(offset: int, outcome: Outcome, time: datetime) -> None:
+    resolution = Resolution(offset, outcome, time)
+    headers = resolution_headers(resolution)
+    assert read_resolution(headers) == resolution
     assert read_metadata(headers) is None
-    assert read_note([(name, value) for name, value in headers if name != "varve-settled"]) is None
+    assert read_resolution([(name, value) for name, value in headers if name != "varve-settled"]) is None
 
 
-def test_the_headers_of_a_redriven_record_are_its_own_and_its_first_place() -> None:
+def test_a_redriven_record_bears_its_own_headers_and_origin() -> None:
     own = [("traceparent", b"00-1"), ("app", b"x"), ("app", b"y")]
-    story = [("varve-dlq-reason", b"malformed"), ("varve-dlq-answer", b"{")]
-    first = headers_to_redrive([*own, *story], STORY)
+    metadata = [("varve-dlq-reason", b"malformed"), ("varve-dlq-answer", b"{")]
+    first = headers_to_redrive([*own, *metadata], METADATA)
     assert first == [*own, (ORIGIN, b"varve.messages/3/17")]
-    assert without_metadata([*own, *story]) == tuple(own)
-    elsewhere = STORY.model_copy(update={"offset": 99})
-    assert headers_to_redrive([*first, *story], elsewhere) == first, "a second redrive must not change the identity"
+    assert without_metadata([*own, *metadata]) == tuple(own)
+    elsewhere = METADATA.model_copy(update={"offset": 99})
+    assert headers_to_redrive([*first, *metadata], elsewhere) == first, "a second redrive must not change the identity"
 
 
-def test_the_newest_note_counts_but_nothing_brings_back_what_was_purged() -> None:
-    one, other = letter(Place(0, 5)), letter(Place(1, 5))
-    known = settled([one, other], [(0, Note(5, "redriven", NOON)), (0, Note(6, "purged", NOON))])
-    assert known == {one.place: replace(one, state="redriven", settled_at=NOON), other.place: other}
-    known = settled([one], [(0, Note(5, "purged", NOON)), (0, Note(5, "redriven", NOON))])
-    assert known[one.place].state == "purged"
+def test_the_newest_resolution_counts_unless_purged_before() -> None:
+    one, other = letter(at(0, 5)), letter(at(1, 5))
+    resolved = apply_resolutions([one, other], [(0, Resolution(5, "redriven", NOON)), (0, Resolution(6, "purged", NOON))])
+    assert resolved == [replace(one, state="redriven", settled_at=NOON), other]
+    (purged,) = apply_resolutions([one], [(0, Resolution(5, "purged", NOON)), (0, Resolution(5, "redriven", NOON))])
+    assert purged.state == "purged"
 
 
-def test_only_what_lies_before_every_unpurged_letter_can_be_removed() -> None:
-    states: Callable[[int, int, str], Letter] = lambda partition, offset, state: replace(  # noqa: E731
-        letter(Place(partition, offset)),
-        state=state,  # type: ignore[arg-type]
-    )
+def test_only_records_before_every_unpurged_letter_are_deletable() -> None:
     letters = [
-        states(0, 0, "purged"),
-        states(0, 1, "redriven"),
-        states(0, 2, "purged"),
-        states(1, 0, "open"),
-        states(1, 4, "purged"),
-        states(2, 3, "purged"),
-        states(3, 3, "open"),
+        letter(at(0, 0), state="purged"),
+        letter(at(0, 1), state="redriven"),
+        letter(at(0, 2), state="purged"),
+        letter(at(1, 0), state="open"),
+        letter(at(1, 4), state="purged"),
+        letter(at(2, 3), state="purged"),
+        letter(at(3, 3), state="open"),
     ]
-    assert removable(letters, {0: 9, 1: 9, 2: 9, 3: 9}) == {0: 1, 2: 9}
+    assert deletable_before(letters, {0: 9, 1: 9, 2: 9, 3: 9}) == {0: 1, 2: 9}
 
 
-def test_content_that_is_no_text_is_shown_as_base64() -> None:
-    assert Opened(letter(), b"\xff\x00", (("h", b"\xff"),), None).as_json()["value_base64"] == "/wA="
-    shown = Opened(letter(), "né".encode(), (("h", b"\xff"),), "raw").as_json()
+def test_binary_content_is_shown_as_base64() -> None:
+    assert LetterWithContent(letter(), b"\xff\x00", (("h", b"\xff"),), None).as_json()["value_base64"] == "/wA="
+    shown = LetterWithContent(letter(), "né".encode(), (("h", b"\xff"),), "raw").as_json()
     assert shown["value"] == "né"
     assert shown["headers"] == [["h", "\\xff"]]
     assert (shown["place"], shown["tenant"], shown["answer"]) == ("0/0", "acme", "raw")

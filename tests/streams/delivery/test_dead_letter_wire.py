@@ -61,7 +61,7 @@ def test_a_record_that_is_redriven_and_refused_again_keeps_its_first_identity(re
         headers = tuple(headers_to_redrive(letter.headers, story))
         driven = Delivered(story.topic, story.partition, record.offset + 1 + turn, letter.key, letter.value, headers, 0.0)
         assert (driven.origin, driven.key, driven.value) == (record.origin, record.key, record.value)
-        assert without_metadata(driven.headers) == (*record.headers, (ORIGIN, record.origin.encode()))
+        assert without_metadata(driven.headers) == (*record.headers, (ORIGIN, str(record.origin).encode()))
 
 
 def test_a_long_answer_is_cut_so_that_the_letter_fits() -> None:
