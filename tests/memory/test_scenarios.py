@@ -31,9 +31,12 @@ def test_entities_are_grouped_by_more_than_the_user() -> None:
 def test_every_type_and_property_says_what_it_is(name: str) -> None:
     schema = scenario(name)
     assert schema.description
-    for each in (*schema.event_types, *schema.entity_types):
-        assert each.description
-        assert all(one.description for one in each.properties)
+    descriptions = [each.description for each in schema.event_types] + [each.description for each in schema.entity_types]
+    for kind in schema.event_types:
+        descriptions += [each.description for each in kind.properties]
+    for entity in schema.entity_types:
+        descriptions += [each.description for each in entity.properties]
+    assert all(descriptions)
 
 
 @pytest.mark.parametrize("name", scenario_names())

@@ -238,7 +238,9 @@ def _places(value: Any) -> list[list[str | int]]:
     return [way for step, inner in steps for way in ([step], *([step, *rest] for rest in _places(inner)))]
 
 
-JUNK = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=4) | st.just([]) | st.just({}) | st.just([{}]) | st.just(["a"])
+JUNK: st.SearchStrategy[object] = (
+    st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=4) | st.just([]) | st.just({}) | st.just([{}]) | st.just(["a"])
+)
 
 
 @given(st.data())

@@ -96,11 +96,14 @@ async def test_records_are_read_again_in_any_order_and_one_that_expired_is_refus
             for number in range(20)
         ]
         positions = await producer.send_many(sent)
-    asked = [Delivered(topic, *position, record.key, None, (), 0.0) for record, position in zip(sent, positions, strict=True)]
+    asked = [
+        Delivered(topic, position.partition, position.offset, record.key, None, (), 0.0)
+        for record, position in zip(sent, positions, strict=True)
+    ]
     async with PayloadLoader(kafka=settings.kafka) as rereader:
         found = await asyncio.gather(*(rereader.read(record) for record in reversed(asked)))
-        assert [(each.partition, each.offset, each.key, each.value, each.headers) for each in reversed(found)] == [
-            (*position, record.key, record.value, (("h", b"1"),)) for record, position in zip(sent, positions, strict=True)
+        assert [(each.position, each.key, each.value, each.headers) for each in reversed(found)] == [
+            (position, record.key, record.value, (("h", b"1"),)) for record, position in zip(sent, positions, strict=True)
         ]
         admin = AIOKafkaAdminClient(**client_options(settings.kafka))
         await admin.start()
