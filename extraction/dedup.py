@@ -23,10 +23,9 @@ from extraction.one_pass.flow import Flow
 from extraction.one_pass.prompt.fencing import fenced, nonce_of, one_line
 from extraction.recurrence import may_be_distinct
 from extraction.statements import Statement, differ_in_fact, either_says_all, says_all_of, share_frame
-from memory.records import Message
+from memory.records import Message, NotedEvent
 from models.embedding.port import Vector
 from models.llm.port import ChatMessage, LLMRequest
-from runtime.session_notes import NotedEvent
 from runtime.settings import ExtractionSettings
 
 _MAX_DOUBTS: Final = 20

@@ -23,7 +23,7 @@ _BESIDE_A_MEMORY: Final = re.compile(
 _ID_OR_TIME: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]*)?")
 
 
-def is_recalled(message: Message, hashes: frozenset[str]) -> bool:
+def is_echo(message: Message, hashes: frozenset[str]) -> bool:
     """Whether a message holds nothing but what recalls returned: marked by the client, or known by its contents' hashes.
 
     Args:
@@ -32,7 +32,7 @@ def is_recalled(message: Message, hashes: frozenset[str]) -> bool:
     """
     if message.from_recall or not hashes:
         return message.from_recall
-    text, call = without_recalled(message.text, hashes).strip(), message.tool_call
+    text, call = without_echoes(message.text, hashes).strip(), message.tool_call
     if call is None:
         return bool(message.text.strip()) and not text
     result = _Sieve(hashes).sift(call.result, 0)
@@ -40,18 +40,18 @@ def is_recalled(message: Message, hashes: frozenset[str]) -> bool:
     return has_echo and not text and not call.error and _says_nothing(result)
 
 
-def without_recalled(text: str, hashes: frozenset[str]) -> str:
+def without_echoes(text: str, hashes: frozenset[str]) -> str:
     """The text without what recalls returned: nothing of it, or without the lines (list marks aside) that are such contents."""
     if not hashes:
         return text
     if content_hash(text) in hashes:
         return ""
     lines = text.splitlines()
-    kept = [line for line in lines if not _is_echo(line, hashes)]
+    kept = [line for line in lines if not _is_echoed_line(line, hashes)]
     return text if len(kept) == len(lines) else "\n".join(kept).strip()
 
 
-def without_recalled_result(message: Message, hashes: frozenset[str]) -> Message:
+def without_echoes_in_result(message: Message, hashes: frozenset[str]) -> Message:
     """The message, its tool's result without what recalls returned: a recall is a tool to an agent, and its answer no news.
 
     Looks into lists, objects and texts that are JSON themselves, as deep and as far as an answer to a recall goes; what lies beyond stays.
@@ -65,7 +65,7 @@ def without_recalled_result(message: Message, hashes: frozenset[str]) -> Message
     return message.model_copy(update={"tool_call": call.model_copy(update={"result": None if _is_empty(result) else result})})
 
 
-def _is_echo(line: str, hashes: frozenset[str]) -> bool:
+def _is_echoed_line(line: str, hashes: frozenset[str]) -> bool:
     return content_hash(line) in hashes or content_hash(_LIST_MARK.sub("", line)) in hashes
 
 
@@ -91,7 +91,7 @@ class _Sieve:
         self._letters_left -= len(text)
         if self._letters_left < 0 or not text.strip():
             return text
-        plain = without_recalled(text, self._hashes)
+        plain = without_echoes(text, self._hashes)
         if plain != text:
             return plain
         if text.lstrip()[0] not in "[{":

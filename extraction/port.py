@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memory.records import Extraction, Memory, Window
+from memory.records import Extraction, Memory, NotedEvent, Window
 from memory.schema.model import MemorySchema
-from runtime.session_notes import NotedEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +18,9 @@ class ExtractionContext:
     """SHA-256 of contents that recalls returned lately to this user: their echo is not extracted again."""
     generation: str = ""
     attempt: int = 0
-    """Counts up when the answer before was of no use (a :class:`models.errors.ModelAnswerError`): an LLM is asked anew, past its cache."""
+    """Counts up after an :class:`extraction.errors.UnusableAnswerError`: the LLM is asked again, past its cache."""
     session_events: tuple[NotedEvent, ...] = field(default=())
-    """What earlier windows of the session laid down lately: the same event is not laid down again."""
+    """Events of the session's latest windows: they are not extracted again."""
 
 
 class Extractor(Protocol):
@@ -35,9 +34,14 @@ class Extractor(Protocol):
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """Extracts all that the schema asks for from one window.
 
+        Args:
+            window: The messages.
+            schema: The tenant's types.
+            context: What is known besides.
+
         Raises:
             models.errors.TransientModelError: What may pass (time-outs, 429, 5xx): try again later.
-            models.errors.ModelAnswerError: The answer is beyond repair; carries the raw text.
+            extraction.errors.UnusableAnswerError: The answer is beyond repair; carries the raw text.
         """
         ...
 

@@ -1,7 +1,7 @@
-"""What a simulated LLM says: by default a right answer to the one-pass extraction prompt, which follows from the prompt alone.
+"""What a simulated LLM answers: by default a valid answer to the one-pass extraction prompt, which follows from the prompt alone.
 
-So an oracle knows what an extraction must lay down: every numbered message is one event, whose content is the message's text; the types
-take turns; numbers in the text fill numeric properties; the last message is appended to the first text field of every entity that needs no
+So a test knows what the extraction must hold. Every numbered message is one event, whose content is the message's text. The event types
+alternate. Numbers in the text fill numeric properties. The last message is appended to the first text field of every entity that needs no
 key.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from extraction.one_pass.answer import form
-from loadtest.requests import Asked
+from loadtest.requests import ChatRequest
 
-AnswerFunction = Callable[[Asked], str]
+AnswerFunction = Callable[[ChatRequest], str]
 
 _MESSAGES: Final = re.compile(r"^<<<messages (\w+)\n(.*?)^messages \1>>>$", re.MULTILINE | re.DOTALL)
 _MESSAGE: Final = re.compile(r"^\[(\d+)\] ([^:\n]*): (.*)$", re.MULTILINE)
@@ -30,28 +30,27 @@ class _Type:
     """Name to value type."""
 
 
-def extraction_answer(asked: Asked) -> str:
+def extraction_answer(request: ChatRequest) -> str:
     """A complete and valid answer to an extraction prompt; ``{}`` to a prompt without numbered messages."""
-    shown = next((found for role, content in asked.messages if role == "user" and (found := _MESSAGES.search(content))), None)
-    if shown is None:
+    fence = next((found for role, content in request.messages if role == "user" and (found := _MESSAGES.search(content))), None)
+    if fence is None:
         return "{}"
-    messages = [(int(number), text) for number, _, text in _MESSAGE.findall(shown[2])]
-    rules = asked.messages[0][1]
+    messages = [(int(number), text) for number, _, text in _MESSAGE.findall(fence[2])]
+    prefix = request.messages[0][1]
     lists: dict[str, list[Any]] = {form.SEGMENTS: []}
     if messages:
-        places = [number for number, _ in messages]
-        lists[form.SEGMENTS] = [{form.TOPIC: "conversation", form.RANGES: [[place, place] for place in places]}]
-    if event_types := list(_types(rules, "# Event types")):
-        lists[form.EVENTS] = [_event(event_types[place % len(event_types)], number, text) for place, (number, text) in enumerate(messages)]
-    if entity_types := list(_types(rules, "# Entity types")):
+        lists[form.SEGMENTS] = [{form.TOPIC: "conversation", form.RANGES: [[number, number] for number, _ in messages]}]
+    if event_types := list(_types(prefix, "# Event types")):
+        lists[form.EVENTS] = [_event(event_types[index % len(event_types)], number, text) for index, (number, text) in enumerate(messages)]
+    if entity_types := list(_types(prefix, "# Entity types")):
         last = messages[-1:]
         lists[form.PATCHES] = [_patch(each, *message) for each in entity_types for message in last if not each.has_key]
     return form.encode_answer(lists)
 
 
-def _types(rules: str, heading: str) -> Iterator[_Type]:
+def _types(prefix: str, heading: str) -> Iterator[_Type]:
     """The types under a heading of the prompt's fixed part."""
-    _, _, under = rules.partition(f"\n{heading}\n")
+    _, _, under = prefix.partition(f"\n{heading}\n")
     current: _Type | None = None
     for line in under.splitlines():
         if not line or line.startswith("# "):

@@ -1,8 +1,8 @@
-"""A simulated LLM behind a real OpenAI-compatible HTTP server, for chaos tests and benchmarks: slow, failing and garbling as it is told to.
+"""A simulated LLM behind a real OpenAI-compatible HTTP server, for chaos tests and benchmarks. Its profile says how it fails.
 
-What a call sees is drawn from the seed, the prompt, and how often that prompt was asked: it does not depend on the order of calls.
+The outcome of a call is drawn from the seed, the prompt, and how often that prompt was sent before; the order of calls changes nothing.
 ``python -m loadtest.llm_simulator --port 0 --seed 7 --profile chaos`` prints its address as JSON and serves until it is stopped.
-``GET /stats`` counts what it was asked.
+``GET /stats`` counts its calls.
 """
 
 import argparse
@@ -20,15 +20,25 @@ from aiohttp import web
 
 from loadtest.answers import AnswerFunction, extraction_answer
 from loadtest.profiles import PROFILES, Plan, Profile, garbled, plan_call
-from loadtest.requests import Asked, PrefixCache, tokens_of
+from loadtest.requests import ChatRequest, PrefixCache, tokens_of
 from memory.tokens import estimate_tokens
 
-Planner = Callable[[Asked, int], Plan]
-"""What a call will see, from what is asked and how often the same prompt was asked before."""
+Planner = Callable[[ChatRequest, int], Plan]
+"""The outcome of a call, from its request and from how often the same prompt was sent before."""
 
 
 class LLMSimulator:
-    """The server. Use it as an async context manager."""
+    """The server. Use it as an async context manager; nothing listens before it is entered.
+
+    Args:
+        profile: How it behaves.
+        seed: Draws the outcome of each call.
+        answer: Makes the answer to a prompt.
+        planner: Decides the outcome of a call, instead of the profile's draw.
+        host: Address to listen on.
+        port: Port to listen on; 0: a free one.
+        model: The name it lists.
+    """
 
     def __init__(
         self,
@@ -41,18 +51,7 @@ class LLMSimulator:
         port: int = 0,
         model: str = "simulated",
     ) -> None:
-        """Nothing listens yet.
-
-        Args:
-            profile: How it behaves.
-            seed: Draws what each call sees.
-            answer: Makes the answer to a prompt.
-            planner: Decides what a call sees, instead of the profile's draw.
-            host: Address to listen on.
-            port: Port to listen on; 0: a free one.
-            model: The name it lists.
-        """
-        self.asked: list[Asked] = []
+        self.requests: list[ChatRequest] = []
         """Every request, in order."""
         self.outcomes: Counter[str] = Counter()
         self.peak_concurrency = 0
@@ -61,7 +60,7 @@ class LLMSimulator:
         self._answer = answer
         self._planner = planner or self._draw
         self._host, self._port, self._model = host, port, model
-        self._times_asked: Counter[str] = Counter()
+        self._prompt_counts: Counter[str] = Counter()
         self._prefixes = PrefixCache()
         self._running = 0
         self._tokens: Counter[str] = Counter()
@@ -101,11 +100,11 @@ class LLMSimulator:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    def _draw(self, asked: Asked, times: int) -> Plan:
-        return plan_call(self._profile, self._rng(asked, times, "plan"))
+    def _draw(self, chat: ChatRequest, earlier_calls: int) -> Plan:
+        return plan_call(self._profile, self._rng(chat, earlier_calls, "plan"))
 
-    def _rng(self, asked: Asked, times: int, purpose: str) -> Random:
-        return Random(f"{self._seed}/{asked.hash}/{times}/{purpose}")
+    def _rng(self, chat: ChatRequest, earlier_calls: int, purpose: str) -> Random:
+        return Random(f"{self._seed}/{chat.hash}/{earlier_calls}/{purpose}")
 
     async def _models(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": self._model, "object": "model", "owned_by": "varve", "created": 0}]})
@@ -113,8 +112,8 @@ class LLMSimulator:
     async def _stats(self, _: web.Request) -> web.Response:
         return web.json_response(
             {
-                "calls": len(self.asked),
-                "different_prompts": len(self._times_asked),
+                "calls": len(self.requests),
+                "different_prompts": len(self._prompt_counts),
                 "peak_concurrency": self.peak_concurrency,
                 "outcomes": dict(self.outcomes),
                 "tokens": dict(self._tokens),
@@ -122,17 +121,17 @@ class LLMSimulator:
         )
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
-        asked = Asked.read(await request.json())
-        self.asked.append(asked)
-        refusal = self._refusal(asked)
+        chat = ChatRequest.read(await request.json())
+        self.requests.append(chat)
+        refusal = self._refusal(chat)
         if refusal is not None:
             self.outcomes["400"] += 1
             return _error(400, refusal)
-        times = self._times_asked[asked.hash]
-        self._times_asked[asked.hash] += 1
-        plan = self._planner(asked, times)
-        crowd = self._profile.max_concurrent
-        if crowd is not None and self._running >= crowd:
+        earlier_calls = self._prompt_counts[chat.hash]
+        self._prompt_counts[chat.hash] += 1
+        plan = self._planner(chat, earlier_calls)
+        limit = self._profile.max_concurrent
+        if limit is not None and self._running >= limit:
             plan = Plan(status=429, retry_after_s=self._profile.retry_after_s)
         if plan.status != 200:
             self.outcomes[str(plan.status)] += 1
@@ -140,60 +139,60 @@ class LLMSimulator:
         self._running += 1
         self.peak_concurrency = max(self.peak_concurrency, self._running)
         try:
-            return await self._serve(request, asked, plan, self._rng(asked, times, "garble"))
+            return await self._serve(request, chat, plan, self._rng(chat, earlier_calls, "garble"))
         except (asyncio.CancelledError, ConnectionError):
             self.outcomes["hung_up"] += 1
             raise
         finally:
             self._running -= 1
 
-    def _refusal(self, asked: Asked) -> str | None:
-        profile, form = self._profile, (asked.body.get("response_format") or {}).get("type")
+    def _refusal(self, chat: ChatRequest) -> str | None:
+        profile, form = self._profile, (chat.body.get("response_format") or {}).get("type")
         if form == "json_schema" and not profile.json_schema:
             return "response_format of type 'json_schema' is not supported with this model"
         if form == "json_object" and not profile.json_object:
             return "'response_format' of type 'json_object' is not supported with this model"
-        if "stream_options" in asked.body and not profile.stream_options:
+        if "stream_options" in chat.body and not profile.stream_options:
             return "Unrecognized request argument supplied: stream_options"
-        if "max_tokens" in asked.body and not profile.max_tokens:
+        if "max_tokens" in chat.body and not profile.max_tokens:
             return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
         return None
 
-    async def _serve(self, request: web.Request, asked: Asked, plan: Plan, rng: Random) -> web.StreamResponse:
-        text = self._answer(asked)
+    async def _serve(self, request: web.Request, chat: ChatRequest, plan: Plan, rng: Random) -> web.StreamResponse:
+        text = self._answer(chat)
         if plan.garble is not None:
             text = garbled(text, plan.garble, rng)
         pieces, finish = tokens_of(text), "stop"
-        if asked.max_tokens is not None and len(pieces) > asked.max_tokens:
-            pieces, finish = pieces[: asked.max_tokens], "length"
-        prompt_tokens, completion_tokens = estimate_tokens(asked.prompt), len(pieces)
+        if chat.max_tokens is not None and len(pieces) > chat.max_tokens:
+            pieces, finish = pieces[: chat.max_tokens], "length"
+        prompt_tokens, completion_tokens = estimate_tokens(chat.prompt), len(pieces)
         usage = {
             "prompt_tokens": prompt_tokens,
             "completion_tokens": completion_tokens,
             "total_tokens": prompt_tokens + completion_tokens,
-            "prompt_tokens_details": {"cached_tokens": self._prefixes.cached_tokens(asked.prompt)},
+            "prompt_tokens_details": {"cached_tokens": self._prefixes.cached_tokens(chat.prompt)},
         }
         self._tokens.update(prompt=prompt_tokens, completion=completion_tokens)
         if plan.silent_after is None:
             await asyncio.sleep(plan.first_token_s)
-        if not asked.stream:
-            await self._until_given_up(plan.silent_after is not None)
+        if not chat.stream:
+            await self._hang_if(plan.silent_after is not None)
             await asyncio.sleep(plan.token_s * len(pieces))
             self.outcomes[finish] += 1
             choice = {"index": 0, "message": {"role": "assistant", "content": "".join(pieces)}, "finish_reason": finish}
             return web.json_response({**self._envelope("chat.completion"), "choices": [choice], "usage": usage})
-        return await self._stream(request, asked, plan, pieces, finish, usage)
+        return await self._stream(request, chat, plan, pieces, finish, usage)
 
     async def _stream(
-        self, request: web.Request, asked: Asked, plan: Plan, pieces: list[str], finish: str, usage: dict[str, Any]
+        self, request: web.Request, chat: ChatRequest, plan: Plan, pieces: list[str], finish: str, usage: dict[str, Any]
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         silent_at = None if plan.silent_after is None else int(plan.silent_after * len(pieces))
         cut_at = None if plan.cut_after is None else int(plan.cut_after * len(pieces))
-        for place, piece in enumerate(pieces):
-            await self._until_given_up(place == silent_at)
-            if place == cut_at and request.transport is not None:
+        for index, piece in enumerate(pieces):
+            await self._hang_if(index == silent_at)
+            if index == cut_at and request.transport is not None:
                 self.outcomes["cut"] += 1
                 request.transport.abort()
                 return response
@@ -201,7 +200,7 @@ class LLMSimulator:
             if plan.token_s:
                 await asyncio.sleep(plan.token_s)
         await self._send(response, [{"index": 0, "delta": {}, "finish_reason": finish}])
-        if asked.stream_usage:
+        if chat.stream_usage:
             await self._send(response, [], usage=usage)
         await response.write(b"data: [DONE]\n\n")
         self.outcomes[finish] += 1
@@ -212,9 +211,9 @@ class LLMSimulator:
         await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
 
     def _envelope(self, kind: str) -> dict[str, Any]:
-        return {"id": f"chatcmpl-{len(self.asked)}", "object": kind, "created": int(time.time()), "model": self._model}
+        return {"id": f"chatcmpl-{len(self.requests)}", "object": kind, "created": int(time.time()), "model": self._model}
 
-    async def _until_given_up(self, silent: bool) -> None:
+    async def _hang_if(self, silent: bool) -> None:
         if silent:
             await asyncio.Event().wait()
 

@@ -1,4 +1,4 @@
-"""How a simulated LLM behaves: what goes wrong how often, and what it can do."""
+"""How a simulated LLM behaves: what fails how often, and which request options it supports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -67,7 +67,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What one call will see."""
+    """The outcome of one call."""
 
     status: int = 200
     retry_after_s: float | None = None
@@ -81,7 +81,7 @@ class Plan:
 
 
 def plan_call(profile: Profile, rng: Random) -> Plan:
-    """Draws what a call will see."""
+    """Draws the outcome of a call."""
     first = profile.first_token_s * rng.lognormvariate(0.0, profile.first_token_spread)
     if _happens(profile.slow_heads, rng):
         first = profile.slow_head_s
@@ -102,17 +102,23 @@ def plan_call(profile: Profile, rng: Random) -> Plan:
 
 
 def garbled(text: str, kind: Garble, rng: Random) -> str:
-    """An answer gone wrong, as small models garble theirs."""
-    place = int(len(text) * rng.uniform(0.3, 0.9))
+    """An answer garbled as small models garble theirs.
+
+    Args:
+        text: The answer.
+        kind: How it is garbled.
+        rng: Draws where.
+    """
+    cut = int(len(text) * rng.uniform(0.3, 0.9))
     match kind:
         case "truncated":
-            return text[:place]
+            return text[:cut]
         case "broken":
-            return text[:place] + rng.choice((",,", '"', "}", "/* hm */", "\\")) + text[place:]
+            return text[:cut] + rng.choice((",,", '"', "}", "/* hm */", "\\")) + text[cut:]
         case "fenced":
             return f"Here is the JSON you asked for:\n```json\n{text}\n```\nI hope this helps!"
         case "looping":
-            return text[:place] + text[max(0, place - 40) : place] * 50
+            return text[:cut] + text[max(0, cut - 40) : cut] * 50
 
 
 def _happens(share: float, rng: Random) -> bool:

@@ -1,4 +1,4 @@
-"""What a simulated LLM was asked."""
+"""Requests to a simulated LLM, and what a provider's prefix cache would hold of their prompts."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from memory.tokens import estimate_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ChatRequest:
     """One chat completion request."""
 
     model: str
@@ -42,7 +42,7 @@ class Asked:
 
     @property
     def hash(self) -> str:
-        """Names the prompt."""
+        """SHA-256 of the prompt."""
         return sha256(self.prompt.encode()).hexdigest()
 
 
@@ -58,14 +58,14 @@ class PrefixCache:
     """Characters in a block."""
 
     def __init__(self) -> None:
-        self._seen: set[bytes] = set()
+        self._known_blocks: set[bytes] = set()
 
     def cached_tokens(self, prompt: str) -> int:
-        """Tokens of the prompt that were seen before, which is then seen itself."""
+        """Tokens at the prompt's beginning that an earlier prompt had too. Remembers this prompt for the next call."""
         digest, cached = sha256(), 0
         for start in range(0, len(prompt) - self.BLOCK + 1, self.BLOCK):
             digest.update(prompt[start : start + self.BLOCK].encode())
-            if digest.digest() in self._seen:
+            if digest.digest() in self._known_blocks:
                 cached = start + self.BLOCK
-            self._seen.add(digest.digest())
+            self._known_blocks.add(digest.digest())
         return estimate_tokens(prompt[:cached])

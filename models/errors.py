@@ -53,14 +53,6 @@ class InputTooLongError(InputRefusedError):
     """The model will not take so long a text; it may take the beginning of it."""
 
 
-class ModelAnswerError(ModelError):
-    """The answer cannot be used, and repair did not help. ``raw`` is its text, for the dead letter."""
-
-    def __init__(self, message: str, *, raw: str) -> None:
-        super().__init__(message)
-        self.raw = raw
-
-
 class BudgetExceededError(ModelError):
     """A tenant's hard budget is used up until ``retry_after`` seconds from now; with ``soft``, a call that can wait should wait so long.
 

@@ -5,27 +5,16 @@ from datetime import datetime
 from typing import Any, Final, cast
 
 import orjson
-from pydantic import JsonValue
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
-from memory.records import Extraction, Window
+from memory.records import Extraction, NotedEvent, Window
 from runtime.redis import redis_faults
 
 KEPT_WINDOWS: Final = 5
 """Windows of a session that are remembered."""
 KEPT_EVENTS: Final = 40
 """Events of one window that are remembered, the latest."""
-
-
-@dataclass(frozen=True, slots=True)
-class NotedEvent:
-    """An event, as far as it takes to tell whether another one repeats it."""
-
-    type: str
-    content: str
-    properties: dict[str, JsonValue]
-    event_time: datetime
 
 
 @dataclass(frozen=True, slots=True)

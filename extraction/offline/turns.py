@@ -6,7 +6,7 @@ from typing import Final
 
 from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER, shortened
 from extraction.drafts import Tally
-from extraction.echo_filter import is_recalled, without_recalled, without_recalled_result
+from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
 from extraction.offline.content_words import content_words, is_filler, only_asks
 from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.sentences import pieces_of, questions_of
@@ -54,10 +54,10 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Ta
     for place, (message, speaker) in enumerate(zip(messages, speakers, strict=True)):
         if message.role == "system":
             tally.drop("message", "system")
-        elif is_recalled(message, recalled):
+        elif is_echo(message, recalled):
             tally.drop("message", "recalled")
         else:
-            text = without_recalled(message.text, recalled).strip()
+            text = without_echoes(message.text, recalled).strip()
             if not text and message.tool_call is None:
                 tally.drop("message", "empty")
                 continue
@@ -65,7 +65,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Ta
             turns.append(
                 Turn(
                     place=place,
-                    message=without_recalled_result(message, recalled),
+                    message=without_echoes_in_result(message, recalled),
                     text=text,
                     speaker=speaker,
                     listener=next(iter(listeners)) if len(listeners) == 1 else None,

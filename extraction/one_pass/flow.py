@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from extraction.drafts import Draft
+from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.items import RawAnswer, gather
 from extraction.one_pass.answer.loops import ends_in_loop
@@ -16,7 +17,6 @@ from extraction.one_pass.answer.reading import Rules, read_answer
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits, cut
 from extraction.port import ExtractionContext
-from models.errors import ModelAnswerError
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 
 R = TypeVar("R")
@@ -57,7 +57,7 @@ def extraction_flow(task: Task) -> Flow[Draft]:
     The first request may wait for off-peak hours. Those behind it may not: what is begun is paid for, and is brought to its end.
 
     Raises:
-        ModelAnswerError: If neither the answer nor its repair can be used; carries the raw text of both.
+        UnusableAnswerError: If neither the answer nor its repair can be used; carries the raw text of both.
     """
     prompt = build_prompt(task.rules, task.context, task.limits)
     asked = prompt.messages()
@@ -80,7 +80,7 @@ def _repaired(task: Task, asked: tuple[ChatMessage, ...], bad: LLMAnswer, proble
     repaired = yield _request(task, (*asked, shown, ChatMessage("user", _REPAIR.format(problem=problem, advice=advice).rstrip())))
     draft, still = _judged(task, gather(repaired.text), repaired)
     if still:
-        raise ModelAnswerError(
+        raise UnusableAnswerError(
             f"the model's answer for window {task.rules.window.id} cannot be used ({problem}), nor can its repair ({still})",
             raw=f"{bad.text}\n--- repair ---\n{repaired.text}",
         )

@@ -1,5 +1,7 @@
 """What one extraction of a window gives: segments, events, patches, and what it cost."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from pydantic import Field, JsonValue
@@ -39,6 +41,16 @@ class Event(Record):
     """The evidence: the messages it rests on, best first."""
     extractor: str
     """``offline``, or ``llm:`` and the model's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotedEvent:
+    """An event of an earlier window, as far as it takes to tell whether another one repeats it. It travels through no topic."""
+
+    type: str
+    content: str
+    properties: dict[str, JsonValue]
+    event_time: datetime
 
 
 class EntityPatch(Value):

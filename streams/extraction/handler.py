@@ -3,13 +3,14 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
 from memory.errors import RecordError
 from memory.headers import origin_of
 from memory.keys import decode_key, encode_key
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
-from models.errors import BudgetExceededError, InputRefusedError, ModelAnswerError, ModelError, TransientModelError
+from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
@@ -93,7 +94,7 @@ class ExtractionHandler:
             extraction = await self._extract(window, schema, context)
         except BudgetExceededError as error:
             raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, is_try=False) from error
-        except ModelAnswerError as error:
+        except UnusableAnswerError as error:
             raise PoisonRecordError("bad_answer", str(error), raw_answer=error.raw) from error
         except TransientModelError as error:
             raise TransientError(str(error), dependency=error.dependency, retry_after=error.retry_after) from error
@@ -113,7 +114,7 @@ class ExtractionHandler:
         while True:
             try:
                 return await self._extractor.extract(window, schema, context)
-            except ModelAnswerError as error:
+            except UnusableAnswerError as error:
                 if context.attempt >= last:
                     raise
                 _log.warning("the model is asked anew", tenant=window.tenant, window=window.id, attempt=context.attempt, why=str(error))

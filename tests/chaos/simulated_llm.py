@@ -16,7 +16,7 @@ from typing import Any
 from extraction.one_pass.answer import form
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
-from loadtest.requests import Asked
+from loadtest.requests import ChatRequest
 from runtime.settings import ExtractionSettings
 from tests.chaos.utterances import fact_in, goal_in
 from varve.embedded.ports import HOST
@@ -44,7 +44,7 @@ class Answers:
         self._seed = seed
         self._attempts_refused: Counter[str] = Counter()
 
-    def answer(self, asked: Asked) -> str:
+    def answer(self, asked: ChatRequest) -> str:
         """What the model says."""
         messages = _shown_messages(asked)
         rng = Random(f"{self._seed}/{messages}/answer")
@@ -61,7 +61,7 @@ class Answers:
             return PROSE
         return whole.replace(_BETWEEN_ITEMS, rng.choice(_SLOPPY)) if is_sloppy else whole
 
-    def plan(self, asked: Asked, times: int) -> Plan:
+    def plan(self, asked: ChatRequest, times: int) -> Plan:
         """How the call fares that asks a prompt for the ``times``-th time, from 0."""
         rng = Random(f"{self._seed}/{asked.hash}/{times}/plan")
         slow = min(3.0, rng.lognormvariate(-3.0, 1.0))
@@ -83,7 +83,7 @@ class Answers:
         return Plan(first_token_s=slow)
 
 
-def right_answer(asked: Asked) -> str:
+def right_answer(asked: ChatRequest) -> str:
     """A complete answer: an event for each shown message that tells one, and a patch for each that tells a goal, in order."""
     lists: dict[str, list[Any]] = {form.SEGMENTS: [], form.EVENTS: [], form.PATCHES: []}
     for number, text in _MESSAGE.findall(_shown_messages(asked)):
@@ -113,13 +113,13 @@ def right_answer(asked: Asked) -> str:
     return form.encode_answer(lists)
 
 
-def _shown_messages(asked: Asked) -> str:
+def _shown_messages(asked: ChatRequest) -> str:
     """The numbered messages of a prompt, also where a continuation or repair is asked for."""
     found = (_MESSAGES.search(content) for role, content in asked.messages if role == "user")
     return next((each[2] for each in found if each is not None), "")
 
 
-def _shown_answer(asked: Asked) -> str | None:
+def _shown_answer(asked: ChatRequest) -> str | None:
     """The model's own words, which a continuation or repair is asked for."""
     return next((content for role, content in asked.messages if role == "assistant"), None)
 

@@ -1,18 +1,18 @@
 """The simulated LLM of the chaos runs is as stubborn as the dead letters need."""
 
-from loadtest.requests import Asked
+from loadtest.requests import ChatRequest
 from runtime.settings import ExtractionSettings
 from tests.chaos.simulated_llm import PROSE, Answers
 
 WINDOWS = 500
 
 
-def asked(window: int, shown: str | None = None) -> Asked:
+def asked(window: int, shown: str | None = None) -> ChatRequest:
     """What a window's prompt asks; with ``shown``, a repair of that answer."""
     turns = [{"role": "user", "content": f"<<<messages x\n[0] ann: it rained {window} times\nmessages x>>>\n"}]
     if shown is not None:
         turns += [{"role": "assistant", "content": shown}, {"role": "user", "content": "That answer cannot be used."}]
-    return Asked.read({"messages": turns})
+    return ChatRequest.read({"messages": turns})
 
 
 def fails(answers: Answers, window: int, garbled: str) -> bool:

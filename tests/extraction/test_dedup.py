@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from extraction.dedup import Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
 from extraction.drafts import EventDraft, Tally
 from extraction.statements import Statement, differ_in_fact, says_all_of
-from memory.records import Message
+from memory.records import Message, NotedEvent
 from models.embedding.port import Embedder
 from models.llm.port import LLMAnswer, LLMRequest
-from runtime.session_notes import NotedEvent
 from runtime.settings import ExtractionSettings
 
 DAY = datetime(2023, 5, 7, 12, tzinfo=UTC)

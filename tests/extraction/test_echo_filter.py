@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.echo_filter import is_recalled, without_recalled_result
+from extraction.echo_filter import is_echo, without_echoes_in_result
 from extraction.offline.extractor import OfflineExtractor
 from extraction.one_pass.answer.reading import Rules
 from extraction.one_pass.prompt.build import build_prompt
@@ -39,7 +39,7 @@ def called(result: Any, *, text: str = "", **fields: Any) -> Message:
 
 
 def left(message: Message) -> Any:
-    call = without_recalled_result(message, HASHES).tool_call
+    call = without_echoes_in_result(message, HASHES).tool_call
     assert call is not None
     return call.result
 
@@ -60,10 +60,10 @@ ECHOES = [
 
 @pytest.mark.parametrize("result", ECHOES)
 def test_a_result_that_is_nothing_but_memories_is_an_echo(result: Any) -> None:
-    assert is_recalled(called(result, success=True, duration_ms=4), HASHES)
-    assert is_recalled(called(result, text=OSLO), HASHES)
+    assert is_echo(called(result, success=True, duration_ms=4), HASHES)
+    assert is_echo(called(result, text=OSLO), HASHES)
     assert left(called(result)) is None
-    assert not is_recalled(called(result), frozenset())
+    assert not is_echo(called(result), frozenset())
 
 
 @pytest.mark.parametrize(
@@ -79,21 +79,21 @@ def test_a_result_that_is_nothing_but_memories_is_an_echo(result: Any) -> None:
 )
 def test_what_a_result_says_beside_memories_stays(result: Any, rest: Any) -> None:
     assert left(called(result)) == rest
-    assert not is_recalled(called(result), HASHES)
+    assert not is_echo(called(result), HASHES)
 
 
 @pytest.mark.parametrize("result", [None, "", "ok", [], {"ok": True, "weather": "rain"}, '{"a": [1, 2.50]}', "{no json", 7])
 def test_a_result_without_memories_stays_as_it_is(result: Any) -> None:
     message = called(result)
 
-    assert without_recalled_result(message, HASHES) is message
-    assert not is_recalled(message, HASHES)
+    assert without_echoes_in_result(message, HASHES) is message
+    assert not is_echo(message, HASHES)
 
 
 def test_an_echo_beside_news_is_no_echo_whole() -> None:
-    assert not is_recalled(called("It rains in Oslo.", text=OSLO), HASHES)
-    assert not is_recalled(called(ANSWER, text="Ann has moved again, to Rome."), HASHES)
-    assert not is_recalled(called(ANSWER, error="time-out"), HASHES)
+    assert not is_echo(called("It rains in Oslo.", text=OSLO), HASHES)
+    assert not is_echo(called(ANSWER, text="Ann has moved again, to Rome."), HASHES)
+    assert not is_echo(called(ANSWER, error="time-out"), HASHES)
 
 
 def test_deep_and_long_results_are_looked_into_within_bounds() -> None:
@@ -113,7 +113,7 @@ def test_no_result_keeps_a_memory(result: Any) -> None:
     rest = json.dumps(left(called(result)))
 
     assert OSLO not in rest
-    assert is_recalled(called(result), HASHES) <= (rest != json.dumps(result))
+    assert is_echo(called(result), HASHES) <= (rest != json.dumps(result))
 
 
 def test_the_prompt_shows_an_echo_unnumbered_and_short_and_news_without_the_echo(

@@ -8,9 +8,9 @@ import pytest
 
 from extraction.dedup import Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
 from extraction.drafts import EventDraft, Tally
+from memory.records import NotedEvent
 from models.embedding.port import Embedder
 from models.llm.port import LLMRequest
-from runtime.session_notes import NotedEvent
 from runtime.settings import ExtractionSettings
 
 MORNING = datetime(2023, 5, 7, 7, tzinfo=UTC)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import PROFILES, Garble, Plan, Profile, garbled, plan_call
-from loadtest.requests import Asked, PrefixCache, tokens_of
+from loadtest.requests import ChatRequest, PrefixCache, tokens_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,9 +50,9 @@ messages 12345678>>>
 Answer with the JSON object for these messages."""
 
 
-def asked(*contents: str, **body: object) -> Asked:
+def asked(*contents: str, **body: object) -> ChatRequest:
     roles = ("system", "user", "assistant", "user")
-    return Asked.read({"messages": [{"role": role, "content": text} for role, text in zip(roles, contents, strict=False)], **body})
+    return ChatRequest.read({"messages": [{"role": role, "content": text} for role, text in zip(roles, contents, strict=False)], **body})
 
 
 def test_every_numbered_message_is_an_event_and_the_last_one_a_patch() -> None:

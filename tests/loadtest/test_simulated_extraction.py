@@ -8,7 +8,7 @@ from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import limits_of
 from extraction.port import ExtractionContext
 from loadtest.answers import extraction_answer
-from loadtest.requests import Asked
+from loadtest.requests import ChatRequest
 from memory.records import Message, Window
 from memory.schema import sample_conversation, scenario, scenario_names
 from runtime.settings import ExtractionSettings
@@ -35,7 +35,7 @@ def test_every_message_becomes_one_valid_event(name: str) -> None:
     rules = Rules(window=window_of(name), schema=scenario(name))
     prompt = build_prompt(rules, ExtractionContext(), limits_of(ExtractionSettings()))
     body = {"messages": [{"role": each.role, "content": each.content} for each in prompt.messages()]}
-    draft = read_answer(gather(extraction_answer(Asked.read(body))), rules)
+    draft = read_answer(gather(extraction_answer(ChatRequest.read(body))), rules)
     assert draft.tally.as_dropped() == []
     assert [each.messages for each in draft.events] == [(place,) for place in range(len(rules.window.messages))]
     types = [each.name for each in rules.schema.event_types]

@@ -3,10 +3,10 @@ from datetime import UTC, datetime
 import pytest
 from redis.asyncio import Redis
 
-from memory.records import Event, Extraction, Message, Segment, Window
+from memory.records import Event, Extraction, Message, NotedEvent, Segment, Window
 from runtime.errors import RedisUnavailableError
 from runtime.redis import connect_redis
-from runtime.session_notes import KEPT_WINDOWS, NotedEvent, Notes, SessionNotes
+from runtime.session_notes import KEPT_WINDOWS, Notes, SessionNotes
 from runtime.settings import RedisSettings
 
 pytestmark = pytest.mark.integration

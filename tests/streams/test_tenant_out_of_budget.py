@@ -85,8 +85,8 @@ async def test_a_flood_that_waits_for_its_budget_holds_up_nobody_elses_partition
             async with asyncio.timeout(DEADLINE_S):
                 while (so_far := await extracted(settings)) != rich:
                     assert set(so_far) <= set(rich)
-            assert len(simulator.asked) == len(RICH)
+            assert len(simulator.requests) == len(RICH)
             grant(settings, None)
             await caught_up(settings, ["extraction"])
         assert await extracted(settings) == poor + rich
-        assert len(simulator.asked) == len(POOR) + len(RICH)
+        assert len(simulator.requests) == len(POOR) + len(RICH)

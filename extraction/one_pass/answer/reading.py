@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from extraction.bounds import LONGEST_CONTENT, LONGEST_KEYWORD, LONGEST_PATCH, LONGEST_TOPIC, MAX_EVIDENCE, MAX_ITEMS, MAX_KEYWORDS
 from extraction.drafts import Draft, EventDraft, Kind, PatchDraft, SegmentDraft, Tally
-from extraction.echo_filter import is_recalled
+from extraction.echo_filter import is_echo
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.coercion import as_indices, as_ranges, as_text, as_time, as_weight
 from extraction.one_pass.answer.items import RawAnswer
@@ -40,7 +40,7 @@ class Rules:
     def recalled_places(self) -> frozenset[int]:
         """The places of the window's messages that a recall put there."""
         messages = enumerate(self.window.messages)
-        return frozenset(place for place, message in messages if is_recalled(message, self.recalled_hashes))
+        return frozenset(place for place, message in messages if is_echo(message, self.recalled_hashes))
 
 
 def read_answer(raw: RawAnswer, rules: Rules) -> Draft:

@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from extraction.echo_filter import without_recalled, without_recalled_result
+from extraction.echo_filter import without_echoes, without_echoes_in_result
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.reading import Rules
 from extraction.one_pass.prompt.entity_view import field_lines, flat_text, head_of
@@ -136,8 +136,8 @@ def _speaker(message: Message) -> str:
 def _said(message: Message, rules: Rules, *, is_echo: bool) -> str:
     text = message.text
     if not is_echo:
-        text = without_recalled(text, rules.recalled_hashes)
-        message = without_recalled_result(message, rules.recalled_hashes)
+        text = without_echoes(text, rules.recalled_hashes)
+        message = without_echoes_in_result(message, rules.recalled_hashes)
     if message.tool_call is None:
         return text
     return f"{text} {_tool_call(message.tool_call)}".strip()

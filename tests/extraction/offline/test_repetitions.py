@@ -3,9 +3,8 @@
 from extraction.bounds import MAX_ITEMS
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
-from memory.records import Extraction
+from memory.records import Extraction, NotedEvent
 from memory.schema import scenario
-from runtime.session_notes import NotedEvent
 from tests.extraction.offline.windows import CountingEmbedder, window_of
 
 BREAD = "My brother Jonas bakes bread in Oslo."

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from extraction.drafts import Draft
+from extraction.errors import UnusableAnswerError
 from extraction.one_pass.flow import Task, extraction_flow
 from extraction.port import ExtractionContext
 from memory.records import Window
 from memory.tokens import estimate_tokens
-from models.errors import ModelAnswerError
 from models.llm.port import LLMAnswer, LLMRequest
 from tests.extraction.conftest import BuildTask, BuildWindow
 
@@ -145,7 +145,7 @@ def test_an_answer_of_no_use_is_repaired_once_with_the_fault_in_hand(task: Task,
 
 
 def test_an_answer_beyond_repair_carries_its_raw_text(task: Task, window: Window) -> None:
-    with pytest.raises(ModelAnswerError, match=window.id) as caught:
+    with pytest.raises(UnusableAnswerError, match=window.id) as caught:
         play(task, ["Never.", "Still not."])
 
     assert "Never." in caught.value.raw

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from extraction.assemble import build_extraction
 from extraction.drafts import Draft
+from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.items import gather
 from extraction.one_pass.answer.reading import Rules, read_answer
 from extraction.one_pass.flow import extraction_flow
 from memory.records import Extraction
 from memory.schema import MemorySchema, coerce_properties
-from models.errors import ModelAnswerError
 from models.llm.cache import prompt_hash
 from models.llm.port import LLMAnswer
 from tests.extraction.conftest import BuildTask, BuildWindow
@@ -128,7 +128,7 @@ def test_no_course_of_an_extraction_raises(
     flow = extraction_flow(task_of(window))
     draft: Draft | None = None
     request = next(flow)
-    with suppress(ModelAnswerError):
+    with suppress(UnusableAnswerError):
         try:
             for text, reason in zip((first, *texts[1:]), reasons, strict=True):
                 prompt_hash(request, model="m", max_tokens=500)

@@ -9,25 +9,25 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from extraction.build import build_extractor
+from extraction.errors import UnusableAnswerError
 from extraction.one_pass.prompt.view import prompt_view
 from extraction.port import ExtractionContext, Extractor
 from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
-from loadtest.requests import Asked
+from loadtest.requests import ChatRequest
 from memory.hashing import content_hash
 from memory.ids import event_id
-from memory.records import Extraction
+from memory.records import Extraction, NotedEvent
 from memory.schema import MemorySchema, sample_conversation, scenario, scenario_names
 from memory.tokens import estimate_tokens
 from models.embedding.port import Embedder, Embedding
-from models.errors import BudgetExceededError, InputRefusedError, ModelAnswerError
+from models.errors import BudgetExceededError, InputRefusedError
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
-from runtime.session_notes import NotedEvent
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from tests.extraction.conftest import BuildWindow, UsageList
 
-Say = Callable[[Asked], str]
+Say = Callable[[ChatRequest], str]
 
 
 @asynccontextmanager
@@ -47,7 +47,7 @@ async def extractor_over(
             await extractor.close()
 
 
-def is_about_pairs(asked: Asked) -> bool:
+def is_about_pairs(asked: ChatRequest) -> bool:
     return asked.messages[-1][1].startswith("<<<pairs")
 
 
@@ -70,9 +70,9 @@ async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, 
     assert extraction.window_end == window.messages[1].event_time
     (usage,) = extraction.usage
     assert (usage.tenant, usage.purpose, usage.subject, usage.calls) == ("acme", "extraction", window.id, 1)
-    assert usage.prompt_tokens == estimate_tokens(simulator.asked[0].prompt)
-    assert len(simulator.asked) == 1
-    assert simulator.asked[0].schema is not None
+    assert usage.prompt_tokens == estimate_tokens(simulator.requests[0].prompt)
+    assert len(simulator.requests) == 1
+    assert simulator.requests[0].schema is not None
 
 
 @pytest.mark.parametrize("name", scenario_names())
@@ -97,7 +97,7 @@ async def test_the_same_window_gives_the_same_memories(embedder: Embedder, schem
         second = await extractor.extract(window, schema, ExtractionContext())
 
     assert first.model_copy(update={"usage": []}) == second.model_copy(update={"usage": []})
-    assert len(simulator.asked) == len(first.usage) + len(second.usage)
+    assert len(simulator.requests) == len(first.usage) + len(second.usage)
 
 
 async def test_repetitions_become_one_and_only_doubtful_ones_are_asked_about(
@@ -115,7 +115,7 @@ async def test_repetitions_become_one_and_only_doubtful_ones_are_asked_about(
     async with extractor_over(saying(*contents, same=[0]), embedder) as (extractor, simulator):
         extraction = await extractor.extract(window, schema, ExtractionContext())
 
-    pairs = simulator.asked[1].messages[-1][1].splitlines()[1:-1]
+    pairs = simulator.requests[1].messages[-1][1].splitlines()[1:-1]
     assert pairs == ["[0] A: Bob has adopted a dog called Rex. | B: Bob adopted a dog named Rex."]
     assert [event.content for event in extraction.events] == [contents[0], contents[2], contents[4], contents[5]]
     assert [event.message_ids for event in extraction.events[:2]] == [["m0", "m1"], ["m2", "m3"]]
@@ -128,7 +128,7 @@ async def test_a_doubt_that_nobody_can_resolve_keeps_both(embedder: Embedder, sc
     async with extractor_over(saying(*contents), embedder, longest_answer=150, hard_tokens=1450) as (extractor, simulator):
         first = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
 
-    assert len(simulator.asked) == 1
+    assert len(simulator.requests) == 1
     assert [event.content for event in first.events] == list(contents)
 
 
@@ -170,11 +170,11 @@ async def test_what_the_session_laid_down_is_not_laid_down_again(embedder: Embed
 
 async def test_an_answer_beyond_repair_carries_its_raw_text(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
     async with extractor_over(lambda _: "I would rather not.", embedder) as (extractor, simulator):
-        with pytest.raises(ModelAnswerError) as caught:
+        with pytest.raises(UnusableAnswerError) as caught:
             await extractor.extract(window_of("Hi"), schema, ExtractionContext())
 
     assert "I would rather not." in caught.value.raw
-    assert len(simulator.asked) == 2
+    assert len(simulator.requests) == 2
 
 
 async def test_an_answer_cut_off_at_the_token_limit_is_continued(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
@@ -183,7 +183,7 @@ async def test_an_answer_cut_off_at_the_token_limit_is_continued(embedder: Embed
     )
     events = [{"type": "life_event", "msgs": [place], "content": content} for place, content in enumerate(contents)]
 
-    def say(asked: Asked) -> str:
+    def say(asked: ChatRequest) -> str:
         rest = events if len(asked.messages) == 2 else events[len(json.loads(asked.messages[2][1])["events"]) :]
         return json.dumps({"segments": [], "events": rest, "patches": []})
 
@@ -204,7 +204,7 @@ async def test_an_answer_that_loops_is_hung_up_on_and_what_came_before_is_kept(
 
     assert [event.content for event in extraction.events] == ["Alice moved to Oslo."]
     assert [(each.what, each.reason) for each in extraction.dropped] == [("event", "truncated")]
-    assert len(simulator.asked) == 1
+    assert len(simulator.requests) == 1
     (usage,) = extraction.usage
     assert usage.completion_tokens < 500
 
@@ -218,7 +218,7 @@ async def test_an_answer_that_only_loops_is_asked_for_again_shorter(
         extraction = await extractor.extract(window_of("I moved to Oslo."), schema, ExtractionContext())
 
     assert [event.content for event in extraction.events] == ["Alice moved to Oslo."]
-    assert "Be shorter" in simulator.asked[1].messages[-1][1]
+    assert "Be shorter" in simulator.requests[1].messages[-1][1]
     assert sum(each.completion_tokens for each in extraction.usage) < 500
 
 
@@ -229,10 +229,10 @@ async def test_beyond_the_budget_a_window_waits_or_is_extracted_offline(
     async with extractor_over(extraction_answer, embedder, hard_tokens=10) as (extractor, simulator):
         with pytest.raises(BudgetExceededError):
             await extractor.extract(window, schema, ExtractionContext())
-        assert simulator.asked == []
+        assert simulator.requests == []
     async with extractor_over(extraction_answer, embedder, hard_tokens=10, policy="offline") as (extractor, simulator):
         extraction = await extractor.extract(window, schema, ExtractionContext())
-        assert simulator.asked == []
+        assert simulator.requests == []
 
     assert extraction.extractor == "offline"
     assert {event.extractor for event in extraction.events} == {"offline"}

@@ -35,36 +35,36 @@ class TestAnswerCache:
         assert (first.from_cache, again.from_cache) == (False, True)
         assert (again.text, again.usage) == (first.text, first.usage)
         assert [piece async for piece in llm.stream(ask())] == ["once"]
-        assert len(endpoint.asked) == len(usages.records) == 1
+        assert len(endpoint.requests) == len(usages.records) == 1
 
     async def test_tenant_schema_length_and_attempt_separate_questions(self, serve, llm_of, ask) -> None:
         endpoint = await serve()
         llm = llm_of(endpoint)
         for request in (ask(), ask(tenant="other"), ask(json_schema={"type": "object"}), ask(max_tokens=5), ask(attempt=1), ask("other")):
             assert not (await llm.complete(request)).from_cache
-        assert len(endpoint.asked) == 6
+        assert len(endpoint.requests) == 6
 
     async def test_concurrent_equal_questions_share_one_call(self, serve, llm_of, ask, usages) -> None:
         endpoint = await serve(Plan(first_token_s=0.1))
         llm = llm_of(endpoint)
         answers = await asyncio.gather(*(llm.complete(ask()) for _ in range(5)))
         assert {each.text for each in answers} == {"yes"}
-        assert len(endpoint.asked) == len(usages.records) == 1
+        assert len(endpoint.requests) == len(usages.records) == 1
 
     async def test_a_cancelled_caller_does_not_cancel_the_others(self, serve, until, llm_of, ask) -> None:
         endpoint = await serve(Plan(first_token_s=0.2))
         llm = llm_of(endpoint)
         impatient, patient = asyncio.create_task(llm.complete(ask())), asyncio.create_task(llm.complete(ask()))
-        await until(lambda: len(endpoint.asked) == 1, "the call is out")
+        await until(lambda: len(endpoint.requests) == 1, "the call is out")
         impatient.cancel()
         assert (await patient).text == "yes"
-        assert len(endpoint.asked) == 1
+        assert len(endpoint.requests) == 1
 
     async def test_a_call_is_cancelled_with_its_last_caller(self, serve, until, llm_of, ask, usages) -> None:
         endpoint = await serve(HANGS, WELL)
         llm = llm_of(endpoint, concurrency=1, queue_timeout_s=5)
         caller = asyncio.create_task(llm.complete(ask()))
-        await until(lambda: len(endpoint.asked) == 1, "the call is out")
+        await until(lambda: len(endpoint.requests) == 1, "the call is out")
         caller.cancel()
         with pytest.raises(asyncio.CancelledError):
             await caller
@@ -165,7 +165,7 @@ class TestBudget:
         llm = llm_of(first, second, price_table=prices, budget=BudgetSettings(hard_cost=1))
         with pytest.raises(BudgetExceededError, match="500") as refused:
             await llm.complete(ask())
-        assert (len(first.asked), second.asked, usages.records) == (1, [], [])
+        assert (len(first.requests), second.requests, usages.records) == (1, [], [])
         assert not refused.value.offline, "the first endpoint is worth waiting for"
 
     async def test_a_budget_is_waited_for_during_an_outage(self, serve, llm_of, ask) -> None:
@@ -185,7 +185,7 @@ class TestBudget:
         first, second = await serve(Plan(first_token_s=0.3), answer="slow but sure"), await serve()
         llm = llm_of(first, second, hedge_after_s=0.05, budget=BudgetSettings(hard_tokens=300))
         assert (await llm.complete(ask())).text == "slow but sure"
-        assert (len(first.asked), second.asked) == (1, [])
+        assert (len(first.requests), second.requests) == (1, [])
 
     async def test_a_failed_call_releases_its_reservation(self, serve, llm_of, ask) -> None:
         first, second = await serve(FAILS), await serve()

@@ -35,7 +35,7 @@ class TestFallback:
     async def test_a_healthy_first_endpoint_is_called_alone(self, serve, llm_of, ask) -> None:
         first, second = await serve(), await serve()
         assert (await llm_of(first, second).complete(ask())).model == "simulated"
-        assert second.asked == []
+        assert second.requests == []
 
     async def test_a_broken_answer_falls_back_and_both_are_booked(self, serve, llm_of, ask, usages) -> None:
         first, second = await serve(Plan(cut_after=0.5), answer="word " * 20), await serve(answer="whole")
@@ -66,7 +66,7 @@ class TestFallback:
             base_url=second.base_url, model="fallback", max_completion_tokens=50, temperature=0.7, response_format="none"
         )
         await llm_of(first, fallbacks=(own,), temperature=0.2).complete(ask(json_schema={"type": "object"}))
-        (asked,), (again,) = first.asked, second.asked
+        (asked,), (again,) = first.requests, second.requests
         assert (asked.max_tokens, asked.body["temperature"], asked.schema) == (200, 0.2, {"type": "object"})
         assert (again.max_tokens, again.body["temperature"], again.schema) == (50, 0.7, None)
 
@@ -82,19 +82,19 @@ class TestHedge:
     async def test_no_hedge_when_the_first_token_is_early(self, serve, llm_of, ask) -> None:
         first, second = await serve(), await serve()
         assert (await llm_of(first, second, hedge_after_s=5).complete(ask())).model == "simulated"
-        assert second.asked == []
+        assert second.requests == []
 
     async def test_a_failed_hedge_leaves_the_first_call_running(self, serve, llm_of, ask) -> None:
         first, second = await serve(Plan(first_token_s=0.5), answer="slow but sure"), await serve(FAILS)
         assert (await llm_of(first, second, hedge_after_s=0.05).complete(ask())).text == "slow but sure"
-        assert len(second.asked) == 1
+        assert len(second.requests) == 1
 
     async def test_hedged_calls_release_their_leases(self, serve, llm_of, ask) -> None:
         first, second = await serve(HANGS, HANGS, WELL), await serve()
         llm = llm_of(first, second, hedge_after_s=0.05, concurrency=1, queue_timeout_s=5)
         for number in range(3):
             await llm.complete(ask(str(number)))
-        assert len(first.asked) == 3
+        assert len(first.requests) == 3
 
 
 class TestBreaker:
@@ -103,8 +103,8 @@ class TestBreaker:
         llm = llm_of(first, second, delivery=DeliverySettings(breaker_failures=2, breaker_reset_s=60))
         for number in range(5):
             await llm.complete(ask(str(number)))
-        assert len(first.asked) == 2
-        assert len(second.asked) == 5
+        assert len(first.requests) == 2
+        assert len(second.requests) == 5
 
     async def test_a_breaker_closes_after_a_good_trial(self, serve, llm_of, ask) -> None:
         first = await serve(FAILS, WELL)

@@ -62,7 +62,7 @@ async def test_capabilities_are_discovered_once(llm_of, ask) -> None:
         await llm.complete(ask("two", json_schema=SCHEMA))
         assert refused == 3
         assert simulator.outcomes["400"] == refused, "what was found out is remembered"
-        body = simulator.asked[-1].body
+        body = simulator.requests[-1].body
         assert body["response_format"] == {"type": "json_object"}
         assert "stream_options" not in body
         assert body["max_completion_tokens"] == 200
@@ -72,7 +72,7 @@ async def test_concurrent_refusals_downgrade_once(llm_of, ask) -> None:
     async with LLMSimulator(profile=Profile(json_schema=False), answer=lambda _: "{}") as simulator:
         llm = llm_of(simulator)
         await asyncio.gather(*(llm.complete(ask(str(number), json_schema=SCHEMA)) for number in range(8)))
-        forms = Counter(each.body["response_format"]["type"] for each in simulator.asked)
+        forms = Counter(each.body["response_format"]["type"] for each in simulator.requests)
         assert forms["json_object"] == 8
         assert forms.keys() == {"json_schema", "json_object"}
 
@@ -88,7 +88,7 @@ async def test_missing_usage_is_estimated(llm_of, ask, usages) -> None:
 async def test_the_configured_response_format_is_sent(llm_of, ask, form: str) -> None:
     async with answering("{}") as simulator:
         await llm_of(simulator, response_format=form).complete(ask(json_schema=SCHEMA))
-        assert simulator.asked[0].body.get("response_format", {"type": "none"})["type"] == form
+        assert simulator.requests[0].body.get("response_format", {"type": "none"})["type"] == form
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ async def test_statuses_map_to_transient_or_permanent_errors(llm_of, ask, status
     async with failing(status) as simulator:
         with pytest.raises(expected, match=str(status)):
             await llm_of(simulator).complete(ask())
-        assert len(simulator.asked) == 1, "retrying is the caller's"
+        assert len(simulator.requests) == 1, "retrying is the caller's"
     assert usages.records == [], "a refused call costs nothing"
 
 
@@ -120,7 +120,7 @@ async def test_retry_after_is_reported_and_obeyed(llm_of, ask) -> None:
         with pytest.raises(TransientModelError) as held_back:
             await llm.complete(ask())
         assert 25 < (held_back.value.retry_after or 0) <= 30
-        assert len(simulator.asked) == 1, "nobody asks before the time is over"
+        assert len(simulator.requests) == 1, "nobody asks before the time is over"
 
 
 @pytest.mark.parametrize(("silent_after", "what"), [(0.0, "first token"), (0.5, "whole answer")])

@@ -61,4 +61,4 @@ async def test_an_unreadable_cached_value_is_a_miss(serve, llm_of, ask, redis: R
     first, again = await llm.complete(ask()), await llm.complete(ask())
 
     assert (first.text, first.from_cache, again.text, again.from_cache) == ("yes", False, "yes", True)
-    assert len(endpoint.asked) == 1
+    assert len(endpoint.requests) == 1

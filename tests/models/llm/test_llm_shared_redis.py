@@ -152,7 +152,7 @@ class TestAnswerCacheAndBudget:
         first = await llm_of(endpoint, redis=redis, prefix=prefix).complete(ask())
         again = await llm_of(endpoint, redis=redis, prefix=prefix).complete(ask())
         assert (again.text, again.usage, again.from_cache) == ("once", first.usage, True)
-        assert len(endpoint.asked) == len(usages.records) == 1
+        assert len(endpoint.requests) == len(usages.records) == 1
 
     async def test_a_cached_answer_has_a_ttl(self, serve, llm_of, ask, redis, prefix) -> None:
         endpoint = await serve()

@@ -30,7 +30,7 @@ async def test_a_lone_surrogate_is_replaced_and_the_answer_cached(llm_of, ask) -
 async def test_a_question_with_a_surrogate_can_be_sent(llm_of, ask, serve) -> None:
     endpoint = await serve()
     assert (await llm_of(endpoint).complete(ask("Who is \ud83d?"))).text == "yes"
-    assert endpoint.asked[0].messages[-1] == ("user", "Who is \ufffd?")
+    assert endpoint.requests[0].messages[-1] == ("user", "Who is \ufffd?")
 
 
 async def test_an_answer_with_a_surrogate_is_cached(ask) -> None:

@@ -8,13 +8,13 @@ import orjson
 import pytest
 from structlog.testing import capture_logs
 
+from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext
 from loadtest.answers import extraction_answer
-from loadtest.requests import Asked
+from loadtest.requests import ChatRequest
 from memory.headers import ORIGIN
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
-from models.errors import ModelAnswerError
 from runtime.clocks import ManualClock
 from runtime.errors import TenantsFileError
 from runtime.settings import BudgetSettings, LLMSettings, Settings
@@ -37,7 +37,7 @@ class AnsweringAtLast(ScriptedExtractor):
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         given = await super().extract(window, schema, context)
         if len(self.contexts) <= self.bad_answers:
-            raise ModelAnswerError("no JSON", raw=f"answer {context.attempt}")
+            raise UnusableAnswerError("no JSON", raw=f"answer {context.attempt}")
         return given
 
     @property
@@ -82,7 +82,7 @@ async def test_a_window_that_comes_again_pays_for_no_attempt_twice(settings: Set
             with pytest.raises(PoisonRecordError) as poison:
                 await stage.handle(window_record())
             assert "I would rather not." in (poison.value.raw_answer or "")
-    assert len(simulator.asked) == 2 * settings.extraction.attempts, "an answer and its repair, each attempt"
+    assert len(simulator.requests) == 2 * settings.extraction.attempts, "an answer and its repair, each attempt"
 
 
 @pytest.mark.parametrize("policy", ["wait", "offline"])
@@ -97,21 +97,21 @@ async def test_past_the_soft_budget_a_window_waits_for_off_peak_hours_whatever_t
         with pytest.raises(TransientError) as deferred:
             await stage.handle(window_record(text="hello"))
         assert (deferred.value.dependency, deferred.value.retry_after, deferred.value.is_try) == ("budget", 10 * 3600, False)
-        assert len(simulator.asked) == 1
+        assert len(simulator.requests) == 1
         clock.advance(timedelta(hours=10))
         (later,) = await stage.handle(window_record(text="hello"))
-        assert len(simulator.asked) == 2
+        assert len(simulator.requests) == 2
     assert [Extraction.from_json(each.value or b"").extractor for each in (within, later)] == ["llm:simulated"] * 2
 
 
 async def test_what_was_begun_within_the_soft_budget_is_brought_to_its_end(settings: Settings, tenants: TenantDirectory) -> None:
-    def repaired(asked: Asked) -> str:
+    def repaired(asked: ChatRequest) -> str:
         return "I would rather not." if len(asked.messages) == 2 else extraction_answer(asked)
 
     budget, clock = BudgetSettings(soft_tokens=0, off_peak_start_hour=22), ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
     async with llm_extractor(settings, repaired, budget=budget, clock=clock) as (extractor, simulator):
         assert len(await handler(settings, tenants, extractor).handle(window_record())) == 1
-    assert len(simulator.asked) == 2
+    assert len(simulator.requests) == 2
 
 
 def with_own_budget(settings: Settings, **budget: object) -> TenantDirectory:
@@ -128,7 +128,7 @@ async def test_a_tenants_own_budget_and_policy_hold_for_its_windows_alone(settin
     budgets = TenantBudgets(tenants=tenants, settings=settings)
     async with llm_extractor(settings, extraction_answer, budget_of=budgets.of) as (extractor, simulator):
         (beyond,) = await handler(settings, tenants, extractor).handle(window_record())
-    assert simulator.asked == []
+    assert simulator.requests == []
     assert Extraction.from_json(beyond.value or b"").extractor == "offline"
     assert budgets.of("nobody") == settings.budget
 

@@ -7,17 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from extraction.errors import UnusableAnswerError
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext, Extractor
 from memory.keys import decode_key
-from memory.records import Dropped, Extraction, Segment, Window
+from memory.records import Dropped, Extraction, NotedEvent, Segment, Window
 from memory.schema import MemorySchema
 from models.embedding.embedder import BatchedEmbedder
 from models.embedding.port import Embedding
 from models.errors import (
     BudgetExceededError,
     InputRefusedError,
-    ModelAnswerError,
     ModelConfigurationError,
     ModelError,
     OverloadedError,
@@ -29,7 +29,7 @@ from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
 from runtime.recall_echoes import RecallEchoes
 from runtime.redis import connect_redis
-from runtime.session_notes import NotedEvent, SessionNotes
+from runtime.session_notes import SessionNotes
 from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
@@ -150,7 +150,7 @@ async def test_a_window_that_an_extractor_cannot_do_without_its_embeddings_is_po
 
 
 async def test_an_answer_beyond_repair_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
-    extractor = ScriptedExtractor(ModelAnswerError("no JSON", raw="Sure! Here is"))
+    extractor = ScriptedExtractor(UnusableAnswerError("no JSON", raw="Sure! Here is"))
     with pytest.raises(PoisonRecordError) as poison:
         await handler(settings, tenants, extractor).handle(window_record())
     assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "Sure! Here is")
@@ -202,7 +202,7 @@ async def test_a_window_is_told_what_those_before_it_gave_and_tells_the_next(
 
 
 @pytest.mark.integration
-async def test_what_is_recalled_after_a_window_closed_is_no_echo_in_it_however_late_it_is_extracted(
+async def test_what_is_echo_after_a_window_closed_is_no_echo_in_it_however_late_it_is_extracted(
     settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
 ) -> None:
     extractor = ScriptedExtractor()
