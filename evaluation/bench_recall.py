@@ -29,8 +29,8 @@ from retrieval.errors import StoreUnavailableError
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.edge.shard import Shard
 from retrieval.stores.points import memory_of
-from retrieval.stores.port import Point, RecallQuery, Scored, TenantScope
-from retrieval.stores.queries import plan_of
+from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.query_plan import plan_query
 
 DIMENSION = 384
 MODEL = "random"
@@ -114,7 +114,7 @@ async def fill(store: EdgeStore, memories: RandomMemories, count: int) -> float:
     return seconds
 
 
-async def latencies(queries: list[RecallQuery], recall: Callable[[RecallQuery], Awaitable[list[Scored]]]) -> list[float]:
+async def latencies(queries: list[RecallQuery], recall: Callable[[RecallQuery], Awaitable[list[ScoredMemory]]]) -> list[float]:
     """Milliseconds of each query, one after another, after a tenth of them as a warm-up."""
     for query in queries[: len(queries) // 10]:
         await recall(query)
@@ -127,11 +127,12 @@ async def latencies(queries: list[RecallQuery], recall: Callable[[RecallQuery], 
     return taken
 
 
-def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[Scored]]]:
-    """The same request to the shard itself: what the engine and the records cost without the socket."""
+def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[ScoredMemory]]]:
+    """The same query to the shard itself: the cost of the engine and of reading records, without the socket."""
 
-    async def recall(query: RecallQuery) -> list[Scored]:
-        return [Scored(memory_of(each.record), each.score, each.parts) for each in shard.recall(plan_of(query), explain=query.explain)]
+    async def recall(query: RecallQuery) -> list[ScoredMemory]:
+        records = shard.recall(plan_query(query), explain=query.explain)
+        return [ScoredMemory(memory_of(each.record), each.score, each.parts) for each in records]
 
     return recall
 

@@ -1,4 +1,4 @@
-"""What goes wrong between Varve and its stores."""
+"""Errors of the vector store and its owner process."""
 
 from memory.errors import VarveError
 
@@ -8,12 +8,20 @@ class RetrievalError(VarveError):
 
 
 class StoreUnavailableError(RetrievalError):
-    """The vector store does not answer; it may pass by itself."""
+    """The vector store does not answer. A later try may succeed."""
+
+
+class CollectionMissingError(StoreUnavailableError):
+    """The collection was not created yet, or is being rebuilt."""
 
 
 class StoreRejectedError(RetrievalError):
-    """The vector store, or the check before it, refuses the request: it will not pass by itself."""
+    """The vector store, or the check before it, refuses the request. The same request will always be refused."""
 
 
 class ModelMismatchError(StoreRejectedError):
     """The store's points were made by another embedding model, or have another dimension."""
+
+
+class OwnershipError(RetrievalError):
+    """The folder or the socket of an Edge shard belongs to another process, or cannot be used."""

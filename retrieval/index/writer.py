@@ -1,4 +1,4 @@
-"""Keeps the vector store what the change feed says it is."""
+"""Applies the change feed to the vector store."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -10,47 +10,46 @@ from retrieval.stores.port import MemoryStore, Point, TenantScope
 
 
 class IndexWriter:
-    """Writes batches of changes. What :meth:`write` returned from is durable, and writing it again changes nothing."""
+    """Writes batches of changes durably and idempotently. The first write prepares the store for the embedder's model.
+
+    Args:
+        store: The store to write to.
+        embedder: Makes the vectors. It caches, so that a content it has embedded lately costs nothing.
+    """
 
     def __init__(self, *, store: MemoryStore, embedder: Embedder) -> None:
-        """Writes into a store that is prepared for the embedder's model with the first write.
-
-        Args:
-            store: Where to.
-            embedder: Makes the vectors; a content that it has seen lately costs nothing again.
-        """
         self._store = store
         self._embedder = embedder
         self._prepared = False
 
     async def write(self, changes: Sequence[MemoryChange], *, before_writing: Callable[[], None] = lambda: None) -> None:
-        """Applies changes in their order: of several changes of one memory only the last is written.
+        """Applies changes. Of several changes of one memory only the last is written.
 
         Args:
-            changes: As they lie in the feed, which keeps the changes of one memory in order.
-            before_writing: Called before each request to the store; what it raises is raised, and nothing more is written. Embedding
-                takes its time, and meanwhile another writer may have been given what these changes are of, and have written newer ones.
+            changes: In the order of the feed, which keeps the changes of one memory in order.
+            before_writing: A fencing check, called before each request to the store. If it raises, nothing more is written. Embedding
+                takes time, and another writer may have taken over the partition meanwhile and written newer changes.
 
         Raises:
-            StoreUnavailableError: The store is away: write the same changes again later.
-            StoreRejectedError: The store will never take one of them, or the model is not the store's; nothing is known to be written.
+            StoreUnavailableError: If the store does not answer. Write the same changes again later.
+            StoreRejectedError: If the store refuses one of them, or has another model. Some of the others may be written.
             models.errors.ModelError: What the embedder raised.
         """
         latest = {(change.tenant, change.memory_id): change for change in changes}
         for change in latest.values():
             _check(change)
         memories = [change.memory for change in latest.values() if change.op == "upsert" and change.memory is not None]
-        points = await self._embedded(memories)
+        points = await self._embed(memories)
         try:
             await self._prepare()
             if points:
                 before_writing()
                 await self._store.upsert(points)
-            for tenant, ids in _tombstones(latest.values()).items():
+            for tenant, ids in _tombstoned_ids(latest.values()).items():
                 before_writing()
                 await self._store.delete(TenantScope(tenant), ids)
         except StoreUnavailableError:
-            # It may have been dropped for a rebuild: the next try makes it anew.
+            # It may have been dropped for a rebuild: the next write creates it again.
             self._prepared = False
             raise
 
@@ -59,7 +58,7 @@ class IndexWriter:
             await self._store.prepare(model=self._embedder.name, dimension=self._embedder.dimension)
             self._prepared = True
 
-    async def _embedded(self, memories: Sequence[Memory]) -> list[Point]:
+    async def _embed(self, memories: Sequence[Memory]) -> list[Point]:
         contents = list(dict.fromkeys(memory.content for memory in memories))
         if not contents:
             return []
@@ -79,7 +78,7 @@ def _check(change: MemoryChange) -> None:
         )
 
 
-def _tombstones(changes: Iterable[MemoryChange]) -> dict[str, list[str]]:
+def _tombstoned_ids(changes: Iterable[MemoryChange]) -> dict[str, list[str]]:
     by_tenant: dict[str, list[str]] = defaultdict(list)
     for change in changes:
         if change.op == "tombstone":

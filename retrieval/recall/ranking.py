@@ -14,9 +14,9 @@ class Weights:
     time: float = 0.0
     business: float = 0.0
     freshness_window_s: float = 86400.0
-    """Memories this young have S_time = 1."""
+    """Memories of at most this age have S_time = 1."""
     half_life_s: float = 30 * 86400.0
-    """Behind the window S_time halves in this time, in seconds."""
+    """Beyond the window S_time halves in this time, in seconds."""
 
     def __post_init__(self) -> None:
         if self.time < 0 or self.business < 0 or self.time + self.business > 1:
@@ -29,7 +29,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class FinalScore:
-    """A final score and what it is made of."""
+    """A final score and its parts."""
 
     final: float
     origin: float
@@ -45,9 +45,9 @@ def final_score(
     Args:
         memory: The memory.
         origin: S_origin in [0, 1], from the store.
-        now: The time that its age is counted to.
-        weights: How much time and business count.
-        type_weights: Type-level importance in [0, 1] by event or entity type; a type that is not named weighs 1.
+        now: The time at which the memory's age is taken.
+        weights: The weights of time and business.
+        type_weights: Type-level importance in [0, 1] by event or entity type; other types weigh 1.
     """
     time = temporal_score((now - memory.event_time).total_seconds(), weights)
     business = business_score(memory, type_weights or {})
@@ -56,7 +56,7 @@ def final_score(
 
 
 def temporal_score(age_s: float, weights: Weights) -> float:
-    """S_time: 1 within the freshness window (and for what lies ahead), behind it exponential decay, fast at first and then slow."""
+    """S_time: 1 within the freshness window and for times ahead, beyond it exponential decay, fast at first and then slow."""
     beyond = max(0.0, age_s - weights.freshness_window_s)
     return float(2.0 ** (-beyond / weights.half_life_s))
 

@@ -1,50 +1,50 @@
-"""The primary path of a recall (VikingMem 3.3): hybrid search in one request to the store, then time, importance and repetitions."""
+"""The primary path of a recall (VikingMem 3.3): hybrid search in one request to the store, then weights and deduplication."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
-from retrieval.recall.joint_query import embed_together
+from retrieval.recall.deduplication import deduplicate
+from retrieval.recall.query_embedding import embed_query_texts
 from retrieval.recall.ranking import Weights, final_score
-from retrieval.recall.repetition import RepetitionKey, is_newer, repetition_key
-from retrieval.recall.request import Recalled, RecallRequest, RecallResult
-from retrieval.stores.port import MemoryStore, RecallQuery, Scored, TenantScope
+from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
+from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
 from runtime.settings import RecallSettings
 
-SPARE = 8
-"""Results asked for beyond the limit, to fill the places of repetitions, where nothing but S_origin ranks."""
+DUPLICATES_MARGIN: Final = 8
+"""Candidates fetched beyond the limit, to replace duplicates. Where time or business counts, ``prefetch`` candidates are fetched."""
 
 
 class Recall:
-    """Answers questions to the memory."""
+    """Answers queries to the memory. The first query prepares the store for the embedder's model.
+
+    Args:
+        store: The memories.
+        embedder: Of the model that the memories were embedded with.
+        settings: Defaults of what a request leaves open.
+        clock: Its time determines the age and the expiry of memories.
+    """
 
     def __init__(self, *, store: MemoryStore, embedder: Embedder, settings: RecallSettings, clock: Clock) -> None:
-        """Asks a store that is prepared for the embedder's model with the first question.
-
-        Args:
-            store: Where the memories are.
-            embedder: Of the model that the memories were embedded with.
-            settings: What a request does not say.
-            clock: Ages are counted, and memories expire, by its time.
-        """
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._clock = clock
         self._prepared = False
 
-    async def recall(self, request: RecallRequest) -> RecallResult:
-        """Answers one question.
+    async def recall(self, request: RecallRequest) -> RecallResponse:
+        """Answers one query.
 
         Raises:
             ValueError: If the weights exceed 1 together.
-            StoreUnavailableError: The store is away.
-            StoreRejectedError: The store does not take the request, or holds points of another model.
+            StoreUnavailableError: If the store does not answer.
+            StoreRejectedError: If the store refuses the request, or holds points of another model.
             models.errors.ModelError: What the embedder raised.
         """
         weights = self._weights(request)
@@ -54,7 +54,7 @@ class Recall:
             scope=request.scope,
             text=request.query,
             embedding=await self._embedder.embed_query(request.query),
-            limit=max(limit + SPARE, self._settings.prefetch if weights.time or weights.business else 0),
+            limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if weights.time or weights.business else 0),
             prefetch=self._settings.prefetch,
             kinds=request.kinds,
             types=request.types,
@@ -64,11 +64,11 @@ class Recall:
             alive_at=now,
             explain=request.explain,
         )
-        found = await self._ask(query)
-        floor = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
-        confident = [each for each in found if each.score >= floor]
-        results = distinct([_recalled(each, request, weights, now) for each in confident])
-        return RecallResult(results=tuple(results[:limit]), rejected=len(found) - len(confident), repeated=len(confident) - len(results))
+        candidates = await self._search(query)
+        min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
+        accepted = [each for each in candidates if each.score >= min_score]
+        hits = deduplicate([_hit(each, request, weights, now) for each in accepted])
+        return RecallResponse(hits=tuple(hits[:limit]), rejected=len(candidates) - len(accepted), duplicates=len(accepted) - len(hits))
 
     async def nearest_entities(
         self,
@@ -80,31 +80,29 @@ class Recall:
         shared_types: Sequence[str] = (),
         generation: str = "",
     ) -> list[Memory]:
-        """The entities nearest to texts, of each type at most ``limit``, best first within a type (VikingMem 3.1, entity patches).
-
-        A model sees but the beginning of a long text: each is embedded by itself, and their mean is what entities are compared with.
+        """The entities nearest to the texts, at most ``limit`` of each type, best first within a type (VikingMem 3.1, entity patches).
 
         Args:
             scope: Whose entities.
-            texts: What they are to be near to, all taken together.
-            entity_types: Types to look for in the scope.
+            texts: The texts, which make one query together.
+            entity_types: Types to search within the scope.
             limit: Most entities of a type.
-            shared_types: Types whose entities belong to no single user: looked for in all of the tenant, whatever the scope's user.
+            shared_types: Types whose entities belong to no single user. They are searched in the whole tenant, whatever the scope's user.
             generation: Empty: the live one.
 
         Raises:
-            StoreUnavailableError: The store is away.
-            StoreRejectedError: The store does not take the request, or holds points of another model.
-            models.errors.InputRefusedError: The embedder takes none of the texts.
+            StoreUnavailableError: If the store does not answer.
+            StoreRejectedError: If the store refuses the request, or holds points of another model.
+            models.errors.InputRefusedError: If the embedder refuses all of the texts.
             models.errors.ModelError: What else the embedder raised.
         """
-        told = [each for each in dict.fromkeys(texts) if each.strip()]
-        if not (entity_types or shared_types) or not told:
+        texts = [each for each in dict.fromkeys(texts) if each.strip()]
+        if not (entity_types or shared_types) or not texts:
             return []
         query = RecallQuery(
             scope=scope,
-            text="\n".join(told),
-            embedding=await embed_together(self._embedder, told),
+            text="\n".join(texts),
+            embedding=await embed_query_texts(self._embedder, texts),
             limit=limit,
             prefetch=self._settings.prefetch,
             kinds=("entity",),
@@ -112,22 +110,22 @@ class Recall:
             alive_at=self._clock.now(),
         )
         in_tenant = replace(query, scope=TenantScope(scope.tenant))
-        own, shared = await asyncio.gather(self._of_each_type(query, entity_types), self._of_each_type(in_tenant, shared_types))
-        # A user's entity stays that user's, even where its type names the user no more.
+        own, shared = await asyncio.gather(self._search_each_type(query, entity_types), self._search_each_type(in_tenant, shared_types))
+        # An entity stays its user's, even if its type's key no longer names the user.
         return own + [each for each in shared if each.user is None]
 
-    async def _of_each_type(self, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
-        found = await asyncio.gather(*(self._ask(replace(query, types=(each,))) for each in dict.fromkeys(types)))
-        return [each.memory for of_type in found for each in of_type]
+    async def _search_each_type(self, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
+        by_type = await asyncio.gather(*(self._search(replace(query, types=(each,))) for each in dict.fromkeys(types)))
+        return [each.memory for found in by_type for each in found]
 
-    async def _ask(self, query: RecallQuery) -> list[Scored]:
+    async def _search(self, query: RecallQuery) -> list[ScoredMemory]:
         try:
             if not self._prepared:
                 await self._store.prepare(model=self._embedder.name, dimension=self._embedder.dimension)
                 self._prepared = True
             return await self._store.recall(query)
         except StoreUnavailableError:
-            # It may come back with points of another model.
+            # It may return with points of another model.
             self._prepared = False
             raise
 
@@ -141,23 +139,9 @@ class Recall:
         )
 
 
-def distinct(results: Sequence[Recalled]) -> list[Recalled]:
-    """Ranks results, best first, with each thing said once: by the newest memory that says it, on the evidence of all."""
-    kept: dict[RepetitionKey, Recalled] = {}
-    for result in results:
-        key = repetition_key(result.memory)
-        rival = kept.get(key)
-        if rival is None:
-            kept[key] = result
-            continue
-        newer, older = (result, rival) if is_newer(result.memory, rival.memory) else (rival, result)
-        kept[key] = replace(newer, evidence=tuple(dict.fromkeys((*newer.evidence, *older.evidence))))
-    return sorted(kept.values(), key=lambda result: (-result.score, result.memory.id))
-
-
-def _recalled(found: Scored, request: RecallRequest, weights: Weights, now: datetime) -> Recalled:
+def _hit(found: ScoredMemory, request: RecallRequest, weights: Weights, now: datetime) -> RecallHit:
     score = final_score(found.memory, origin=found.score, now=now, weights=weights, type_weights=request.type_weights)
-    return Recalled(
+    return RecallHit(
         memory=found.memory,
         score=score.final,
         parts={"origin": score.origin, "time": score.time, "business": score.business, **found.parts},

@@ -1,4 +1,4 @@
-"""What a recall is asked and what it answers."""
+"""The request and the response of a recall."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from retrieval.stores.port import TenantScope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """One question to the memory. What is None is as the settings say."""
+    """One query to the memory. None stands for the setting."""
 
     scope: TenantScope
     query: str
     limit: int | None = None
-    """Most results."""
+    """Most hits."""
     kinds: tuple[str, ...] = ()
     """``event``, ``entity``, ``summary``, ``segment``; empty: all."""
     types: tuple[str, ...] = ()
@@ -31,11 +31,11 @@ class RecallRequest:
     business_weight: float | None = None
     """w_busi, in [0, 1]; with w_time at most 1."""
     min_origin_score: float | None = None
-    """Results whose S_origin is lower are rejected."""
+    """Hits with a lower S_origin are rejected."""
     type_weights: Mapping[str, float] = field(default_factory=dict)
     """Type-level importance in [0, 1], as the tenant's schema has it; a type that is not named weighs 1."""
     explain: bool = False
-    """Say in each result's ``parts`` also what S_origin is made of."""
+    """Adds the parts of S_origin to each hit's ``parts``."""
 
     def __post_init__(self) -> None:
         if not self.query.strip():
@@ -49,26 +49,26 @@ class RecallRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
-    """One result."""
+class RecallHit:
+    """A memory that matches the query."""
 
     memory: Memory
     score: float
     """S_final, in [0, 1]."""
     parts: dict[str, float]
-    """``origin``, ``time`` and ``business``, before their weights; where asked for, also ``dense`` (cosine), ``bm25`` and ``late``
-    (MaxSim, a sum over the query's tokens), of which S_origin is made."""
+    """``origin``, ``time`` and ``business``, before their weights. With ``explain`` also the parts of S_origin: ``dense`` (cosine),
+    ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens)."""
     evidence: tuple[str, ...]
-    """Ids of the messages it rests on, best first; with those of memories that only repeat it."""
+    """Ids of the messages that the memory and its duplicates were extracted from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallResult:
-    """The answer to a recall."""
+class RecallResponse:
+    """The hits of a recall."""
 
-    results: tuple[Recalled, ...]
+    hits: tuple[RecallHit, ...]
     """Best first."""
     rejected: int = 0
-    """How many candidates were left out for a low original score."""
-    repeated: int = 0
-    """How many were left out because they say the same as a result."""
+    """Candidates that were left out for a low S_origin."""
+    duplicates: int = 0
+    """Candidates that were left out as duplicates of a hit."""

@@ -1,7 +1,7 @@
 """A memory as both engines store it: its payload, its id, and the checks before an upsert.
 
-The payload holds the whole record as its JSON text, beside the fields that are filtered by: an engine's own JSON would bend what it
-does not know (integers beyond 64 bits become floats), and reading a text is the cheapest an engine can do.
+The payload holds the whole record as JSON text, beside the fields that filters use. An engine's own JSON would change what it does not
+know (integers beyond 64 bits become floats), and a text is the cheapest field to read.
 """
 
 import uuid
@@ -13,17 +13,17 @@ import numpy as np
 from memory.records import Memory
 from models.embedding.port import Embedding, Vector
 from retrieval.errors import StoreRejectedError
-from retrieval.stores.layout import MODEL, RECORD
+from retrieval.stores.collection import EVENT_TIME, EXPIRES_AT, GENERATION, KIND, MODEL, RECORD, TENANT, TYPE, USER
+from retrieval.stores.filters import iso_time
 from retrieval.stores.lexical import Terms, document_terms
 from retrieval.stores.port import Point
-from retrieval.stores.scope import EVENT_TIME, EXPIRES_AT, GENERATION, KIND, TENANT, TYPE, USER, iso_time
 
 MAX_LATE_ROWS: Final = 1024
-"""Both engines refuse larger multivectors at about a million numbers; far beyond what pooling leaves."""
+"""Both engines refuse multivectors of more than about a million numbers. Pooling leaves far fewer rows than this."""
 
 
 def payload_of(memory: Memory, *, model: str) -> dict[str, Any]:
-    """What is stored beside the vectors."""
+    """The payload that is stored beside the vectors."""
     fields = {
         TENANT: memory.tenant,
         USER: memory.user,
@@ -39,72 +39,61 @@ def payload_of(memory: Memory, *, model: str) -> dict[str, Any]:
 
 
 def memory_of(record: str) -> Memory:
-    """Reads the record back from its payload field."""
+    """Reads a memory from the payload's record."""
     return Memory.from_json(record.encode())
 
 
 def terms_of_memory(memory: Memory) -> Terms:
-    """The terms that a memory is found by: of its content, and of keywords that the content does not spell out."""
+    """The terms that a memory is found by: those of its content, and of keywords that the content does not spell out."""
     folded = memory.content.casefold()
-    unspoken = (keyword for keyword in memory.keywords if keyword.casefold() not in folded)
-    return document_terms(" ".join((memory.content, *unspoken)))
+    missing = (keyword for keyword in memory.keywords if keyword.casefold() not in folded)
+    return document_terms(" ".join((memory.content, *missing)))
 
 
 def check_points(points: Sequence[Point], *, dimension: int) -> None:
-    """Refuses what an engine would refuse half-way through a batch, which is then half written.
+    """Refuses points that an engine would refuse half-way through a batch, after it wrote the first half.
 
     Raises:
         StoreRejectedError: Names the memory and what is wrong with it.
     """
     for point in points:
-        problem = _id_problem(point.memory.id) or vectors_problem(point.embedding, dimension)
+        problem = _id_problem(point.memory.id) or embedding_problem(point.embedding, dimension)
         if problem:
             raise StoreRejectedError(f"memory {point.memory.id!r} of tenant {point.memory.tenant!r}: {problem}")
 
 
-def vectors_problem(embedding: Embedding, dimension: int) -> str | None:
+def embedding_problem(embedding: Embedding, dimension: int) -> str | None:
     """What is wrong with vectors for a store of this dimension; None if nothing is."""
     dense, late = embedding.dense, embedding.late
     if dense.shape != (dimension,):
         return f"its dense vector has shape {dense.shape}, the store's points have ({dimension},)"
-    if not _finite(dense):
+    if not _is_finite(dense):
         return "its dense vector holds a number that is not finite"
     if late is None:
         return None
     if late.ndim != 2 or late.shape[1] != dimension or not 1 <= late.shape[0] <= MAX_LATE_ROWS:
         return f"its late vectors have shape {late.shape}, allowed is (1..{MAX_LATE_ROWS}, {dimension})"
-    return None if _finite(late) else "its late vectors hold a number that is not finite"
+    return None if _is_finite(late) else "its late vectors hold a number that is not finite"
 
 
-def prepared(model: tuple[str, int] | None) -> tuple[str, int]:
-    """The model and dimension that a store was prepared for.
-
-    Raises:
-        StoreRejectedError: If it was not.
-    """
-    if model is None:
-        raise StoreRejectedError("prepare() the store before it is written: it has to know which model made the vectors")
-    return model
+def point_ids(memory_ids: Sequence[str]) -> list[str]:
+    """The canonical ids of the points, in the same order, without duplicates and without ids that no point can have."""
+    return list(dict.fromkeys(each for each in map(_point_id, memory_ids) if each is not None))
 
 
-def point_id(memory_id: str) -> str | None:
-    """The canonical form of an id as a point has it; None if it is not a UUID, so that no point has it."""
+def _point_id(memory_id: str) -> str | None:
+    """The canonical form of a UUID; None for another text."""
     try:
         return str(uuid.UUID(memory_id))
     except ValueError:
         return None
 
 
-def point_ids(memory_ids: Sequence[str]) -> list[str]:
-    """The point ids of those memories that can be stored at all, none twice, in the order asked."""
-    return list(dict.fromkeys(each for each in map(point_id, memory_ids) if each is not None))
-
-
 def _id_problem(memory_id: str) -> str | None:
-    if point_id(memory_id) == memory_id:
+    if _point_id(memory_id) == memory_id:
         return None
     return "its id is not a UUID in lower case with hyphens, as memory.ids makes them"
 
 
-def _finite(vector: Vector) -> bool:
+def _is_finite(vector: Vector) -> bool:
     return bool(np.isfinite(vector).all())

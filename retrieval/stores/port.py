@@ -1,4 +1,4 @@
-"""The one port to a vector store. No query can be built without a :class:`TenantScope`."""
+"""The port to a vector store. No query can be built without a :class:`TenantScope`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,21 @@ from typing import Protocol
 
 from memory.records import Memory
 from models.embedding.port import Embedding
-from retrieval.stores.scope import TenantScope
 
-__all__ = ["MemoryStore", "Point", "RecallQuery", "Scored", "TenantScope"]
+
+@dataclass(frozen=True, slots=True)
+class TenantScope:
+    """Whose memories a request may touch (docs/architecture.md, invariant 4)."""
+
+    tenant: str
+    user: str | None = None
+    """None: all of the tenant's users, and what belongs to no single user."""
+
+    def __post_init__(self) -> None:
+        if not self.tenant:
+            raise ValueError("a tenant scope needs a tenant")
+        if self.user == "":
+            raise ValueError("a tenant scope's user is a name or None, not an empty text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +34,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallQuery:
-    """One hybrid recall: dense and BM25, fused by RRF, rescored by late interaction, in one request."""
+    """One hybrid query: dense and BM25 candidates, fused by RRF and rescored by late interaction, in one request."""
 
     scope: TenantScope
     text: str
@@ -36,60 +48,66 @@ class RecallQuery:
     until: datetime | None = None
     generation: str = ""
     alive_at: datetime | None = None
-    """Memories that have expired by then are left out; None: expired or not."""
+    """Leaves out the memories that have expired by then; None: leaves out none."""
     explain: bool = False
-    """Say what each score is made of: a second, small request for the results alone."""
+    """Asks for the parts of each score, in a second, small request for the results alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A memory that a recall found."""
+class ScoredMemory:
+    """A memory that a query found."""
 
     memory: Memory
     score: float
-    """S_origin, in [0, 1] (:mod:`retrieval.stores.fusion`)."""
+    """S_origin, in [0, 1] (:mod:`retrieval.stores.query_plan`)."""
     parts: dict[str, float] = field(default_factory=dict)
     """Where the query asks for an explanation: ``dense``, ``bm25`` and ``late``, as the engine scores them for this memory alone."""
 
 
 class MemoryStore(Protocol):
-    """Points in, scored memories out. Every call is awaited until it is durable. One that was not prepared yet is empty.
+    """Stores points and finds memories. A write returns once it is durable. A store that was not prepared yet is empty.
 
-    Every method raises StoreUnavailableError where the store does not answer, and StoreRejectedError where it will not take the request.
+    Every method raises StoreUnavailableError if the store does not answer, and StoreRejectedError if it refuses the request.
     """
 
     async def prepare(self, *, model: str, dimension: int) -> None:
-        """Creates the collection and its indexes where missing; refuses points of another model or dimension."""
+        """Creates the collection and its indexes if they are missing. Refuses points of another model or dimension."""
         ...
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Writes points; the same id replaces."""
+        """Writes points. A point replaces the one with the same id."""
         ...
 
     async def delete(self, scope: TenantScope, ids: Sequence[str]) -> None:
-        """Removes points of one tenant; an unknown id is no error."""
+        """Removes points of one scope. An unknown id is no error."""
         ...
 
     async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
-        """The memories of those ids, in the order asked, without those that are not the scope's."""
+        """The memories with those ids, in that order, without those outside the scope."""
         ...
 
-    async def recall(self, query: RecallQuery) -> list[Scored]:
+    async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """The best matches, best first."""
         ...
 
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
-        """A scope's memories in the order of their ids, behind ``after``."""
+        """One page of a scope's memories, in the order of their ids.
+
+        Args:
+            scope: Whose memories.
+            after: The last id of the page before; None: the first page.
+            limit: Most memories of the page.
+        """
         ...
 
     async def count(self, scope: TenantScope) -> int:
-        """How many memories the scope has, exactly."""
+        """The exact number of memories in the scope."""
         ...
 
     async def drop(self) -> None:
-        """Removes the whole collection: for a rebuild."""
+        """Removes the whole collection, for a rebuild."""
         ...
 
     async def close(self) -> None:
-        """Frees the connection."""
+        """Closes the connections."""
         ...

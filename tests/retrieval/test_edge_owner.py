@@ -11,10 +11,10 @@ import pytest
 
 from retrieval.errors import StoreUnavailableError
 from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.edge.wire import Frame, read_frame
+from retrieval.stores.edge.protocol import Frame, read_frame
 from retrieval.stores.port import RecallQuery, TenantScope
-from tests.retrieval.edge_process import EdgeProcess, launch_owner
-from tests.retrieval.memories_made_up import DIMENSION, MODEL, embedding, memory, point
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess, launch_owner
+from tests.retrieval.factories import DIMENSION, MODEL, embedding, memory, point
 
 pytestmark = pytest.mark.integration
 
@@ -22,20 +22,20 @@ ACME = TenantScope("acme")
 
 
 @pytest.fixture
-def owner(tmp_path: Path) -> Iterator[EdgeProcess]:
-    with EdgeProcess(tmp_path / "edge") as process:
+def owner(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
+    with EdgeOwnerProcess(tmp_path / "edge") as process:
         yield process
 
 
 @pytest.fixture
-async def store(owner: EdgeProcess) -> AsyncIterator[EdgeStore]:
+async def store(owner: EdgeOwnerProcess) -> AsyncIterator[EdgeStore]:
     built = EdgeStore(path=owner.socket)
     await built.prepare(model=MODEL, dimension=DIMENSION)
     yield built
     await built.close()
 
 
-async def test_kill_minus_nine_in_the_middle_of_writing_loses_nothing_acknowledged(owner: EdgeProcess, store: EdgeStore) -> None:
+async def test_kill_minus_nine_in_the_middle_of_writing_loses_nothing_acknowledged(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
     acknowledged: list[str] = []
     enough = asyncio.Event()
 
@@ -62,7 +62,7 @@ async def test_kill_minus_nine_in_the_middle_of_writing_loses_nothing_acknowledg
         assert best.memory.content == "note 199"
 
 
-async def test_a_clean_stop_keeps_everything_and_leaves_no_socket(owner: EdgeProcess, store: EdgeStore) -> None:
+async def test_a_clean_stop_keeps_everything_and_leaves_no_socket(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
     await store.upsert([point(memory(f"note {place}")) for place in range(50)])
     assert owner.stop(signal.SIGTERM) == 0
     assert not owner.socket.exists()
@@ -72,7 +72,7 @@ async def test_a_clean_stop_keeps_everything_and_leaves_no_socket(owner: EdgePro
     assert await store.count(ACME) == 50
 
 
-async def test_a_deletion_and_a_drop_survive_a_kill(owner: EdgeProcess, store: EdgeStore) -> None:
+async def test_a_deletion_and_a_drop_survive_a_kill(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
     kept, deleted = memory("kept"), memory("deleted")
     await store.upsert([point(kept), point(deleted)])
     await store.delete(ACME, [deleted.id])
@@ -88,7 +88,7 @@ async def test_a_deletion_and_a_drop_survive_a_kill(owner: EdgeProcess, store: E
     assert await store.count(ACME) == 1
 
 
-def test_a_second_owner_of_the_folder_is_refused_in_one_sentence(owner: EdgeProcess, tmp_path: Path) -> None:
+def test_a_second_owner_of_the_folder_is_refused_in_one_sentence(owner: EdgeOwnerProcess, tmp_path: Path) -> None:
     assert owner.process is not None
     code, words = finished(owner.folder, tmp_path / "second.sock")
     assert code == 1
@@ -96,7 +96,7 @@ def test_a_second_owner_of_the_folder_is_refused_in_one_sentence(owner: EdgeProc
     assert f"already has an owner (process {owner.process.pid})" in words
 
 
-def test_a_socket_in_use_is_refused_and_one_left_behind_is_removed(owner: EdgeProcess, tmp_path: Path) -> None:
+def test_a_socket_in_use_is_refused_and_one_left_behind_is_removed(owner: EdgeOwnerProcess, tmp_path: Path) -> None:
     code, words = finished(tmp_path / "rival", owner.socket)
     assert (code, words.count("\n")) == (1, 1)
     assert "already answers" in words
@@ -120,11 +120,11 @@ def test_a_shard_that_cannot_be_opened_is_told_in_one_sentence(tmp_path: Path) -
     assert "cannot be opened" in words
 
 
-def test_the_socket_is_its_owners_alone(owner: EdgeProcess) -> None:
+def test_the_socket_is_its_owners_alone(owner: EdgeOwnerProcess) -> None:
     assert os.stat(owner.socket).st_mode & 0o077 == 0
 
 
-async def test_many_clients_and_pipelined_requests_each_get_their_own_answers(owner: EdgeProcess, store: EdgeStore) -> None:
+async def test_many_clients_and_pipelined_requests_each_get_their_own_answers(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
     stored = [memory(f"note {place}", tenant=f"tenant-{place % 4}") for place in range(200)]
     await store.upsert([point(each) for each in stored])
     clients = [EdgeStore(path=owner.socket) for _ in range(4)]
@@ -141,7 +141,7 @@ async def test_many_clients_and_pipelined_requests_each_get_their_own_answers(ow
         await client.close()
 
 
-async def test_an_owner_that_does_not_answer_is_given_up(owner: EdgeProcess) -> None:
+async def test_an_owner_that_does_not_answer_is_given_up(owner: EdgeOwnerProcess) -> None:
     assert owner.process is not None
     impatient = EdgeStore(path=owner.socket, timeout_s=0.2)
     await impatient.ping()
@@ -156,7 +156,7 @@ async def test_an_owner_that_does_not_answer_is_given_up(owner: EdgeProcess) -> 
     await impatient.close()
 
 
-async def test_a_client_that_talks_nonsense_harms_nobody(owner: EdgeProcess, store: EdgeStore) -> None:
+async def test_a_client_that_talks_nonsense_harms_nobody(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
     for nonsense in (b"GET / HTTP/1.1\r\n\r\n", b"\x02\x00\x00\x00\x00\x00\x00\x00[]", b"\x05\x00\x00\x00\x00\x00\x00\x00{}"):
         reader, writer = await asyncio.open_unix_connection(str(owner.socket))
         writer.write(nonsense)

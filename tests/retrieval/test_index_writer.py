@@ -7,7 +7,7 @@ from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavai
 from retrieval.index.writer import IndexWriter
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
-from tests.retrieval.memories_made_up import DIMENSION, BagOfWords, memory
+from tests.retrieval.factories import DIMENSION, BagOfWordsEmbedder, memory
 
 pytestmark = pytest.mark.integration
 
@@ -23,7 +23,7 @@ def tombstone(removed: Memory) -> MemoryChange:
 
 
 async def test_changes_are_in_the_store_when_the_write_returns(edge_store: EdgeStore) -> None:
-    writer = IndexWriter(store=edge_store, embedder=BagOfWords())
+    writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     first, second, foreign = memory("tea"), memory("coffee"), memory("tea", tenant="rival")
     await writer.write([upsert(first), upsert(second), upsert(foreign)])
     assert await edge_store.get(ACME, [first.id, second.id, foreign.id]) == [first, second]
@@ -33,7 +33,7 @@ async def test_changes_are_in_the_store_when_the_write_returns(edge_store: EdgeS
 
 
 async def test_the_last_change_of_a_memory_wins(edge_store: EdgeStore) -> None:
-    embedder = BagOfWords()
+    embedder = BagOfWordsEmbedder()
     writer = IndexWriter(store=edge_store, embedder=embedder)
     tea = memory("tea", version=1)
     green = tea.model_copy(update={"content": "green tea", "version": 2})
@@ -45,7 +45,7 @@ async def test_the_last_change_of_a_memory_wins(edge_store: EdgeStore) -> None:
 
 
 async def test_equal_contents_are_embedded_once(edge_store: EdgeStore) -> None:
-    embedder = BagOfWords()
+    embedder = BagOfWordsEmbedder()
     writer = IndexWriter(store=edge_store, embedder=embedder)
     await writer.write([upsert(memory("tea", user=user)) for user in ("ann", "bob", None)])
     assert embedder.embedded == ["tea"]
@@ -55,12 +55,12 @@ async def test_equal_contents_are_embedded_once(edge_store: EdgeStore) -> None:
 async def test_repeating_a_write_changes_nothing(edge_store: EdgeStore) -> None:
     changes = [upsert(memory(f"note {place}")) for place in range(300)] + [tombstone(memory("note 7"))]
     for _ in range(2):
-        await IndexWriter(store=edge_store, embedder=BagOfWords()).write(changes)
+        await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(changes)
     assert await edge_store.count(ACME) == 299
 
 
 async def test_a_store_dropped_for_a_rebuild_is_made_anew(edge_store: EdgeStore) -> None:
-    writer = IndexWriter(store=edge_store, embedder=BagOfWords())
+    writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     await writer.write([upsert(memory("tea"))])
     await edge_store.drop()
     with pytest.raises(StoreUnavailableError):
@@ -72,11 +72,11 @@ async def test_a_store_dropped_for_a_rebuild_is_made_anew(edge_store: EdgeStore)
 async def test_nothing_is_written_with_another_model(edge_store: EdgeStore) -> None:
     await edge_store.prepare(model="another", dimension=DIMENSION)
     with pytest.raises(ModelMismatchError):
-        await IndexWriter(store=edge_store, embedder=BagOfWords()).write([upsert(memory("tea"))])
+        await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write([upsert(memory("tea"))])
 
 
 async def test_a_change_that_contradicts_itself_is_refused(edge_store: EdgeStore) -> None:
-    writer = IndexWriter(store=edge_store, embedder=BagOfWords())
+    writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     foreign = memory("tea", tenant="rival")
     stolen = MemoryChange(op="upsert", memory_id=foreign.id, tenant="acme", memory=foreign)
     empty = MemoryChange(op="upsert", memory_id=foreign.id, tenant="rival")
@@ -87,4 +87,4 @@ async def test_a_change_that_contradicts_itself_is_refused(edge_store: EdgeStore
 
 
 async def test_an_empty_batch_is_nothing(edge_store: EdgeStore) -> None:
-    await IndexWriter(store=edge_store, embedder=BagOfWords()).write([])
+    await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write([])

@@ -6,7 +6,7 @@ from memory.records import MemoryChange
 from retrieval.index.writer import IndexWriter
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
-from tests.retrieval.memories_made_up import BagOfWords, memory
+from tests.retrieval.factories import BagOfWordsEmbedder, memory
 
 pytestmark = pytest.mark.integration
 
@@ -21,8 +21,8 @@ async def test_nothing_is_written_behind_another_owners_back(edge_store: EdgeSto
     old = memory("tea", version=1)
     new = old.model_copy(update={"content": "green tea", "version": 2})
     gone = memory("gone")
-    embedder = BagOfWords()
-    await IndexWriter(store=edge_store, embedder=BagOfWords()).write(
+    embedder = BagOfWordsEmbedder()
+    await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(
         [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in (new, gone)]
     )
 

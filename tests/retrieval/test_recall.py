@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import ManualClock
 from runtime.settings import EmbeddingSettings, RecallSettings
-from tests.retrieval.memories_made_up import DIMENSION, NOON, BagOfWords, memory
+from tests.retrieval.factories import DIMENSION, NOON, BagOfWordsEmbedder, memory
 
 pytestmark = pytest.mark.integration
 
@@ -22,39 +23,39 @@ ACME = TenantScope("acme")
 
 
 def recall_over(store: EdgeStore, *, settings: RecallSettings | None = None) -> Recall:
-    return Recall(store=store, embedder=BagOfWords(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
+    return Recall(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
 
 
 async def store_all(store: EdgeStore, *memories: Memory) -> None:
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=BagOfWords()).write(changes)
+    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(changes)
 
 
-def ask(query: str, **fields: object) -> RecallRequest:
-    return RecallRequest(scope=ACME, query=query, **fields)  # type: ignore[arg-type]
+def ask(query: str, **fields: Any) -> RecallRequest:
+    return RecallRequest(scope=ACME, query=query, **fields)
 
 
 async def test_the_best_match_comes_first_with_its_evidence_and_its_parts(edge_store: EdgeStore) -> None:
     await store_all(edge_store, memory("Ann bought a red bicycle", message_ids=["m7", "m3"]), memory("it rains"))
     answer = await recall_over(edge_store).recall(ask("red bicycle", explain=True))
-    best = answer.results[0]
+    best = answer.hits[0]
     assert best.memory.content == "Ann bought a red bicycle"
     assert best.evidence == ("m7", "m3")
     assert best.score == best.parts["origin"]
     assert set(best.parts) == {"origin", "time", "business", "dense", "late", "bm25"}
-    assert answer.results[-1].score < best.score
+    assert answer.hits[-1].score < best.score
 
 
 async def test_nothing_is_recalled_from_an_empty_store(edge_store: EdgeStore) -> None:
-    assert (await recall_over(edge_store).recall(ask("red bicycle"))).results == ()
+    assert (await recall_over(edge_store).recall(ask("red bicycle"))).hits == ()
 
 
 async def test_the_limit_is_the_settings_unless_the_request_says_otherwise(edge_store: EdgeStore) -> None:
     await store_all(edge_store, *(memory(f"note {place}") for place in range(30)))
     recall = recall_over(edge_store, settings=RecallSettings(limit=7))
-    assert len((await recall.recall(ask("note"))).results) == 7
-    assert len((await recall.recall(ask("note", limit=20))).results) == 20
-    assert len((await recall.recall(ask("note", limit=100))).results) == 30
+    assert len((await recall.recall(ask("note"))).hits) == 7
+    assert len((await recall.recall(ask("note", limit=20))).hits) == 20
+    assert len((await recall.recall(ask("note", limit=100))).hits) == 30
 
 
 async def test_time_and_importance_count_as_much_as_they_are_told_to(edge_store: EdgeStore) -> None:
@@ -63,8 +64,8 @@ async def test_time_and_importance_count_as_much_as_they_are_told_to(edge_store:
     await store_all(edge_store, old, new)
     recall = recall_over(edge_store)
 
-    async def best(**fields: object) -> Memory:
-        return (await recall.recall(ask("Ann moved to Rome in spring", **fields))).results[0].memory
+    async def best(**fields: Any) -> Memory:
+        return (await recall.recall(ask("Ann moved to Rome in spring", **fields))).hits[0].memory
 
     assert await best() == old
     assert await best(time_weight=0.9) == new
@@ -80,33 +81,33 @@ async def test_a_repetition_gives_way_to_the_newest_that_says_it_and_lends_it_it
     update = memory("Ann bought no red bicycle", message_ids=["m10"])
     await store_all(edge_store, old, new, update)
     answer = await recall_over(edge_store).recall(ask("Ann bought a red bicycle."))
-    assert {each.memory.id for each in answer.results} == {new.id, update.id}
-    [kept] = [each for each in answer.results if each.memory.id == new.id]
+    assert {each.memory.id for each in answer.hits} == {new.id, update.id}
+    [kept] = [each for each in answer.hits if each.memory.id == new.id]
     assert kept.evidence == ("m9", "m2", "m1")
-    assert answer.repeated == 1
+    assert answer.duplicates == 1
 
 
 async def test_repetitions_do_not_take_the_places_of_others(edge_store: EdgeStore) -> None:
     again = [memory("red bicycle", id=memory(f"{place}").id) for place in range(6)]
     await store_all(edge_store, *again, *(memory(f"red bicycle {place}") for place in range(5)))
     answer = await recall_over(edge_store).recall(ask("red bicycle", limit=4))
-    assert len(answer.results) == 4
-    assert len({each.memory.content for each in answer.results}) == 4
+    assert len(answer.hits) == 4
+    assert len({each.memory.content for each in answer.hits}) == 4
 
 
 async def test_low_confidence_is_rejected_where_asked_for(edge_store: EdgeStore) -> None:
     await store_all(edge_store, memory("red bicycle"), memory("something else entirely"))
     strict = await recall_over(edge_store, settings=RecallSettings(min_origin_score=0.6)).recall(ask("red bicycle"))
-    assert [each.memory.content for each in strict.results] == ["red bicycle"]
+    assert [each.memory.content for each in strict.hits] == ["red bicycle"]
     assert strict.rejected == 1
     lenient = await recall_over(edge_store, settings=RecallSettings(min_origin_score=0.6)).recall(ask("red bicycle", min_origin_score=0.0))
-    assert len(lenient.results) == 2
+    assert len(lenient.hits) == 2
 
 
 async def test_what_has_expired_is_not_recalled(edge_store: EdgeStore) -> None:
     await store_all(edge_store, memory("tea now", expires_at=NOON + timedelta(seconds=1)), memory("tea then", expires_at=NOON))
     answer = await recall_over(edge_store).recall(ask("tea"))
-    assert [each.memory.content for each in answer.results] == ["tea now"]
+    assert [each.memory.content for each in answer.hits] == ["tea now"]
 
 
 async def test_filters_reach_the_store(edge_store: EdgeStore) -> None:
@@ -115,15 +116,15 @@ async def test_filters_reach_the_store(edge_store: EdgeStore) -> None:
     )
     recall = recall_over(edge_store)
 
-    async def found(**fields: object) -> set[str]:
-        return {each.memory.content for each in (await recall.recall(ask("tea", **fields))).results}
+    async def found(**fields: Any) -> set[str]:
+        return {each.memory.content for each in (await recall.recall(ask("tea", **fields))).hits}
 
     assert await found() == {"tea", "tea as entity"}
     assert await found(kinds=("entity",), types=("person",)) == {"tea as entity"}
     assert await found(generation="b") == {"blue tea"}
     assert await found(since=NOON + timedelta(days=1)) == set()
     own = RecallRequest(scope=TenantScope("acme", "ann"), query="tea")
-    assert {each.memory.content for each in (await recall.recall(own)).results} == {"tea"}
+    assert {each.memory.content for each in (await recall.recall(own)).hits} == {"tea"}
 
 
 async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore) -> None:
@@ -162,9 +163,9 @@ async def test_points_of_another_model_are_not_searched(edge_store: EdgeStore) -
 
 
 @pytest.mark.parametrize("bad", [{"query": " "}, {"limit": 0}, {"since": datetime(2024, 1, 1)}])
-def test_a_request_that_makes_no_sense_is_refused(bad: dict[str, object]) -> None:
+def test_a_request_that_makes_no_sense_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"needs|must"):
-        RecallRequest(**{"scope": ACME, "query": "tea", **bad})  # type: ignore[arg-type]
+        RecallRequest(**{"scope": ACME, "query": "tea", **bad})
 
 
 async def test_questions_find_their_answers_with_the_real_model(edge_store: EdgeStore, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -187,6 +188,6 @@ async def test_questions_find_their_answers_with_the_real_model(edge_store: Edge
         "What do Melanie's children like?",
     ]
     for place, question in enumerate(questions):
-        best = (await recall.recall(ask(question))).results[0]
+        best = (await recall.recall(ask(question))).hits[0]
         assert best.evidence == (f"D{place}",), question
     await embedder.close()

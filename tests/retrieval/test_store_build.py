@@ -12,7 +12,7 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import MemoryStore, RecallQuery, TenantScope
 from retrieval.stores.server.store import QdrantStore
 from runtime.settings import Settings, StoreSettings
-from tests.retrieval.memories_made_up import DIMENSION, MODEL, NOON, embedding, made_id, memory, point
+from tests.retrieval.factories import DIMENSION, MODEL, NOON, embedding, memory, point, stable_id
 
 ACME = TenantScope("acme", "ann")
 QUERY = RecallQuery(
@@ -37,11 +37,11 @@ def closed_port() -> int:
 @pytest.fixture
 def away() -> Settings:
     store = StoreSettings(kind="server", url=f"http://127.0.0.1:{closed_port()}", grpc_port=closed_port(), timeout_s=1)
-    return Settings(_env_file=None, store=store)  # type: ignore[call-arg]
+    return Settings(_env_file=None, store=store)
 
 
 def test_edge_is_the_default_and_listens_where_the_data_is(tmp_path: Path) -> None:
-    store = build_store(Settings(_env_file=None, data=tmp_path))  # type: ignore[call-arg]
+    store = build_store(Settings(_env_file=None, data=tmp_path))
     assert isinstance(store, EdgeStore)
 
 
@@ -49,10 +49,10 @@ def test_edge_is_the_default_and_listens_where_the_data_is(tmp_path: Path) -> No
     "call",
     [
         lambda store: store.prepare(model=MODEL, dimension=DIMENSION),
-        lambda store: store.delete(ACME, [made_id("x")]),
-        lambda store: store.get(ACME, [made_id("x")]),
+        lambda store: store.delete(ACME, [stable_id("x")]),
+        lambda store: store.get(ACME, [stable_id("x")]),
         lambda store: store.recall(QUERY),
-        lambda store: store.scroll(ACME, after=made_id("x")),
+        lambda store: store.scroll(ACME, after=stable_id("x")),
         lambda store: store.count(ACME),
         lambda store: store.drop(),
     ],

@@ -4,6 +4,7 @@ import os
 import uuid
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +12,11 @@ import pytest
 from models.embedding.port import Embedding
 from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
 from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.fusion import BM25_HALF, BM25_WEIGHT, DENSE_WEIGHT, LATE_WEIGHT
 from retrieval.stores.lexical import terms_of
 from retrieval.stores.port import MemoryStore, Point, RecallQuery, TenantScope
-from tests.retrieval.edge_process import EdgeProcess
-from tests.retrieval.memories_made_up import DIMENSION, MODEL, NOON, embedding, made_id, memory, point
+from retrieval.stores.query_plan import BM25_HALF_SATURATION, BM25_WEIGHT, DENSE_WEIGHT, LATE_WEIGHT
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.factories import DIMENSION, MODEL, NOON, embedding, memory, point, stable_id
 
 ACME = TenantScope("acme")
 
@@ -34,7 +35,7 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
 
 
 def _edge(request: pytest.FixtureRequest) -> MemoryStore:
-    process: EdgeProcess = request.getfixturevalue("edge_process")
+    process: EdgeOwnerProcess = request.getfixturevalue("edge_owner_process")
     return EdgeStore(path=process.socket)
 
 
@@ -55,8 +56,8 @@ def test_a_server_is_under_test() -> None:
         pytest.skip("no Qdrant server: name one in VARVE_TEST_QDRANT_URL (http://host:port; gRPC one port above)")
 
 
-def query(text: str, *, scope: TenantScope = ACME, late: bool = True, **fields: object) -> RecallQuery:
-    return RecallQuery(scope=scope, text=text, embedding=embedding(text, late=late), **fields)  # type: ignore[arg-type]
+def query(text: str, *, scope: TenantScope = ACME, late: bool = True, **fields: Any) -> RecallQuery:
+    return RecallQuery(scope=scope, text=text, embedding=embedding(text, late=late), **fields)
 
 
 async def contents(store: MemoryStore, asked: RecallQuery) -> list[str]:
@@ -85,7 +86,7 @@ async def test_a_memory_comes_back_exactly_as_it_was_stored(store: MemoryStore) 
 async def test_get_keeps_the_order_asked_and_leaves_out_what_is_not_there(store: MemoryStore) -> None:
     stored = [memory(f"note {place}") for place in range(5)]
     await store.upsert([point(each) for each in stored])
-    asked = [stored[3].id, made_id("nobody"), stored[0].id, "not-a-uuid", stored[4].id, stored[3].id]
+    asked = [stored[3].id, stable_id("nobody"), stored[0].id, "not-a-uuid", stored[4].id, stored[3].id]
     assert [each.id for each in await store.get(ACME, asked)] == [stored[3].id, stored[0].id, stored[4].id]
     assert await store.get(ACME, []) == []
 
@@ -160,7 +161,7 @@ async def test_a_score_is_what_its_parts_say(store: MemoryStore, text: str, late
     for each in found:
         dense, terms = each.parts["dense"], each.parts.get("bm25", 0.0)
         by_token = each.parts["late"] / tokens if "late" in each.parts else dense
-        lexical = terms / (terms + BM25_HALF) if list(terms_of(text)) else dense
+        lexical = terms / (terms + BM25_HALF_SATURATION) if list(terms_of(text)) else dense
         expected = LATE_WEIGHT * by_token + DENSE_WEIGHT * dense + BM25_WEIGHT * lexical
         assert each.score == pytest.approx(min(1.0, max(0.0, expected)), abs=1e-4)
 
@@ -190,7 +191,7 @@ async def test_filters_narrow_a_recall(store: MemoryStore) -> None:
     old = memory("tea of old", expires_at=NOON)
     await store.upsert([point(each) for each in (event, entity, late, old)])
 
-    async def found(**fields: object) -> set[str]:
+    async def found(**fields: Any) -> set[str]:
         return set(await contents(store, query("tea", **fields)))
 
     assert await found() == {"tea as event", "tea as entity", "tea later", "tea of old"}
@@ -229,7 +230,7 @@ async def test_repeating_an_upsert_or_a_delete_changes_nothing(store: MemoryStor
         await store.upsert([point(stored)])
     assert await store.count(ACME) == 1
     for _ in range(2):
-        await store.delete(ACME, [stored.id, made_id("nobody"), "not-a-uuid"])
+        await store.delete(ACME, [stored.id, stable_id("nobody"), "not-a-uuid"])
     await store.delete(ACME, [])
     assert await store.count(ACME) == 0
 

@@ -6,7 +6,7 @@ import pytest
 from runtime.kafka import create_topics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, add_tenant
-from tests.retrieval.edge_process import EdgeProcess
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.streams.agent_extractions import SCHEMA as AGENTS_SCHEMA
 from tests.streams.agent_extractions import TENANT as AGENTS
 from tests.streams.flow import TENANT, flow_settings
@@ -16,7 +16,7 @@ from tests.streams.harness import plain_settings, tenants_of
 @pytest.fixture
 async def flow(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> AsyncIterator[Settings]:
     """The settings of a flow on real parts, with its topics and a tenant."""
-    with EdgeProcess(tmp_path / "edge") as edge:
+    with EdgeOwnerProcess(tmp_path / "edge") as edge:
         settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path / "data", socket=edge.socket)
         add_tenant(settings.tenants_path, TENANT, schema="companion")
         await create_topics(settings)

@@ -14,7 +14,7 @@ from memory.hashing import content_hash
 from memory.records import Memory, RecallRecord
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
-from retrieval.recall import Recalled, RecallRequest
+from retrieval.recall import RecallHit, RecallRequest
 from retrieval.service.answers import JsonAnswer
 from retrieval.service.parts import Parts, PartsOfApp, TraceOfRequest
 from retrieval.service.routes.memories import shown_memory
@@ -80,15 +80,15 @@ async def post_recall(body: RecallBody, tenant: Caller, parts: PartsOfApp, trace
         generation=tenant.generation,
         explain=body.explain,
     )
-    answer, entities, tail = await asyncio.gather(
+    response, entities, tail = await asyncio.gather(
         parts.recall.recall(request), _entities(parts, scope, body.query, schema, tenant.generation), _tail(parts, tenant.id, body.session)
     )
-    record = _record(answer.results, entities, tenant.id, body.user, parts)
+    record = _record(response.hits, entities, tenant.id, body.user, parts)
     parts.recall_log.note(record, record_headers(trace, record.time))
     return JsonAnswer(
         {
             "recall_id": record.id,
-            "results": [_shown(result, explain=body.explain) for result in answer.results],
+            "results": [_shown(result, explain=body.explain) for result in response.hits],
             "entities": [shown_memory(entity) for entity in entities],
             "session": None if body.session is None else {"session": body.session, **shown_session(tail or _EMPTY_TAIL)},
             "degraded": ["session_tail"] if tail is None else [],
@@ -115,7 +115,7 @@ async def _tail(parts: Parts, tenant: str, session: str | None) -> SessionView |
         return None
 
 
-def _record(results: Sequence[Recalled], entities: Sequence[Memory], tenant: str, user: str | None, parts: Parts) -> RecallRecord:
+def _record(results: Sequence[RecallHit], entities: Sequence[Memory], tenant: str, user: str | None, parts: Parts) -> RecallRecord:
     shown = [*(result.memory for result in results), *entities]
     return RecallRecord(
         id=str(uuid.uuid4()),
@@ -127,6 +127,6 @@ def _record(results: Sequence[Recalled], entities: Sequence[Memory], tenant: str
     )
 
 
-def _shown(result: Recalled, *, explain: bool) -> dict[str, Any]:
+def _shown(result: RecallHit, *, explain: bool) -> dict[str, Any]:
     shown = {**shown_memory(result.memory), "score": result.score, "evidence": result.evidence}
     return {**shown, "parts": result.parts} if explain else shown

@@ -6,7 +6,9 @@ import signal
 import sys
 from pathlib import Path
 
-from retrieval.stores.edge.owner import Owner, Ownership, OwnershipError
+from retrieval.errors import OwnershipError
+from retrieval.stores.edge.owner import Owner
+from retrieval.stores.edge.ownership import FolderLock
 from retrieval.stores.edge.shard import Shard
 
 
@@ -17,27 +19,27 @@ async def _serve(shard: Shard, path: Path) -> None:
     await Owner(shard=shard, path=path).serve(stopping)
 
 
-def _opened(folder: Path) -> Shard:
+def _open(folder: Path) -> Shard:
     try:
         return Shard(folder)
-    except Exception as error:  # The engine knows no kinds of errors.
+    except Exception as error:  # The engine raises bare Exceptions.
         raise OwnershipError(f"the shard in {folder} cannot be opened: {error}; restore it, or remove it and rebuild the index") from error
 
 
 def main() -> int:
-    """Runs the owner; returns 0 after a clean stop, 1 with one sentence on stderr where it cannot start."""
+    """Runs the owner. Returns 0 after a clean stop, and 1 with one sentence on stderr if it cannot start."""
     parser = argparse.ArgumentParser(prog="python -m retrieval.stores.edge", description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder of the shard; made where missing")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the shard; created if it is missing")
     parser.add_argument("--socket", type=Path, required=True, help="path of the Unix socket to serve on")
     arguments = parser.parse_args()
     try:
-        ownership = Ownership(arguments.data)
-        shard = _opened(arguments.data)
+        lock = FolderLock(arguments.data)
+        shard = _open(arguments.data)
         try:
             asyncio.run(_serve(shard, arguments.socket))
         finally:
             shard.close()
-            ownership.release()
+            lock.release()
     except OwnershipError as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,4 +1,4 @@
-"""The :class:`~retrieval.stores.port.MemoryStore` that talks to the process which owns an Edge shard."""
+"""The :class:`~retrieval.stores.port.MemoryStore` that is a client of the process which owns an Edge shard."""
 
 import asyncio
 import contextlib
@@ -9,31 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from memory.records import Memory
 from models.embedding.port import Embedding
 from retrieval.errors import StoreUnavailableError
-from retrieval.stores.edge.wire import POINTS_IN_FRAME, Frame, error_of, read_frame
-from retrieval.stores.fusion import clamped
+from retrieval.stores.base import StoreBase
+from retrieval.stores.edge.protocol import POINTS_IN_FRAME, Frame, error_from_header, read_frame
+from retrieval.stores.filters import TenantFilter
 from retrieval.stores.lexical import Terms
-from retrieval.stores.points import check_points, memory_of, payload_of, point_ids, prepared, terms_of_memory
-from retrieval.stores.port import Point, RecallQuery, Scored
-from retrieval.stores.queries import check_query, floats, plan_of
-from retrieval.stores.scope import TenantFilter, TenantScope
+from retrieval.stores.points import memory_of, payload_of, point_ids, terms_of_memory
+from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.query_plan import clamp_score, float32_view, plan_query
 
 MAX_PIPELINED = 64
-"""Requests of one client that may wait for their answers at once; further ones wait their turn."""
+"""Most requests of one client that wait for their responses at the same time. Further ones are sent later."""
 
 
-class EdgeStore:
-    """A client of the Edge owner. Connects when first used, and again after the owner was away."""
+class EdgeStore(StoreBase):
+    """A client of the Edge owner. It connects with its first request, and again after it lost the connection.
+
+    Args:
+        path: The owner's Unix socket.
+        timeout_s: Longest wait for one response, in seconds.
+    """
 
     def __init__(self, *, path: Path, timeout_s: float = 10.0) -> None:
-        """Opens nothing yet.
-
-        Args:
-            path: The owner's Unix socket.
-            timeout_s: Longest wait for one answer, in seconds.
-        """
         if timeout_s <= 0:
             raise ValueError(f"timeout_s must be above 0, got {timeout_s}")
         self._path = path
@@ -41,10 +39,9 @@ class EdgeStore:
         self._connection: _Connection | None = None
         self._connecting = asyncio.Lock()
         self._slots = asyncio.Semaphore(MAX_PIPELINED)
-        self._model: tuple[str, int] | None = None
 
     async def ping(self) -> None:
-        """Returns when the owner answers.
+        """Checks that the owner responds.
 
         Raises:
             StoreUnavailableError: If it does not.
@@ -52,85 +49,70 @@ class EdgeStore:
         await self._request({"op": "ping"})
 
     async def prepare(self, *, model: str, dimension: int) -> None:
-        """Creates the shard where missing; refuses one of another model or dimension."""
+        """See :meth:`MemoryStore.prepare`."""
         await self._request({"op": "prepare", "model": model, "dimension": dimension})
         self._model = (model, dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Writes points; on return they are in the owner's write-ahead log."""
-        model, dimension = prepared(self._model)
-        check_points(points, dimension=dimension)
+        """See :meth:`MemoryStore.upsert`. On return the points are in the owner's write-ahead log."""
+        model, dimension = self._check_points(points)
         batches = [points[start : start + POINTS_IN_FRAME] for start in range(0, len(points), POINTS_IN_FRAME)]
         for batch in batches:
             await self._request(*_upsert_request(batch, model, dimension))
 
     async def delete(self, scope: TenantScope, ids: Sequence[str]) -> None:
-        """Removes points of one scope; an unknown id is no error."""
-        if known := point_ids(ids):
-            await self._request({"op": "delete", "filter": TenantFilter(scope=scope, ids=tuple(known)).to_wire()})
+        """See :meth:`MemoryStore.delete`."""
+        if valid := point_ids(ids):
+            await self._request({"op": "delete", "filter": TenantFilter(scope=scope, ids=tuple(valid)).to_json()})
 
-    async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
-        """The memories of those ids, in the order asked, without those that are not the scope's."""
-        known = point_ids(ids)
-        if not known:
-            return []
-        records = await self._scroll(TenantFilter(scope=scope, ids=tuple(known)), start=None, limit=len(known))
-        return [memory_of(records[each]) for each in known if each in records]
-
-    async def recall(self, query: RecallQuery) -> list[Scored]:
-        """The best matches, best first."""
-        check_query(query)
-        answer = await self._request(*_recall_request(query))
-        return [Scored(memory_of(record), clamped(score), parts) for record, score, parts in answer["found"]]
-
-    async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
-        """A scope's memories in the order of their ids, behind ``after``."""
-        records = await self._scroll(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
-        return [memory_of(record) for each, record in records.items() if each != after][:limit]
+    async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
+        """See :meth:`MemoryStore.recall`."""
+        response = await self._request(*_recall_request(query))
+        return [ScoredMemory(memory_of(record), clamp_score(score), parts) for record, score, parts in response["found"]]
 
     async def count(self, scope: TenantScope) -> int:
-        """How many memories the scope has, exactly."""
-        answer = await self._request({"op": "count", "filter": TenantFilter(scope=scope).to_wire()})
-        return int(answer["count"])
+        """See :meth:`MemoryStore.count`."""
+        response = await self._request({"op": "count", "filter": TenantFilter(scope=scope).to_json()})
+        return int(response["count"])
 
     async def drop(self) -> None:
-        """Removes the shard's data; :meth:`prepare` makes it anew."""
+        """See :meth:`MemoryStore.drop`. :meth:`prepare` creates the shard again."""
         await self._request({"op": "drop"})
 
     async def close(self) -> None:
-        """Hangs up."""
+        """See :meth:`MemoryStore.close`."""
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
 
-    async def _scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        answer = await self._request({"op": "scroll", "filter": tenant_filter.to_wire(), "start": start, "limit": limit})
-        records: dict[str, str] = answer["records"]
+    async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
+        response = await self._request({"op": "scroll", "filter": tenant_filter.to_json(), "start": start, "limit": limit})
+        records: dict[str, str] = response["records"]
         return records
 
     async def _request(self, header: dict[str, Any], body: bytes = b"") -> dict[str, Any]:
         async with self._slots:
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    answer = await self._ask(header, body)
+                    response = await self._send(header, body)
             except TimeoutError as error:
-                raise StoreUnavailableError(f"the Edge owner on {self._path} did not answer within {self._timeout_s:g} s") from error
+                raise StoreUnavailableError(f"the Edge owner on {self._path} did not respond within {self._timeout_s:g} s") from error
             except OSError as error:
                 raise StoreUnavailableError(f"the Edge owner on {self._path} is away: {error.strerror or error}") from error
-        if "error" in answer:
-            raise error_of(answer)
-        return answer
+        if "error" in response:
+            raise error_from_header(response)
+        return response
 
-    async def _ask(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
-        known = self._connection
+    async def _send(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        previous = self._connection
         connection = await self._connected()
         try:
-            return await connection.ask(header, body)
+            return await connection.request(header, body)
         except OSError:
-            if connection is not known:
+            if connection is not previous:
                 raise
-            # The owner may have been restarted since the last request; every operation may be repeated.
-            return await (await self._connected()).ask(header, body)
+            # The owner may have restarted since the last request. Every operation is idempotent.
+            return await (await self._connected()).request(header, body)
 
     async def _connected(self) -> "_Connection":
         async with self._connecting:
@@ -141,13 +123,13 @@ class EdgeStore:
 
 
 class _Connection:
-    """One connection: sends requests as they come, gives each its answer."""
+    """One connection. Requests are pipelined; each response is matched to its request by number."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._numbers = itertools.count()
+        self._pending: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._request_numbers = itertools.count()
         self._failed = False
         self._receiver = asyncio.create_task(self._receive())
 
@@ -159,24 +141,24 @@ class _Connection:
     def broken(self) -> bool:
         return self._failed or self._receiver.done()
 
-    async def ask(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
-        number = next(self._numbers)
+    async def request(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        number = next(self._request_numbers)
         data = Frame({"id": number, **header}, body).encoded()
         if self.broken:
-            raise ConnectionResetError("it hung up")
-        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+            raise ConnectionResetError("the owner closed the connection")
+        response = self._pending[number] = asyncio.get_running_loop().create_future()
         try:
             self._writer.write(data)
             await self._writer.drain()
-            result: dict[str, Any] = await answer
+            result: dict[str, Any] = await response
             return result
         except OSError:
             self._failed = True
             raise
         finally:
-            self._waiting.pop(number, None)
-            if not answer.cancel() and not answer.cancelled():
-                answer.exception()  # Seen: asyncio would warn of one that drain() hid.
+            self._pending.pop(number, None)
+            if not response.cancel() and not response.cancelled():
+                response.exception()  # Marks it as retrieved: asyncio would warn of one that drain() hid.
 
     async def close(self) -> None:
         self._receiver.cancel()
@@ -188,15 +170,15 @@ class _Connection:
     async def _receive(self) -> None:
         try:
             while (frame := await read_frame(self._reader)) is not None:
-                waiting = self._waiting.get(frame.header["id"])
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(frame.header)
+                response = self._pending.get(frame.header["id"])
+                if response is not None and not response.done():
+                    response.set_result(frame.header)
         except (ValueError, OSError, asyncio.IncompleteReadError):
-            pass  # Told below to everyone who waits.
+            pass  # Every pending request fails below.
         finally:
-            for waiting in self._waiting.values():
-                if not waiting.done():
-                    waiting.set_exception(ConnectionResetError("it hung up before it answered"))
+            for response in self._pending.values():
+                if not response.done():
+                    response.set_exception(ConnectionResetError("the owner closed the connection before it responded"))
 
 
 def _upsert_request(points: Sequence[Point], model: str, dimension: int) -> tuple[dict[str, Any], bytes]:
@@ -211,10 +193,10 @@ def _upsert_request(points: Sequence[Point], model: str, dimension: int) -> tupl
 
 
 def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
-    plan = plan_of(query)
+    plan = plan_query(query)
     header = {
         "op": "recall",
-        "filter": plan.filter.to_wire(),
+        "filter": plan.filter.to_json(),
         "dimension": len(plan.dense),
         "late": len(plan.late),
         "terms": len(plan.terms.indices),
@@ -226,7 +208,7 @@ def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
 
 
 def _vector_bytes(embedding: Embedding) -> tuple[memoryview, ...]:
-    return (floats(embedding.dense),) if embedding.late is None else (floats(embedding.dense), floats(embedding.late))
+    return (float32_view(embedding.dense),) if embedding.late is None else (float32_view(embedding.dense), float32_view(embedding.late))
 
 
 def _term_bytes(terms: Terms) -> tuple[bytes, bytes]:

@@ -1,4 +1,4 @@
-"""One Qdrant Edge shard in a folder: created, stamped with its model, written and searched. No threads, no sockets."""
+"""One Qdrant Edge shard in a folder, with the model that its points were made by. No threads, no sockets."""
 
 import os
 import shutil
@@ -11,20 +11,20 @@ import orjson
 import qdrant_edge as edge
 
 from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
-from retrieval.stores.edge.requests import filter_of, part_requests, recall_request, scroll_request
-from retrieval.stores.fusion import HybridPlan
-from retrieval.stores.layout import BM25, DENSE, KEYWORD_FIELDS, LATE, RECORD, TIME_FIELDS
+from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, KEYWORD_FIELDS, LATE, RECORD, TENANT
+from retrieval.stores.edge.requests import filter_of, query_request, score_part_requests, scroll_request
+from retrieval.stores.filters import TenantFilter
 from retrieval.stores.lexical import Terms
-from retrieval.stores.scope import TENANT, TenantFilter
+from retrieval.stores.query_plan import QueryPlan
 
-_EXACT: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
+_EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
 """No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
 _NEVER_INDEX_KB: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPoint:
-    """A point in the engine's terms."""
+class EncodedPoint:
+    """A point as the owner reads it from a frame."""
 
     id: str
     payload: dict[str, Any]
@@ -35,8 +35,8 @@ class StoredPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One result of a recall."""
+class ScoredRecord:
+    """One result of a query."""
 
     record: str
     score: float
@@ -44,16 +44,19 @@ class Found:
 
 
 class Shard:
-    """The shard in a folder, empty until it is prepared. Whoever holds it must be the folder's only owner."""
+    """The shard in a folder, which no other process may use. Opens the shard if the folder holds one, else :meth:`prepare` creates it.
+
+    Args:
+        folder: The data folder.
+    """
 
     def __init__(self, folder: Path) -> None:
-        """Opens the shard if the folder holds one; else it is created by :meth:`prepare`."""
         self._folder = folder
-        self._stamp = folder / "model.json"
+        self._model_file = folder / "model.json"
         self._engine: edge.EdgeShard | None = None
         self._model: dict[str, Any] = {}
-        if self._stamp.exists():
-            self._model = orjson.loads(self._stamp.read_bytes())
+        if self._model_file.exists():
+            self._model = orjson.loads(self._model_file.read_bytes())
             self._engine = edge.EdgeShard.load(str(self._engine_folder))
             self._engine.optimize()
 
@@ -62,27 +65,28 @@ class Shard:
         return self._folder / "shard"
 
     def prepare(self, model: str, dimension: int) -> None:
-        """Creates the shard where missing.
+        """Creates the shard if it is missing.
 
         Raises:
             ModelMismatchError: If its points are of another model or dimension.
         """
-        wanted = {"model": model, "dimension": dimension}
+        requested = {"model": model, "dimension": dimension}
         if self._engine is None:
             self._create(dimension)
-            _write_durably(self._stamp, orjson.dumps(wanted))
-            self._model = wanted
-        elif self._model != wanted:
+            _write_durably(self._model_file, orjson.dumps(requested))
+            self._model = requested
+        elif self._model != requested:
             raise ModelMismatchError(
                 f"the points in {self._folder} were made by {self._model['model']} with {self._model['dimension']} dimensions, not "
                 f"by {model} with {dimension}: set the embedding model back, or rebuild the index"
             )
 
-    def upsert(self, points: Sequence[StoredPoint]) -> None:
-        """Writes points; the same id replaces. What this returned from is in the write-ahead log.
+    def upsert(self, points: Sequence[EncodedPoint]) -> None:
+        """Writes points. On return they are in the write-ahead log.
 
         Raises:
-            StoreUnavailableError: If the shard was not prepared, or dropped since.
+            StoreUnavailableError: If the shard was not prepared, or was dropped since.
+            StoreRejectedError: If a vector has another dimension than the shard.
         """
         if self._engine is None:
             raise StoreUnavailableError(f"{self._folder} holds no shard yet: prepare() creates it")
@@ -95,50 +99,56 @@ class Shard:
         if self._engine is not None:
             self._engine.update(edge.UpdateOperation.delete_points_by_filter(filter_of(tenant_filter)))
 
-    def recall(self, plan: HybridPlan, *, explain: bool) -> list[Found]:
-        """The best matches, best first; with the parts of their scores if asked."""
+    def recall(self, plan: QueryPlan, *, explain: bool) -> list[ScoredRecord]:
+        """The best matches, best first; with the parts of their scores if ``explain``."""
         if self._engine is None:
             return []
         self._check_dimension(plan.dense)
-        points = self._engine.query(recall_request(plan))
+        points = self._engine.query(query_request(plan))
         parts: dict[str, dict[str, float]] = {str(point.id): {} for point in points}
         if explain and points:
-            for name, request in part_requests(plan, list(parts)).items():
+            for name, request in score_part_requests(plan, list(parts)).items():
                 for scored in self._engine.query(request):
                     parts[str(scored.id)][name] = scored.score
-        return [Found(_record(point), point.score, parts[str(point.id)]) for point in points]
+        return [ScoredRecord(_record(point), point.score, parts[str(point.id)]) for point in points]
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
-        """Records by id, in the order of the ids, from ``start`` on."""
+        """Records by their ids, in the order of the ids.
+
+        Args:
+            tenant_filter: Which points.
+            start: The first id (inclusive); None: from the beginning.
+            limit: Most records.
+        """
         if self._engine is None:
             return {}
         records, _ = self._engine.scroll(scroll_request(tenant_filter, start=start, limit=limit))
         return {str(each.id): _record(each) for each in records}
 
     def count(self, tenant_filter: TenantFilter) -> int:
-        """How many points pass the filter, exactly."""
+        """The exact number of points that pass the filter."""
         return 0 if self._engine is None else self._engine.count(edge.CountRequest(exact=True, filter=filter_of(tenant_filter)))
 
     def flush(self) -> None:
-        """Writes all to the files proper, so that the write-ahead log need not be replayed."""
+        """Writes all segments to disk, so that a restart need not replay the write-ahead log."""
         if self._engine is not None:
             self._engine.flush()
 
     def drop(self) -> None:
         """Removes the shard's data."""
-        self._stamp.unlink(missing_ok=True)
+        self._model_file.unlink(missing_ok=True)
         self.close()
         shutil.rmtree(self._engine_folder, ignore_errors=True)
 
     def close(self) -> None:
-        """Flushes and frees the engine."""
+        """Flushes and closes the engine."""
         engine, self._engine = self._engine, None
         if engine is not None:
             engine.flush()
             engine.close()
 
     def _check_dimension(self, dense: Sequence[float]) -> None:
-        # The engine says so too, but not as an error of its own kind, and perhaps half-way through a batch.
+        # The engine checks this too, but raises a bare Exception, perhaps half-way through a batch.
         if len(dense) != self._model["dimension"]:
             raise StoreRejectedError(
                 f"a dense vector has {len(dense)} dimensions, the points in {self._folder} have {self._model['dimension']}"
@@ -151,7 +161,7 @@ class Shard:
         engine.update(edge.UpdateOperation.create_field_index(TENANT, edge.KeywordIndexParams(is_tenant=True)))
         for field in KEYWORD_FIELDS:
             engine.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Keyword))
-        for field in TIME_FIELDS:
+        for field in DATETIME_FIELDS:
             engine.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Datetime))
         engine.flush()
         self._engine = engine
@@ -167,13 +177,13 @@ def _configuration(dimension: int) -> edge.EdgeConfig:
     return edge.EdgeConfig(
         vectors={DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine), LATE: token_vectors},
         sparse_vectors={BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-        hnsw_config=_EXACT,
+        hnsw_config=_EXACT_SEARCH,
         optimizers=edge.EdgeOptimizersConfig(indexing_threshold=_NEVER_INDEX_KB),
         wal_enabled=True,
     )
 
 
-def _engine_point(point: StoredPoint) -> edge.Point:
+def _engine_point(point: EncodedPoint) -> edge.Point:
     vectors: dict[str, Any] = {DENSE: point.dense}
     if point.late:
         vectors[LATE] = point.late
@@ -190,9 +200,9 @@ def _record(point: edge.ScoredPoint | edge.Record) -> str:
 
 
 def _write_durably(path: Path, content: bytes) -> None:
-    beside = path.with_suffix(".new")
-    with beside.open("wb") as file:
+    temporary = path.with_suffix(".new")
+    with temporary.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    beside.replace(path)
+    temporary.replace(path)

@@ -10,18 +10,18 @@ from runtime.redis import connect_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import KafkaSettings, RedisSettings, ServiceSettings, Settings, StoreSettings
 from runtime.tenants import add_tenant
-from tests.retrieval.edge_process import EdgeProcess
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.service.world import MEMORIES, PARTITIONS, World, index, serving
 
 
 @pytest.fixture(scope="module")
-def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeProcess]:
-    with EdgeProcess(tmp_path_factory.mktemp("service-edge")) as process:
+def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeOwnerProcess]:
+    with EdgeOwnerProcess(tmp_path_factory.mktemp("service-edge")) as process:
         yield process
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def world(kafka: str, redis_url: str, edge: EdgeProcess, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def world(kafka: str, redis_url: str, edge: EdgeOwnerProcess, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     data = tmp_path_factory.mktemp("service")
     settings = Settings(
         data=data,

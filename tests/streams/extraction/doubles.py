@@ -23,7 +23,7 @@ from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
 from streams.extraction.handler import ExtractionHandler
-from tests.retrieval.memories_made_up import BagOfWords
+from tests.retrieval.factories import BagOfWordsEmbedder
 from tests.streams.agent_extractions import TENANT, extraction
 from tests.streams.harness import delivered
 
@@ -76,7 +76,7 @@ async def llm_extractor(
         asking = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})
         metrics = LLMMetrics(CollectorRegistry())
         llm = build_llm(asking, redis=None, usage=NoUsage(), budget_of=budget_of, metrics=metrics, clock=clock)
-        extractor = build_extractor(asking, embedder=BagOfWords(), llm=llm)
+        extractor = build_extractor(asking, embedder=BagOfWordsEmbedder(), llm=llm)
         try:
             yield extractor, simulator
         finally:

@@ -12,8 +12,8 @@ from retrieval.stores.edge.client import EdgeStore
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from tests.retrieval.edge_process import EdgeProcess
-from tests.retrieval.memories_made_up import NOON, BagOfWords, memory
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.factories import NOON, BagOfWordsEmbedder, memory
 from tests.streams.agent_extractions import TENANT
 from tests.streams.extraction.doubles import ScriptedExtractor, handler, window_record
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[EdgeStore]:
-    with EdgeProcess(tmp_path / "edge") as process:
+    with EdgeOwnerProcess(tmp_path / "edge") as process:
         store = EdgeStore(path=process.socket)
         yield store
         await store.close()
@@ -35,7 +35,7 @@ def experience(tool: str, *, tenant: str = TENANT, user: str | None = None) -> M
 async def test_entities_that_belong_to_no_user_are_shown_and_another_tenants_or_users_are_not(
     settings: Settings, tenants: TenantDirectory, store: EdgeStore
 ) -> None:
-    embedder = BagOfWords()
+    embedder = BagOfWordsEmbedder()
     stored = [experience("grep"), experience("sed", user="another"), experience("awk", tenant="rival"), experience("ls", user="agent")]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
     await IndexWriter(store=store, embedder=embedder).write(changes)

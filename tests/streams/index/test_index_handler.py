@@ -21,7 +21,7 @@ from streams.delivery.records import Delivered
 from streams.errors import TransientError
 from streams.index.handler import IndexHandler, change_of
 from tests.embedding_endpoint import embedding_endpoint
-from tests.retrieval.edge_process import EdgeProcess
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.streams.harness import PartitionHarness, delivered, plain_settings
 
 SCOPE = TenantScope("acme")
@@ -61,13 +61,13 @@ def test_a_record_without_a_value_is_a_tombstone() -> None:
 
 
 @pytest.fixture
-def edge(tmp_path: Path) -> Iterator[EdgeProcess]:
-    with EdgeProcess(tmp_path / "edge") as edge:
+def edge(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
+    with EdgeOwnerProcess(tmp_path / "edge") as edge:
         yield edge
 
 
 @pytest.fixture
-async def store(edge: EdgeProcess, tmp_path: Path) -> AsyncIterator[MemoryStore]:
+async def store(edge: EdgeOwnerProcess, tmp_path: Path) -> AsyncIterator[MemoryStore]:
     store = build_store(plain_settings(tmp_path, store=StoreSettings(socket=edge.socket)))
     yield store
     await store.close()
@@ -82,7 +82,7 @@ async def stage(store: MemoryStore, tmp_path: Path) -> AsyncIterator[PartitionHa
 
 @pytest.mark.integration
 async def test_the_store_holds_what_the_feed_says_whatever_is_repeated_refused_or_away(
-    stage: PartitionHarness, store: MemoryStore, edge: EdgeProcess
+    stage: PartitionHarness, store: MemoryStore, edge: EdgeOwnerProcess
 ) -> None:
     first, second, gone = memory(0, "Ada likes tea"), memory(1, "Ada lives in Paris"), memory(2, "Ada hates rain")
     newer = memory(0, "Ada likes coffee now")

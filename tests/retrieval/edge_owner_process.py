@@ -9,12 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from retrieval.stores.edge.owner import is_served
+from retrieval.stores.edge.ownership import is_served
 
 DEADLINE_S = 60.0
 
 
-class EdgeProcess:
+class EdgeOwnerProcess:
     """Starts an owner on a folder and waits until it answers; leaving the block stops it."""
 
     def __init__(self, folder: Path) -> None:

@@ -16,12 +16,12 @@ MODEL = "made-up"
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
-def made_id(*parts: object) -> str:
+def stable_id(*parts: object) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(map(str, parts))))
 
 
 def memory(content: str = "Ann bought a red bicycle", *, tenant: str = "acme", **fields: Any) -> Memory:
-    fields.setdefault("id", made_id(tenant, fields.get("user"), content, fields.get("generation", "")))
+    fields.setdefault("id", stable_id(tenant, fields.get("user"), content, fields.get("generation", "")))
     fields.setdefault("event_time", NOON)
     fields.setdefault("kind", "event")
     fields.setdefault("type", "note")
@@ -48,7 +48,7 @@ def point(memory_: Memory, *, late: bool = True) -> Point:
     return Point(memory_, embedding(memory_.content, late=late))
 
 
-class BagOfWords:
+class BagOfWordsEmbedder:
     """An embedder without a model; ``embedded`` tells what it was asked to embed as documents."""
 
     name = MODEL

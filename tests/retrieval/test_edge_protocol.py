@@ -1,4 +1,4 @@
-"""Frames on the Edge socket."""
+"""The frames of the Edge owner's protocol."""
 
 import asyncio
 import struct
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.errors import ModelMismatchError, RetrievalError, StoreRejectedError, StoreUnavailableError
-from retrieval.stores.edge.wire import MAX_FRAME_BYTES, BodyReader, Frame, error_header, error_of, read_frame
+from retrieval.stores.edge.protocol import MAX_FRAME_BYTES, BodyReader, Frame, error_from_header, error_header, read_frame
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
@@ -28,12 +28,12 @@ async def read_all(data: bytes) -> list[Frame]:
 
 
 @given(st.lists(st.builds(Frame, st.dictionaries(st.text(), JSON, max_size=4), st.binary(max_size=64)), max_size=4))
-def test_frames_come_out_as_they_went_in(frames: list[Frame]) -> None:
+def test_frames_are_read_as_they_were_written(frames: list[Frame]) -> None:
     assert asyncio.run(read_all(b"".join(frame.encoded() for frame in frames))) == frames
 
 
 @given(st.builds(Frame, st.dictionaries(st.text(), JSON, max_size=3), st.binary(max_size=16)), st.data())
-def test_a_frame_cut_short_is_no_frame(frame: Frame, data: st.DataObject) -> None:
+def test_a_truncated_frame_is_an_incomplete_read(frame: Frame, data: st.DataObject) -> None:
     whole = frame.encoded()
     cut = data.draw(st.integers(1, len(whole) - 1))
     with pytest.raises(asyncio.IncompleteReadError):
@@ -49,11 +49,11 @@ def test_a_frame_too_large_is_refused_on_both_sides() -> None:
 
 @pytest.mark.parametrize("header", [b"[]", b"7", b"{", b"\xff"])
 def test_a_header_that_is_no_object_is_refused(header: bytes) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - orjson's own words for two of them
+    with pytest.raises(ValueError):  # noqa: PT011 - orjson words two of them
         asyncio.run(read_all(struct.pack("<II", len(header), 0) + header))
 
 
-def test_a_body_is_read_run_after_run() -> None:
+def test_a_body_is_read_in_order() -> None:
     body = struct.pack("<6f2I", 1, 2, 3, 4, 5, 6, 7, 2**32 - 1)
     numbers = BodyReader(body)
     assert list(numbers.floats(2)) == [1, 2]
@@ -65,22 +65,22 @@ def test_a_body_is_read_run_after_run() -> None:
 
 
 @pytest.mark.parametrize(("count", "match"), [(3, "shorter"), (-1, "shorter")])
-def test_a_body_shorter_than_told_is_refused(count: int, match: str) -> None:
+def test_a_body_shorter_than_its_header_is_refused(count: int, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         BodyReader(struct.pack("<2f", 1, 2)).floats(count)
 
 
-def test_a_body_of_odd_bytes_is_refused() -> None:
+def test_a_body_of_partial_numbers_is_refused() -> None:
     with pytest.raises(ValueError, match="32-bit"):
         BodyReader(b"abc")
 
 
 @pytest.mark.parametrize("kind", [StoreRejectedError, StoreUnavailableError, ModelMismatchError])
-def test_errors_keep_their_kind_on_the_way(kind: type[RetrievalError]) -> None:
-    arrived = error_of(error_header(kind("because")))
+def test_errors_keep_their_type_in_a_header(kind: type[RetrievalError]) -> None:
+    arrived = error_from_header(error_header(kind("because")))
     assert type(arrived) is kind
     assert str(arrived) == "because"
 
 
-def test_an_error_of_the_engine_may_pass_by_itself() -> None:
-    assert type(error_of(error_header(Exception("No space left on device")))) is StoreUnavailableError
+def test_an_error_of_the_engine_is_unavailability() -> None:
+    assert type(error_from_header(error_header(Exception("No space left on device")))) is StoreUnavailableError

@@ -1,8 +1,8 @@
-"""Frames between the process that owns an Edge shard and its clients.
+"""The protocol between the process that owns an Edge shard and its clients.
 
-A frame is two unsigned 32-bit little-endian lengths, a JSON header of the first length and raw bytes of the second: 32-bit
-little-endian floats (vectors) and unsigned integers (term numbers), in the order that the header tells. A client may send the next
-request before the answer to the last one; answers come in the order of the requests and bear their ``id``.
+A frame is two unsigned 32-bit little-endian lengths, a JSON header of the first length and a binary body of the second. The body holds
+32-bit little-endian floats (vectors) and unsigned integers (term numbers), in the order that the header gives. A client may send the
+next request before it has the last response. Responses come in the order of the requests and bear their ``id``.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from retrieval.errors import ModelMismatchError, RetrievalError, StoreRejectedEr
 
 MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
 POINTS_IN_FRAME: Final = 128
-"""How many points a client puts into one frame: three megabytes at 384 dimensions and 16 token vectors."""
+"""Most points in one frame: three megabytes at 384 dimensions and 16 token vectors."""
 
 _LENGTHS: Final = struct.Struct("<II")
 
 if sys.byteorder != "little":  # pragma: no cover
-    raise ImportError("the Edge protocol carries little-endian numbers as they lie in memory; this machine is big-endian")
+    raise ImportError("the Edge protocol carries little-endian numbers in the machine's byte order; this machine is big-endian")
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One request or answer."""
+    """One request or response."""
 
     header: dict[str, Any]
     body: bytes = b""
@@ -37,22 +37,22 @@ class Frame:
         """The frame's bytes.
 
         Raises:
-            StoreRejectedError: If it is larger than a frame may be.
+            StoreRejectedError: If the frame exceeds :data:`MAX_FRAME_BYTES`.
         """
         head = orjson.dumps(self.header)
         if len(head) + len(self.body) > MAX_FRAME_BYTES:
             raise StoreRejectedError(
-                f"a request of {len(head) + len(self.body)} bytes is larger than the {MAX_FRAME_BYTES} of a frame: send less at once"
+                f"a request of {len(head) + len(self.body)} bytes is larger than the {MAX_FRAME_BYTES} of a frame: send fewer points"
             )
         return b"".join((_LENGTHS.pack(len(head), len(self.body)), head, self.body))
 
 
 async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
-    """The next frame, or None where the other side has hung up between two.
+    """The next frame; None if the other side closed the connection between two frames.
 
     Raises:
-        ValueError: If the bytes are not a frame, or one that is too large.
-        asyncio.IncompleteReadError: If the other side hung up within one.
+        ValueError: If the bytes are no frame, or the frame is too large.
+        asyncio.IncompleteReadError: If the other side closed the connection within a frame.
     """
     try:
         lengths = await reader.readexactly(_LENGTHS.size)
@@ -70,18 +70,18 @@ async def read_frame(reader: asyncio.StreamReader) -> Frame | None:
 
 
 class BodyReader:
-    """Takes the numbers of a body one run after another, without copying floats: the engine reads them where they lie."""
+    """Reads the numbers of a body in order. Floats are not copied: the engine reads them from the frame's memory."""
 
     def __init__(self, body: bytes) -> None:
         if len(body) % 4:
-            raise ValueError(f"a body of {len(body)} bytes is no run of 32-bit numbers")
+            raise ValueError(f"a body of {len(body)} bytes is no sequence of 32-bit numbers")
         self._floats = memoryview(body).cast("f")
         self._numbers = memoryview(body).cast("I")
-        self._place = 0
+        self._position = 0
 
     def floats(self, count: int) -> Sequence[float]:
         """The next ``count`` floats."""
-        return self._floats[self._take(count)]
+        return self._floats[self._advance(count)]
 
     def rows(self, count: int, width: int) -> list[Sequence[float]]:
         """The next ``count`` rows of ``width`` floats each."""
@@ -89,18 +89,22 @@ class BodyReader:
 
     def numbers(self, count: int) -> list[int]:
         """The next ``count`` unsigned integers."""
-        return list(self._numbers[self._take(count)])
+        return list(self._numbers[self._advance(count)])
 
     def finish(self) -> None:
-        """Raises ValueError if something is left over."""
-        if self._place != len(self._floats):
-            raise ValueError(f"{len(self._floats) - self._place} numbers of a frame's body belong to nothing in its header")
+        """Checks that nothing is left.
 
-    def _take(self, count: int) -> slice:
-        start, self._place = self._place, self._place + count
-        if count < 0 or self._place > len(self._floats):
+        Raises:
+            ValueError: If the header does not account for all numbers.
+        """
+        if self._position != len(self._floats):
+            raise ValueError(f"{len(self._floats) - self._position} numbers of a frame's body belong to nothing in its header")
+
+    def _advance(self, count: int) -> slice:
+        start, self._position = self._position, self._position + count
+        if count < 0 or self._position > len(self._floats):
             raise ValueError("a frame's body is shorter than its header says")
-        return slice(start, self._place)
+        return slice(start, self._position)
 
 
 _ERRORS: Final[dict[str, type[RetrievalError]]] = {
@@ -111,11 +115,11 @@ _ERRORS: Final[dict[str, type[RetrievalError]]] = {
 
 
 def error_header(error: Exception) -> dict[str, str]:
-    """An error as an answer's header carries it; what is no error of this package may pass by itself."""
-    code = next((code for code, kind in _ERRORS.items() if type(error) is kind), "unavailable")
+    """An error as a response's header carries it. An error of another package counts as unavailability."""
+    code = next((code for code, error_type in _ERRORS.items() if type(error) is error_type), "unavailable")
     return {"error": code, "message": str(error) or repr(error)}
 
 
-def error_of(header: dict[str, Any]) -> RetrievalError:
-    """The error that an answer's header carries."""
+def error_from_header(header: dict[str, Any]) -> RetrievalError:
+    """The error that a response's header carries."""
     return _ERRORS.get(header["error"], StoreUnavailableError)(header["message"])

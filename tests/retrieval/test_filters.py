@@ -1,4 +1,4 @@
-"""The one filter of all requests."""
+"""The filter that keeps requests within their tenant."""
 
 from datetime import datetime, timedelta
 
@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.stores.scope import IdIn, OneOf, TenantFilter, TenantScope
-from tests.retrieval.memories_made_up import NOON
+from retrieval.stores.filters import HasId, MatchAny, TenantFilter
+from retrieval.stores.port import TenantScope
+from tests.retrieval.factories import NOON
 
 NAMES = st.text(min_size=1, max_size=5)
 FILTERS = st.builds(
@@ -26,37 +27,37 @@ FILTERS = st.builds(
 @given(FILTERS)
 def test_the_tenant_is_always_the_first_condition(tenant_filter: TenantFilter) -> None:
     conditions = list(tenant_filter.conditions())
-    assert conditions[0] == OneOf("tenant", (tenant_filter.scope.tenant,))
+    assert conditions[0] == MatchAny("tenant", (tenant_filter.scope.tenant,))
     if tenant_filter.scope.user is not None:
-        assert conditions[1] == OneOf("user", (tenant_filter.scope.user,))
+        assert conditions[1] == MatchAny("user", (tenant_filter.scope.user,))
 
 
 @given(FILTERS)
-def test_a_filter_survives_the_way_to_the_owner(tenant_filter: TenantFilter) -> None:
-    assert TenantFilter.from_wire(tenant_filter.to_wire()) == tenant_filter
+def test_a_filter_survives_its_json_form(tenant_filter: TenantFilter) -> None:
+    assert TenantFilter.from_json(tenant_filter.to_json()) == tenant_filter
 
 
 @given(FILTERS, st.lists(NAMES, max_size=4))
-def test_narrowing_never_widens(tenant_filter: TenantFilter, ids: list[str]) -> None:
+def test_narrowing_by_ids_never_widens_a_filter(tenant_filter: TenantFilter, ids: list[str]) -> None:
     narrowed = tenant_filter.within(ids)
     assert narrowed.scope == tenant_filter.scope
-    [allowed] = [each.ids for each in narrowed.conditions() if isinstance(each, IdIn)]
+    [allowed] = [each.ids for each in narrowed.conditions() if isinstance(each, HasId)]
     assert set(allowed) <= set(ids)
     assert tenant_filter.ids is None or set(allowed) <= set(tenant_filter.ids)
 
 
 @given(FILTERS)
-def test_statistics_are_of_the_whole_tenant_and_of_nobody_else(tenant_filter: TenantFilter) -> None:
-    assert list(tenant_filter.whole_tenant.conditions()) == [OneOf("tenant", (tenant_filter.scope.tenant,))]
+def test_term_statistics_cover_exactly_the_whole_tenant(tenant_filter: TenantFilter) -> None:
+    assert list(tenant_filter.whole_tenant.conditions()) == [MatchAny("tenant", (tenant_filter.scope.tenant,))]
 
 
 @pytest.mark.parametrize("change", [{"tenant": ""}, {"tenant": None}, {"kinds": None}, {"since": 7}])
-def test_a_filter_that_is_none_is_refused(change: dict[str, object]) -> None:
-    wire = TenantFilter(scope=TenantScope("acme")).to_wire()
-    with pytest.raises(ValueError):  # noqa: PT011 - of whatever is wrong
-        TenantFilter.from_wire({**wire, **change})
+def test_a_malformed_filter_is_refused(change: dict[str, object]) -> None:
+    fields = TenantFilter(scope=TenantScope("acme")).to_json()
+    with pytest.raises(ValueError):  # noqa: PT011 - several causes
+        TenantFilter.from_json({**fields, **change})
     with pytest.raises(ValueError, match="tenant"):
-        TenantFilter.from_wire({name: value for name, value in wire.items() if name != "tenant"})
+        TenantFilter.from_json({name: value for name, value in fields.items() if name != "tenant"})
 
 
 def test_a_time_without_a_zone_is_refused() -> None:

@@ -1,0 +1,51 @@
+"""Merges memories with the same content, so that a duplicate never takes a result's rank and an update is never lost.
+
+Two texts are duplicates only if they have the same words in the same order, whatever the case, the punctuation, and a few words that
+carry no fact. Every other difference may be an update: another number, a negation, a tense, a name.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from memory.records import Memory
+from retrieval.recall.request import RecallHit
+
+_WEIGHTLESS: Final = frozenset(
+    ("a", "an", "the", "this", "that", "these", "those", "and", "so", "also", "just", "really", "very", "quite", "well", "oh")
+)
+_WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*|[^\w\s.,;:!?\"'’()\[\]…–—-]|(?<!\w)-(?=\d)")
+
+DuplicateKey = tuple[str | None, ...]
+
+
+def deduplicate(hits: Sequence[RecallHit]) -> list[RecallHit]:
+    """Ranks hits, best first. Of duplicates it keeps the newest memory, with the evidence of all."""
+    kept: dict[DuplicateKey, RecallHit] = {}
+    for hit in hits:
+        key = duplicate_key(hit.memory)
+        other = kept.get(key)
+        if other is None:
+            kept[key] = hit
+            continue
+        newer, older = (hit, other) if _recency(hit.memory) > _recency(other.memory) else (other, hit)
+        kept[key] = replace(newer, evidence=tuple(dict.fromkeys((*newer.evidence, *older.evidence))))
+    return sorted(kept.values(), key=lambda hit: (-hit.score, hit.memory.id))
+
+
+def duplicate_key(memory: Memory) -> DuplicateKey:
+    """A key that memories share if they are duplicates: of one user, one kind and type, one entity, and with the same words."""
+    return (memory.user, memory.kind, memory.type, memory.entity_key, *_significant_words(memory.content))
+
+
+def _significant_words(text: str) -> tuple[str, ...]:
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
+    significant = tuple(word for word in words if word not in _WEIGHTLESS)
+    return significant or tuple(words)
+
+
+def _recency(memory: Memory) -> tuple[datetime, int, str]:
+    return memory.event_time, memory.version, memory.id

@@ -1,0 +1,47 @@
+"""What both adapters of the :class:`~retrieval.stores.port.MemoryStore` have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from memory.records import Memory
+from retrieval.errors import StoreRejectedError
+from retrieval.stores.filters import TenantFilter
+from retrieval.stores.points import check_points, memory_of, point_ids
+from retrieval.stores.port import Point, TenantScope
+
+
+class StoreBase(ABC):
+    """Reads memories through an engine's scroll, and checks points against the model that the store was prepared for."""
+
+    _model: tuple[str, int] | None = None
+
+    @abstractmethod
+    async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
+        """The records that pass the filter by their ids, in the order of the ids, from ``start`` (inclusive) on."""
+
+    async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
+        """See :meth:`MemoryStore.get`."""
+        valid = point_ids(ids)
+        if not valid:
+            return []
+        records = await self._scroll_records(TenantFilter(scope=scope, ids=tuple(valid)), start=None, limit=len(valid))
+        return [memory_of(records[each]) for each in valid if each in records]
+
+    async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """See :meth:`MemoryStore.scroll`."""
+        records = await self._scroll_records(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
+        return [memory_of(record) for each, record in records.items() if each != after][:limit]
+
+    def _check_points(self, points: Sequence[Point]) -> tuple[str, int]:
+        """Checks points before an upsert.
+
+        Returns:
+            The model and the dimension that the store was prepared for.
+
+        Raises:
+            StoreRejectedError: If the store was not prepared, or a point does not fit.
+        """
+        if self._model is None:
+            raise StoreRejectedError("call prepare() before upsert(): the store has to know which model made the vectors")
+        check_points(points, dimension=self._model[1])
+        return self._model

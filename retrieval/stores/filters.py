@@ -1,0 +1,150 @@
+"""The filter that keeps every request within its tenant (docs/architecture.md, invariant 4), independent of the engine."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from retrieval.stores.collection import EVENT_TIME, EXPIRES_AT, GENERATION, KIND, TENANT, TYPE, USER
+from retrieval.stores.port import TenantScope
+
+
+@dataclass(frozen=True, slots=True)
+class MatchAny:
+    """The field has one of these values."""
+
+    field: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatetimeRange:
+    """The time lies in ``[since, until)``; None leaves an end open. Times are ISO 8601 text."""
+
+    field: str
+    since: str | None
+    until: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MissingOrAfter:
+    """The point has no such time, or one after this moment."""
+
+    field: str
+    moment: str
+
+
+@dataclass(frozen=True, slots=True)
+class HasId:
+    """The point's id is one of these."""
+
+    ids: tuple[str, ...]
+
+
+Condition = MatchAny | DatetimeRange | MissingOrAfter | HasId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantFilter:
+    """The filter of every request to a store. It cannot be built without a scope."""
+
+    scope: TenantScope
+    ids: tuple[str, ...] | None = None
+    """Only points with these ids; None: any."""
+    kinds: tuple[str, ...] = ()
+    """Only memories of these kinds; empty: any."""
+    types: tuple[str, ...] = ()
+    """Only memories of these event or entity types; empty: any."""
+    since: datetime | None = None
+    """Only memories whose event time is not before this one."""
+    until: datetime | None = None
+    """Only memories whose event time is before this one."""
+    generation: str | None = None
+    """Only memories of this generation (empty text: the live one); None: any."""
+    alive_at: datetime | None = None
+    """Without the memories that have expired by then."""
+
+    @property
+    def whole_tenant(self) -> "TenantFilter":
+        """All of the tenant's points: the population that term statistics are taken over."""
+        return TenantFilter(scope=TenantScope(self.scope.tenant))
+
+    def within(self, ids: Iterable[str]) -> "TenantFilter":
+        """The same filter, narrowed to points with these ids."""
+        return replace(self, ids=tuple(each for each in ids if self.ids is None or each in self.ids))
+
+    def conditions(self) -> Iterator[Condition]:
+        """All conditions, which must all hold. The tenant's is always the first.
+
+        Raises:
+            ValueError: If a time has no zone.
+        """
+        yield MatchAny(TENANT, (self.scope.tenant,))
+        if self.scope.user is not None:
+            yield MatchAny(USER, (self.scope.user,))
+        if self.ids is not None:
+            yield HasId(self.ids)
+        if self.kinds:
+            yield MatchAny(KIND, self.kinds)
+        if self.types:
+            yield MatchAny(TYPE, self.types)
+        if self.since is not None or self.until is not None:
+            yield DatetimeRange(EVENT_TIME, _optional_iso_time(self.since), _optional_iso_time(self.until))
+        if self.generation is not None:
+            yield MatchAny(GENERATION, (self.generation,))
+        if self.alive_at is not None:
+            yield MissingOrAfter(EXPIRES_AT, iso_time(self.alive_at))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, for the Edge owner's protocol."""
+        return {
+            "tenant": self.scope.tenant,
+            "user": self.scope.user,
+            "ids": self.ids,
+            "kinds": self.kinds,
+            "types": self.types,
+            "since": _optional_iso_time(self.since),
+            "until": _optional_iso_time(self.until),
+            "generation": self.generation,
+            "alive_at": _optional_iso_time(self.alive_at),
+        }
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Self:
+        """Reads what :meth:`to_json` wrote.
+
+        Raises:
+            ValueError: If a field is missing or has another type, or there is no tenant.
+        """
+        try:
+            return cls(
+                scope=TenantScope(fields["tenant"], fields["user"]),
+                ids=None if fields["ids"] is None else tuple(fields["ids"]),
+                kinds=tuple(fields["kinds"]),
+                types=tuple(fields["types"]),
+                since=_optional_time(fields["since"]),
+                until=_optional_time(fields["until"]),
+                generation=fields["generation"],
+                alive_at=_optional_time(fields["alive_at"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a tenant filter: {error}") from error
+
+
+def iso_time(moment: datetime) -> str:
+    """A moment as both engines take it: ISO 8601 in UTC.
+
+    Raises:
+        ValueError: If it has no zone.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no time zone; add one, for example UTC")
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _optional_iso_time(moment: datetime | None) -> str | None:
+    return None if moment is None else iso_time(moment)
+
+
+def _optional_time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
