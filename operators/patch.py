@@ -1,12 +1,12 @@
-"""PATCH: text that SEARCH/REPLACE patches edit (EUA, VikingMem 3.1, Algorithm 1), without an LLM.
+"""PATCH: a text that SEARCH/REPLACE patches edit, without an LLM (VikingMem 3.1, Algorithm 1).
 
-The text is a base with the newest patches laid over it in the order of their event times, so that a late patch finds its place, and one
-that is taken back leaves the text as if it had never been. Behind the newest ones patches settle into the base for good. A patch whose
-SEARCH is no longer found, because what it edited was taken back, rests, and works again when that returns.
+A state is a base text and the newest patches, which are replayed over the base in the order of their event times. So a late patch is
+applied at its own time, and a retracted one leaves no trace. The oldest patches settle: they are merged into the base and cannot be
+retracted any more. A patch whose SEARCH is not found, because the text it edited was retracted, has no effect until that text returns.
 
-Three departures from the paper's algorithm: an empty SEARCH appends a line, or creates the text (the paper skips it); where the best
-span is less similar than :data:`MIN_SIMILARITY` the patch is refused, for the paper's unconditional replacement would overwrite text
-that has nothing to do with it. And marks of JSON that a model puts around SEARCH and REPLACE are taken off (:mod:`operators.readings`).
+The algorithm differs from the paper's in three ways. An empty SEARCH appends a line, or creates the text; the paper skips it. A patch
+whose best span is less similar than :data:`MIN_SIMILARITY` is refused; the paper would overwrite unrelated text. Marks of JSON that a
+model puts around SEARCH and REPLACE are taken off (:mod:`operators.json_artifacts`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,26 +17,26 @@ from pydantic import JsonValue
 
 from memory.schema.coerce import coerce_value
 from memory.schema.model import ValueType
+from operators.approximate_span import Span, best_approximate_span
 from operators.errors import RefusedChangeError
-from operators.readings import plain_replacement, readings
-from operators.span import Span, best_approximate_span
+from operators.json_artifacts import clean_replacement, variants
 
 MIN_SIMILARITY: Final = 0.75
-"""Least ``1 - distance / len(search)`` at which a patch is applied."""
+"""The least ``1 - distance / len(search)`` at which a patch is applied."""
 MAX_TEXT: Final = 4000
-"""Longest text, SEARCH and REPLACE, in characters."""
+"""The longest text, SEARCH or REPLACE, in characters."""
 MAX_RECENT: Final = 16
-"""Patches that can still be taken back."""
+"""Patches that can be retracted."""
 MAX_RECENT_TEXT: Final = 16_000
-"""Characters of all of them together."""
+"""Their characters in all."""
 
 State = dict[str, Any]
-"""``base``, ``recent`` patches as ``[time, id, search, replace]``, the resulting ``text``, and the time until which they ``settled``."""
+"""``base``, ``recent`` patches as ``[time, id, search, replace]``, the resulting ``text``, and ``settled``: the newest time in the base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """One patch; ``time`` is its event time in microseconds. Of equal times, the one that came first is the earlier."""
+    """One patch; ``time`` is its event time in microseconds. Patches of equal times keep the order in which they came."""
 
     time: int
     id: str
@@ -45,7 +45,12 @@ class Patch:
 
 
 def patch_of(value: object, *, time: int, source_id: str) -> Patch:
-    """The patch that a change carries as ``{"search": ..., "replace": ...}``.
+    """The patch that a change carries.
+
+    Args:
+        value: ``{"search": ..., "replace": ...}``; without ``search`` it is appended.
+        time: The change's event time in microseconds.
+        source_id: Names the patch.
 
     Raises:
         RefusedChangeError: ``not_a_patch``, ``empty_patch`` or ``patch_too_long``.
@@ -61,13 +66,18 @@ def patch_of(value: object, *, time: int, source_id: str) -> Patch:
 
 
 def apply(state: State | None, patch: Patch, value_type: ValueType) -> State:
-    """The state with a patch laid into its place.
+    """Applies a patch at its own time.
+
+    Args:
+        state: The state so far; None if there is none.
+        patch: What to apply.
+        value_type: Of the property.
 
     Raises:
-        RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like where the text would not be of the type, or
-            ``patch_known`` if the patch is there already.
+        RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type, or
+            ``patch_known`` if the patch was applied already.
     """
-    base, recent, settled = _parts(state)
+    base, recent, settled = _unpack(state)
     if any(each.id == patch.id for each in recent):
         raise RefusedChangeError("patch_known")
     before = [each for each in recent if each.time <= patch.time]
@@ -78,12 +88,20 @@ def apply(state: State | None, patch: Patch, value_type: ValueType) -> State:
 
 
 def retract(state: State | None, patch: Patch, value_type: ValueType) -> State | None:
-    """The state as if the patch had never been; None once nothing is left.
+    """Retracts a patch.
+
+    Args:
+        state: The state so far; None if there is none.
+        patch: What to retract.
+        value_type: Of the property.
+
+    Returns:
+        The state as if the patch had never been applied; None once nothing is left.
 
     Raises:
-        RefusedChangeError: ``patch_settled`` if it can no longer be taken back, ``patch_unknown`` if it was never applied.
+        RefusedChangeError: ``patch_settled`` if it can no longer be retracted, ``patch_unknown`` if it was never applied.
     """
-    base, recent, settled = _parts(state)
+    base, recent, settled = _unpack(state)
     kept = [each for each in recent if each.id != patch.id]
     if len(kept) == len(recent):
         raise RefusedChangeError("patch_settled" if settled is not None and patch.time <= settled else "patch_unknown")
@@ -93,12 +111,12 @@ def retract(state: State | None, patch: Patch, value_type: ValueType) -> State |
 
 
 def text_of(state: State) -> str:
-    """The text as all patches leave it."""
+    """The text with all patches applied."""
     return str(state["text"])
 
 
 def value_of(text: str, value_type: ValueType) -> JsonValue | None:
-    """A text as a value: a list has an item a line; None if the text is not of the type, or empty."""
+    """A text as a value: each line of a list is an item; None if the text is not of the type, or empty."""
     if not text.strip():
         return None
     if value_type.startswith("list"):
@@ -107,18 +125,23 @@ def value_of(text: str, value_type: ValueType) -> JsonValue | None:
 
 
 def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
-    """A text with one patch applied (Algorithm 1, lines 3 to 7).
+    """A text with one patch applied (VikingMem 3.1, Algorithm 1, lines 3 to 7).
+
+    Args:
+        text: The text before.
+        patch: What to apply.
+        value_type: Of the property.
 
     Raises:
-        RefusedChangeError: As :func:`apply` says.
+        RefusedChangeError: See :func:`apply`.
     """
     replace = patch.replace
     if patch.search:
-        span, replace = _place(text, patch, value_type)
-        replace = plain_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
+        span, replace = _locate(text, patch, value_type)
+        replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
         new = f"{text[: span.start]}{replace}{text[span.end :]}"
     else:
-        replace = plain_replacement(replace, search="", text=text, value_type=value_type)
+        replace = clean_replacement(replace, search="", text=text, value_type=value_type)
         if not text or not (value_type == "string" or value_type.startswith("list")):
             new = replace
         else:
@@ -132,11 +155,11 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
     return new
 
 
-def _place(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
-    """Where a patch's SEARCH stands in a text, and its REPLACE: as given or, where that is nearer, as it may have been meant."""
+def _locate(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
+    """Where a patch's SEARCH stands in a text, and its REPLACE: as given, or without marks of JSON where that is nearer."""
     best: tuple[Span, str] | None = None
-    for search, replace in readings(patch.search, patch.replace, value_type):
-        span = best_approximate_span(text, search, farthest=int((1 - MIN_SIMILARITY) * len(search)))
+    for search, replace in variants(patch.search, patch.replace, value_type):
+        span = best_approximate_span(text, search, max_distance=int((1 - MIN_SIMILARITY) * len(search)))
         if span is not None and (best is None or span.distance < best[0].distance):
             best = span, replace
         if span is not None and span.distance == 0:
@@ -147,7 +170,7 @@ def _place(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
 
 
 def _text_of_value(value: JsonValue | None, value_type: ValueType) -> str:
-    """The text as which a value is shown, so that a SEARCH copied from there is found: ``true`` for a ``yes``, no blank lines in a list."""
+    """The text of a value in the prompt, so that a SEARCH copied from there is found: ``true`` for a ``yes``, no blank lines in a list."""
     texts = [coerce_value(each, "string") for each in (value if isinstance(value, list) else [value])]
     if not all(isinstance(each, str) for each in texts):
         raise RefusedChangeError(f"not_{value_type}")
@@ -164,7 +187,7 @@ def _replayed(text: str, patches: Sequence[Patch], value_type: ValueType) -> str
 
 
 def _settled(base: str, recent: list[Patch], settled: int | None, text: str, value_type: ValueType) -> State:
-    """The state with its oldest patches settled, as far as there are too many."""
+    """The state, with its oldest patches settled while there are too many."""
     size = sum(len(each.search) + len(each.replace) for each in recent)
     while len(recent) > MAX_RECENT or size > MAX_RECENT_TEXT:
         oldest, *recent = recent
@@ -174,7 +197,7 @@ def _settled(base: str, recent: list[Patch], settled: int | None, text: str, val
     return _state(base, recent, settled, text)
 
 
-def _parts(state: State | None) -> tuple[str, list[Patch], int | None]:
+def _unpack(state: State | None) -> tuple[str, list[Patch], int | None]:
     if state is None:
         return "", [], None
     return state["base"], [Patch(*each) for each in state["recent"]], state.get("settled")

@@ -11,9 +11,9 @@ from memory.records import Memory
 from memory.schema.coerce import coerce_value
 from memory.schema.model import EntityProperty, EntityType, ValueType
 from operators import patch
-from operators.entity import EntityState, tag_of
+from operators.entity_state import EntityState, tag_of
 from operators.errors import EntityStateError
-from operators.statistics import STATISTICS, Unknown
+from operators.statistics import STATISTICS, UnknownValue
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG_FLOAT: Final = 1e15
@@ -21,7 +21,7 @@ _KEY_TYPES: Final[frozenset[ValueType]] = frozenset({"int64", "float32", "bool"}
 
 
 def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -> Memory:
-    """The entity as a memory. The same contributions in any order across sources give an equal one, as far as statistics go.
+    """The entity as a memory. As to statistics, the same contributions in any order across sources give an equal one.
 
     Args:
         state: The entity's state, not empty.
@@ -30,8 +30,8 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         key: Its ``GROUP BY`` key, as :func:`memory.keys.entity_key` joins it.
 
     Returns:
-        A memory of kind ``entity``. ``properties`` has the key's parts and every known value; ``content`` is a sentence that names
-        them, and says ``unknown`` for a value that has to be rebuilt. ``user`` is set where the entity is grouped by user.
+        A memory of kind ``entity``. ``properties`` has the key's parts and every known value. ``content`` is a sentence that names them,
+        with ``unknown`` for a value that has to be rebuilt. ``user`` is set where the entity is grouped by user.
 
     Raises:
         EntityStateError: If the state is empty: such an entity is removed, not rendered.
@@ -40,17 +40,19 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     if state.empty or state.last_time is None:
         raise EntityStateError(f"the entity {entity_type.name}/{key} is empty; it has no memory to render")
     parts = dict(zip(entity_type.keys, entity_key_parts(key), strict=False))
-    shown = dict(zip(entity_type.key_names, parts.values(), strict=False))
-    values = {each.name: value_of(state, entity_type, each) for each in entity_type.properties if each.name not in shown}
-    known: dict[str, JsonValue] = {name: value for name, value in values.items() if value is not None and not isinstance(value, Unknown)}
+    key_parts = dict(zip(entity_type.key_names, parts.values(), strict=False))
+    values = {each.name: _value_of(state, entity_type, each) for each in entity_type.properties if each.name not in key_parts}
+    known: dict[str, JsonValue] = {
+        name: value for name, value in values.items() if value is not None and not isinstance(value, UnknownValue)
+    }
     return Memory(
         id=entity_id(tenant, entity_type.name, key, state.generation),
         tenant=tenant,
         user=parts.get("user"),
         kind="entity",
         type=entity_type.name,
-        content=_sentence(entity_type.name, tuple(shown.values()), values),
-        properties={**{name: _key_value(entity_type, name, part) for name, part in shown.items()}, **known},
+        content=_sentence(entity_type.name, tuple(key_parts.values()), values),
+        properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **known},
         keywords=list(dict.fromkeys(parts.values())),
         event_time=_EPOCH + timedelta(microseconds=state.last_time),
         session=parts.get("session"),
@@ -62,49 +64,44 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     )
 
 
-def value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> JsonValue | Unknown:
-    """The value of one property; None if it has none, ``UNKNOWN`` if the state cannot tell and must be rebuilt from the log."""
+def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> JsonValue | UnknownValue:
+    """The value of one property; None if it has none, ``UNKNOWN`` if the state must be rebuilt from the log to tell it."""
     op = entity_type.op_of(each)
     if op is None or each.name not in state.properties:
         return None
     tag, inner = state.properties[each.name]
     if tag != tag_of(op, entity_type):
-        return Unknown.UNKNOWN
+        return UnknownValue.UNKNOWN
     if op == "PATCH":
         text = patch.text_of(inner)
         return _or_unknown(patch.value_of(text, each.value_type)) if text.strip() else None
     value = STATISTICS[op].value([inner] if entity_type.window_days is None else list(inner.values()))
-    return value if value is None or isinstance(value, Unknown) else _or_unknown(coerce_value(value, each.value_type))
+    return value if value is None or isinstance(value, UnknownValue) else _or_unknown(coerce_value(value, each.value_type))
 
 
-def unknown_properties(state: EntityState, entity_type: EntityType) -> tuple[str, ...]:
-    """The properties whose values the state cannot tell: they come back when the entity is rebuilt from the log."""
-    return tuple(each.name for each in entity_type.properties if isinstance(value_of(state, entity_type, each), Unknown))
-
-
-def _or_unknown(value: JsonValue | None) -> JsonValue | Unknown:
-    return Unknown.UNKNOWN if value is None else value
+def _or_unknown(value: JsonValue | None) -> JsonValue | UnknownValue:
+    return UnknownValue.UNKNOWN if value is None else value
 
 
 def _key_value(entity_type: EntityType, name: str, part: str) -> JsonValue:
-    """A key's part as the value type of the property that shows it."""
+    """A part of a key in the value type of its property."""
     each = entity_type.property(name)
     value = coerce_value(part, each.value_type) if each and each.value_type in _KEY_TYPES else None
     return part if value is None else value
 
 
-def _sentence(name: str, parts: tuple[str, ...], values: dict[str, JsonValue | Unknown]) -> str:
-    head = f"{_words(name)} of {', '.join(parts)}"
-    told = [f"{_words(each)}: {_text(value)}" for each, value in values.items() if value is not None]
-    return f"{head}: {'; '.join(told)}" if told else head
+def _sentence(name: str, parts: tuple[str, ...], values: dict[str, JsonValue | UnknownValue]) -> str:
+    head = f"{_spaced(name)} of {', '.join(parts)}"
+    clauses = [f"{_spaced(each)}: {_text(value)}" for each, value in values.items() if value is not None]
+    return f"{head}: {'; '.join(clauses)}" if clauses else head
 
 
-def _words(name: str) -> str:
+def _spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _text(value: JsonValue | Unknown) -> str:
-    if isinstance(value, Unknown):
+def _text(value: JsonValue | UnknownValue) -> str:
+    if isinstance(value, UnknownValue):
         return value.value
     if isinstance(value, bool):
         return "yes" if value else "no"

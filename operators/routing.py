@@ -1,6 +1,6 @@
-"""Fans the events and patches of one extraction out to the entities that they drive.
+"""Routes the events and patches of one extraction to the entities that they change.
 
-``entity := SELECT OP(event.content) FROM events WHERE filters GROUP BY keys`` (VikingMem 2.2.2): each event that meets an entity type's
+``entity := SELECT OP(event.content) FROM events WHERE filters GROUP BY keys`` (VikingMem 2.2.2). An event that meets an entity type's
 filters, and has all its keys, changes the properties whose aggregates name the event's type.
 """
 
@@ -16,45 +16,45 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key, entity_key_parts
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
 from memory.schema.model import CONTENT, AggregateExpression, EntityType, MemorySchema
-from operators.conditions import holds
+from operators.filters import matches
 from operators.statistics import STATISTICS
 
 _LONGEST_KEY_PART: Final = 256
 
-EntityName = tuple[str, str]
-"""An entity type's name and the entity's key."""
+EntityRef = tuple[str, str]
+"""An entity type and the key of one of its entities."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Routed:
-    changes: dict[EntityName, list[Change]] = field(default_factory=dict)
+class _Routes:
+    changes: dict[EntityRef, list[Change]] = field(default_factory=dict)
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def add(self, entity: EntityName, change: Change) -> None:
+    def add(self, entity: EntityRef, change: Change) -> None:
         self.changes.setdefault(entity, []).append(change)
 
 
 def contributions_of(
     extraction: Extraction, schema: MemorySchema, *, source: str, position: int, previous: Sequence[Contribution] = ()
 ) -> list[Contribution]:
-    """What an extraction contributes to entities: one contribution for each, with all its changes.
+    """The contributions of an extraction: one for each entity, with all its changes.
 
     Args:
         extraction: What was extracted from one window.
-        schema: The tenant's schema. Properties under an operator that does not exist yet get nothing: :func:`unavailable_properties`.
+        schema: The tenant's schema. A property whose operator does not exist yet gets nothing.
         source: The topic and partition that the extraction lies in.
         position: Its offset there.
-        previous: What this function returned when the same window was extracted before, in the same generation: all that it applied is
-            taken back, in front of what this extraction applies. Remember what is returned now in its place.
+        previous: What this function returned for the last extraction of the same window in the same generation. All that it applied is
+            retracted first.
 
     Returns:
-        Contributions in the order of entity type and key. Empty if the extraction drives no entity, and none did before.
+        Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
     """
-    changes: dict[EntityName, list[Change]] = {}
+    changes: dict[EntityRef, list[Change]] = {}
     for before in previous:
-        taken_back = [_retraction(each) for each in before.changes if each.op == "apply"]
-        if taken_back:
-            changes.setdefault((before.entity_type, before.entity_key), []).extend(taken_back)
+        retractions = [_retraction(each) for each in before.changes if each.op == "apply"]
+        if retractions:
+            changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
     for entity, applied in _route(extraction, schema).changes.items():
         changes.setdefault(entity, []).extend(applied)
     return [
@@ -65,21 +65,21 @@ def contributions_of(
             entity_key=key,
             source=source,
             position=position,
-            changes=made,
+            changes=entity_changes,
             time=extraction.window_end,
             schema_name=schema.name,
             generation=extraction.generation,
         )
-        for (entity_type, key), made in sorted(changes.items())
+        for (entity_type, key), entity_changes in sorted(changes.items())
     ]
 
 
 def left_out(extraction: Extraction, schema: MemorySchema) -> tuple[Dropped, ...]:
-    """What of an extraction finds no way to an entity, and why, for counters and logs.
+    """The events and patches that reach no entity, with the reason, for counters.
 
-    Reasons: for events ``no_key`` (a property to group by is missing or too long; the entity type is passed over for this event); for
-    patches ``unknown_entity_type``, ``not_patched`` (no such property, or one that events drive), ``bad_key`` and ``foreign_key`` (the
-    key names another user or session than the window's: nobody's words change another's entity).
+    An event is left out as ``no_key`` if a property to group by is missing or too long. A patch is left out as ``unknown_entity_type``,
+    ``not_patched`` (no such property, or one that events change), ``bad_key``, or ``foreign_key``: the key names another user or session
+    than the window's, and nobody's words change another's entity.
     """
     reasons = _route(extraction, schema).left_out
     return tuple(
@@ -88,49 +88,35 @@ def left_out(extraction: Extraction, schema: MemorySchema) -> tuple[Dropped, ...
     )
 
 
-def unavailable_properties(schema: MemorySchema) -> tuple[str, ...]:
-    """The properties that stay empty since their operator does not exist yet, as ``entity_type.property (OP)``."""
-    return tuple(
-        f"{entity.name}.{each.name} ({each.aggregate.op})"
-        for entity in schema.entity_types
-        for each in entity.properties
-        if each.aggregate and not _is_available(each.aggregate)
-    )
-
-
-def _is_available(aggregate: AggregateExpression) -> bool:
-    return aggregate.op in STATISTICS or aggregate.op == "PATCH"
-
-
 def _retraction(change: Change) -> Change:
     return change.model_copy(update={"op": "retract", "message_ids": []})
 
 
-def _route(extraction: Extraction, schema: MemorySchema) -> _Routed:
-    routed = _Routed()
+def _route(extraction: Extraction, schema: MemorySchema) -> _Routes:
+    routes = _Routes()
     for event in extraction.events:
         for entity_type in schema.entity_types:
-            _route_event(event, entity_type, routed)
+            _route_event(event, entity_type, routes)
     for patch in extraction.patches:
-        reason = _refusal(patch, extraction, schema)
+        reason = _left_out_reason(patch, extraction, schema)
         if reason:
-            routed.left_out["patch", reason] += 1
+            routes.left_out["patch", reason] += 1
         else:
-            routed.add((patch.entity_type, patch.entity_key), _change_of_patch(patch, extraction))
-    return routed
+            routes.add((patch.entity_type, patch.entity_key), _change_of_patch(patch, extraction))
+    return routes
 
 
-def _route_event(event: Event, entity_type: EntityType, routed: _Routed) -> None:
+def _route_event(event: Event, entity_type: EntityType, routes: _Routes) -> None:
     changes = _changes_of_event(event, entity_type)
-    if not changes or not all(holds(condition, event) for condition in entity_type.filters):
+    if not changes or not all(matches(event, condition) for condition in entity_type.filters):
         return
     parts = [_key_part(key, event) for key in entity_type.keys]
-    key = _joined([part for part in parts if part])
+    key = _key_or_none([part for part in parts if part])
     if key is None or not all(parts):
-        routed.left_out["event", "no_key"] += 1
+        routes.left_out["event", "no_key"] += 1
         return
     for change in changes:
-        routed.add((entity_type.name, key), change)
+        routes.add((entity_type.name, key), change)
 
 
 def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
@@ -139,7 +125,7 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
         aggregate = each.aggregate
         if aggregate is None or aggregate.event_type != event.type or aggregate.op not in STATISTICS:
             continue
-        value = _fed(event, aggregate)
+        value = _input_of(event, aggregate)
         if value is None and aggregate.event_property is not None:
             continue
         changes.append(
@@ -156,14 +142,14 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
     return changes
 
 
-def _fed(event: Event, aggregate: AggregateExpression) -> JsonValue:
+def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
     if aggregate.event_property is None:
         return None
     return event.content if aggregate.event_property == CONTENT else event.properties.get(aggregate.event_property)
 
 
 def _key_part(key: str, event: Event) -> str | None:
-    """One part of an event's key: white space is joined, so that a line break makes no second entity."""
+    """One part of an event's key. White space is normalised, so that a line break makes no second entity."""
     if key == "user":
         return event.user
     if key == "session":
@@ -185,15 +171,15 @@ def _day(time: datetime) -> str:
     return time.astimezone(UTC).date().isoformat()
 
 
-def _joined(parts: Sequence[str]) -> str | None:
+def _key_or_none(parts: Sequence[str]) -> str | None:
     try:
         return entity_key(*parts)
     except KeyFormatError:
         return None
 
 
-def _refusal(patch: EntityPatch, extraction: Extraction, schema: MemorySchema) -> str | None:
-    """Why a patch goes to no entity; None if it does."""
+def _left_out_reason(patch: EntityPatch, extraction: Extraction, schema: MemorySchema) -> str | None:
+    """Why a patch reaches no entity; None if it does."""
     entity_type = schema.entity_type(patch.entity_type)
     if entity_type is None:
         return "unknown_entity_type"

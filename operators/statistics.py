@@ -1,7 +1,7 @@
-"""SUM, COUNT, AVG, MAX and MIN (VikingMem 3.2, the statistical operators), as invertible additions to small states.
+"""SUM, COUNT, AVG, MAX and MIN (VikingMem 3.2), as additions to small states that can be retracted.
 
-A state is JSON, or None where nothing has been added. A value is read from any number of partial states at once, so that the days of a
-time window need no merging.
+A state is JSON, or None where nothing has been added. A value is read from any number of partial states at once. So a time window has one
+state for each UTC day: a day that falls out of the window takes its state along, and the others need no merging.
 """
 
 from bisect import bisect_left
@@ -12,30 +12,41 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from memory.schema.model import Op
-from operators import tally
+from operators import exact_sum
+from operators.exact_sum import ExactSum
 
 State = Any
 """An operator's state, as JSON carries it."""
+Days = dict[str, Any]
+"""The states of a time window, by day number (days since 1970-01-01 UTC)."""
 
 
-class Unknown(Enum):
-    """The value of a state that has forgotten what it would take to know it: it must be rebuilt from the log."""
+class UnknownValue(Enum):
+    """The value of a state that has dropped what it would take to tell it. It must be rebuilt from the log."""
 
     UNKNOWN = "unknown"
 
 
 class Statistic(Protocol):
-    """An operator over numbers whose additions can be taken back exactly, in any order."""
+    """An operator over numbers whose additions can be retracted exactly, in any order."""
 
     def add(self, state: State | None, value: object, times: int) -> State | None:
-        """Adds a value so many times (taken back if negative); None once nothing is left. The state given is not changed.
+        """Adds a value.
+
+        Args:
+            state: The state so far; it is not changed.
+            value: What is added.
+            times: How often; negative retracts.
+
+        Returns:
+            The new state; None once nothing is left.
 
         Raises:
             operators.errors.RefusedChangeError: If the value is not one that this operator takes, whatever the state.
         """
         ...
 
-    def value(self, parts: Sequence[State]) -> int | float | Unknown | None:
+    def value(self, parts: Sequence[State]) -> int | float | UnknownValue | None:
         """The value of all partial states together; None if there is none."""
         ...
 
@@ -55,90 +66,150 @@ class Count:
 class Sum:
     """The exact sum."""
 
-    def add(self, state: tally.Tally | None, value: object, times: int) -> tally.Tally | None:
+    def add(self, state: ExactSum | None, value: object, times: int) -> ExactSum | None:
         """See :meth:`Statistic.add`."""
-        return tally.add(state, tally.number_of(value), times)
+        return exact_sum.add(state, exact_sum.as_number(value), times)
 
-    def value(self, parts: Sequence[tally.Tally]) -> int | float | Unknown | None:
+    def value(self, parts: Sequence[ExactSum]) -> int | float | UnknownValue | None:
         """The sum, rounded once; unknown beyond the range of doubles."""
-        if not sum(map(tally.count_of, parts)):
+        if not sum(map(exact_sum.count_of, parts)):
             return None
-        result = tally.rounded(sum(map(tally.sum_of, parts), Fraction()))
-        return Unknown.UNKNOWN if result is None else result
+        result = exact_sum.rounded(sum(map(exact_sum.fraction_of, parts), Fraction()))
+        return UnknownValue.UNKNOWN if result is None else result
 
 
 class Avg(Sum):
     """The exact mean."""
 
-    def value(self, parts: Sequence[tally.Tally]) -> int | float | Unknown | None:
+    def value(self, parts: Sequence[ExactSum]) -> int | float | UnknownValue | None:
         """The mean, rounded once; the mean of doubles is always in their range."""
-        count = sum(map(tally.count_of, parts))
-        return float(sum(map(tally.sum_of, parts), Fraction()) / count) if count else None
+        count = sum(map(exact_sum.count_of, parts))
+        return float(sum(map(exact_sum.fraction_of, parts), Fraction()) / count) if count else None
 
 
 class Extreme:
     """The largest or smallest number.
 
-    Keeps the ``room`` best distinct numbers with their counts, and of all others only a tally and the best of them: the *floor*. Every
-    number better than the floor is kept, so the best kept one is the answer. When retractions have taken all kept ones and others are
-    left, the answer is unknown: never a wrong number.
+    Keeps the best distinct numbers with their counts, and of all others only their exact sum and the best of them. Every kept number is
+    better than every dropped one, so the best kept one is the answer. When retractions have used up the kept ones and others are left, the
+    answer is unknown: never a wrong number.
+
+    Args:
+        largest: Whether it is the largest number, not the smallest.
+        capacity: How many distinct numbers are kept.
+
+    Raises:
+        ValueError: If none would be kept.
     """
 
-    def __init__(self, *, largest: bool, room: int) -> None:
-        if room < 1:
-            raise ValueError(f"an extreme needs room for at least one number, got {room}")
-        self._towards = 1 if largest else -1
-        self._room = room
+    def __init__(self, *, largest: bool, capacity: int) -> None:
+        if capacity < 1:
+            raise ValueError(f"an extreme keeps at least one number, got a capacity of {capacity}")
+        self._sign = 1 if largest else -1
+        self._capacity = capacity
 
     def add(self, state: State | None, value: object, times: int) -> State | None:
         """See :meth:`Statistic.add`."""
-        number = tally.number_of(value)
-        kept, others, floor = state or ([], None, None)
-        if floor is not None and self._rank(number) >= self._rank(floor):
-            others = tally.add(others, number, times)
+        number = exact_sum.as_number(value)
+        kept, dropped, best_dropped = state or ([], None, None)
+        if best_dropped is not None and self._rank(number) >= self._rank(best_dropped):
+            dropped = exact_sum.add(dropped, number, times)
         else:
-            kept = self._added(kept, number, times)
-            if len(kept) > self._room:
-                floor, count = kept.pop()
-                others = tally.add(others, floor, count)
-        if others is None:
-            floor = None
-        return [kept, others, floor] if kept or others else None
+            kept = self._with(kept, number, times)
+            if len(kept) > self._capacity:
+                best_dropped, count = kept.pop()
+                dropped = exact_sum.add(dropped, best_dropped, count)
+        if dropped is None:
+            best_dropped = None
+        return [kept, dropped, best_dropped] if kept or dropped else None
 
-    def value(self, parts: Sequence[State]) -> int | float | Unknown | None:
-        """The best number; unknown if a forgotten one could be better."""
-        known: list[int | float] = []
-        forgotten: list[int | float] = []
-        for kept, others, floor in parts:
+    def value(self, parts: Sequence[State]) -> int | float | UnknownValue | None:
+        """The best number; unknown if a dropped one could be better."""
+        candidates: list[int | float] = []
+        limits: list[int | float] = []
+        for kept, dropped, best_dropped in parts:
             best = next((number for number, count in kept if count > 0), None)
             if best is not None:
-                known.append(best)
-            elif others is not None:
-                forgotten.append(floor)
-        best = min(known, key=self._rank, default=None)
-        if any(best is None or self._rank(floor) < self._rank(best) for floor in forgotten):
-            return Unknown.UNKNOWN
+                candidates.append(best)
+            elif dropped is not None:
+                limits.append(best_dropped)
+        best = min(candidates, key=self._rank, default=None)
+        if any(best is None or self._rank(limit) < self._rank(best) for limit in limits):
+            return UnknownValue.UNKNOWN
         return best
 
     def _rank(self, number: int | float) -> int | float:
         """Lower is better."""
-        return -number * self._towards
+        return -number * self._sign
 
-    def _added(self, kept: list[list[Any]], number: int | float, times: int) -> list[list[Any]]:
-        place = bisect_left(kept, self._rank(number), key=lambda pair: self._rank(pair[0]))
-        is_there = place < len(kept) and kept[place][0] == number
-        count = (kept[place][1] if is_there else 0) + times
-        return [*kept[:place], *([[number, count]] if count else []), *kept[place + is_there :]]
+    def _with(self, kept: list[list[Any]], number: int | float, times: int) -> list[list[Any]]:
+        index = bisect_left(kept, self._rank(number), key=lambda pair: self._rank(pair[0]))
+        found = index < len(kept) and kept[index][0] == number
+        count = (kept[index][1] if found else 0) + times
+        return [*kept[:index], *([[number, count]] if count else []), *kept[index + found :]]
 
 
-_ROOM: Final = 32
-_ROOM_A_DAY: Final = 8
+_CAPACITY: Final = 32
+_CAPACITY_PER_DAY: Final = 8
 
 STATISTICS: Final[Mapping[Op, Statistic]] = MappingProxyType(
-    {"COUNT": Count(), "SUM": Sum(), "AVG": Avg(), "MAX": Extreme(largest=True, room=_ROOM), "MIN": Extreme(largest=False, room=_ROOM)}
+    {
+        "COUNT": Count(),
+        "SUM": Sum(),
+        "AVG": Avg(),
+        "MAX": Extreme(largest=True, capacity=_CAPACITY),
+        "MIN": Extreme(largest=False, capacity=_CAPACITY),
+    }
 )
 
 DAILY_STATISTICS: Final[Mapping[Op, Statistic]] = MappingProxyType(
-    {**STATISTICS, "MAX": Extreme(largest=True, room=_ROOM_A_DAY), "MIN": Extreme(largest=False, room=_ROOM_A_DAY)}
+    {
+        **STATISTICS,
+        "MAX": Extreme(largest=True, capacity=_CAPACITY_PER_DAY),
+        "MIN": Extreme(largest=False, capacity=_CAPACITY_PER_DAY),
+    }
 )
 """The same for the state of one day of a time window."""
+
+
+def add_on_day(statistic: Statistic, days: Days | None, value: object, times: int, *, day: int, newest: int, length: int) -> Days | None:
+    """Adds a value to the state of its day, and drops the days that have fallen out of the time window.
+
+    Args:
+        statistic: The operator.
+        days: The states so far; they are not changed.
+        value: See :meth:`Statistic.add`.
+        times: How often; negative retracts.
+        day: The value's day. Outside the window it changes nothing: its day is gone for good, since the newest day never goes back.
+        newest: The newest day of the entity, at least ``day``.
+        length: How many days the window has.
+
+    Returns:
+        The days left, at most ``length``; None if there is none.
+
+    Raises:
+        operators.errors.RefusedChangeError: See :meth:`Statistic.add`; also for a day outside the window.
+    """
+    inside = days_inside(days or {}, newest=newest, length=length)
+    if _is_inside(day, newest, length):
+        state = statistic.add(inside.pop(str(day), None), value, times)
+        if state is not None:
+            inside[str(day)] = state
+    else:
+        statistic.add(None, value, times)
+    return inside or None
+
+
+def days_inside(days: Days, *, newest: int, length: int) -> Days:
+    """The days that are in the time window.
+
+    Args:
+        days: The states by day; they are not changed.
+        newest: The newest day of the entity.
+        length: How many days the window has.
+    """
+    return {name: state for name, state in days.items() if _is_inside(int(name), newest, length)}
+
+
+def _is_inside(day: int, newest: int, length: int) -> bool:
+    return newest - length < day

@@ -8,7 +8,8 @@ from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import Contribution, Dropped, MemoryChange
 from memory.schema.model import EntityType
-from operators.entity import EntityState, apply_contribution, from_bytes, skip, to_bytes
+from operators.apply import apply_contribution, skip
+from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.render import render
 from runtime.metrics import Metrics
 from runtime.settings import Settings
@@ -21,7 +22,7 @@ from streams.tenancy import schema_of
 
 
 class EntityCodec:
-    """Writes and reads :class:`operators.entity.EntityState`."""
+    """Writes and reads :class:`operators.entity_state.EntityState`."""
 
     def encode(self, state: EntityState) -> bytes:
         """The state's bytes."""

@@ -8,8 +8,8 @@ import pytest
 from memory.keys import entity_key
 from memory.records import Contribution, Extraction
 from memory.schema import parse_schema, to_json
-from operators.routing import contributions_of, left_out, unavailable_properties
-from tests.operators.scenes import SCHEMA, START, event, extraction, patch
+from operators.routing import contributions_of, left_out
+from tests.operators.sport import SCHEMA, START, event, extraction, patch
 
 
 def routed(given: Extraction, **more: Any) -> dict[tuple[str, str], Contribution]:
@@ -52,7 +52,7 @@ def test_filters_keep_events_out() -> None:
         assert not [each for each in routed(extraction(event("a", **properties))) if each[0] == "long_runs"]
 
 
-def test_an_event_without_a_key_passes_the_entity_type_over() -> None:
+def test_an_event_without_a_key_is_left_out() -> None:
     given = extraction(event("a", minutes=30), event("b", kind=" \n", minutes=5), event("c", kind="x" * 300), event("d", kind=["run"]))
     assert {each for each, _ in routed(given)} == {"week", "profile"}
     assert [(each.what, each.reason, each.count) for each in left_out(given, SCHEMA)] == [("event", "no_key", 4)]
@@ -62,7 +62,7 @@ def test_white_space_in_a_key_makes_no_second_entity() -> None:
     assert ("log", entity_key("trail run")) in routed(extraction(event("a", kind=" trail\n run ")))
 
 
-def test_an_event_dated_ahead_counts_from_when_it_was_said() -> None:
+def test_a_future_event_counts_from_its_message_time() -> None:
     made = routed(extraction(event("a", kind="run", day=90, said=1), event("b", kind="run", day=-5, said=1)))
     assert [each.event_time for each in made["profile", "ann"].changes] == [START + timedelta(days=1), START - timedelta(days=5)]
 
@@ -89,13 +89,13 @@ def test_patches_reach_the_entity_they_name_with_the_events() -> None:
         ({"key": "bob"}, "foreign_key"),
     ],
 )
-def test_a_patch_without_a_place_is_left_out_with_its_reason(where: dict[str, str], reason: str) -> None:
+def test_a_misdirected_patch_is_left_out_with_its_reason(where: dict[str, str], reason: str) -> None:
     given = extraction(patch("p", **{"field": "name", "replace": "x", **where}))
     assert routed(given) == {}
     assert [(each.what, each.reason) for each in left_out(given, SCHEMA)] == [("patch", reason)]
 
 
-def test_a_second_extraction_takes_back_what_the_first_laid_down() -> None:
+def test_a_second_extraction_retracts_the_first() -> None:
     first = routed(extraction(event("a", kind="run", minutes=30), event("b", kind="swim"), patch("p", "name", "An")))
     second = routed(extraction(event("a", kind="run", minutes=35), patch("p", "name", "Ann")), previous=list(first.values()))
     assert changes(second["log", "run"]) == [
@@ -111,8 +111,7 @@ def test_a_second_extraction_takes_back_what_the_first_laid_down() -> None:
     assert routed(extraction(), previous=list(third.values())) == {}
 
 
-def test_properties_under_an_operator_to_come_are_told() -> None:
-    assert unavailable_properties(SCHEMA) == ("profile.story (LLM_MERGE)",)
+def test_an_operator_that_does_not_exist_gets_nothing() -> None:
     made = routed(extraction(event("a", event_type="remark")))
     assert made == {}
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operators.errors import RefusedChangeError
-from operators.statistics import STATISTICS, Extreme, Statistic, Unknown
+from operators.statistics import STATISTICS, Extreme, Statistic, UnknownValue
 
 NUMBERS = st.integers(-50, 50) | st.floats(-50, 50) | st.integers(-(2**62), 2**62) | st.floats(-1e30, 1e30)
 
@@ -57,7 +57,7 @@ def test_the_value_is_the_one_of_what_is_left(history: tuple[list[tuple[float, i
         return
     value = statistic.value([state])
     expected = ORACLES[op](live)
-    if value is Unknown.UNKNOWN:
+    if value is UnknownValue.UNKNOWN:
         assert op in ("MAX", "MIN")
         assert len(steps) > 32
     elif op == "SUM":
@@ -74,7 +74,7 @@ def test_order_does_not_matter(history: tuple[list[tuple[float, int]], list[floa
     statistic = STATISTICS[op]
     one = statistic.value([state] if (state := run(statistic, steps)) is not None else [])
     other = statistic.value([state] if (state := run(statistic, [(each, 1) for each in shuffled])) is not None else [])
-    assert one == other or one is Unknown.UNKNOWN
+    assert one == other or one is UnknownValue.UNKNOWN
 
 
 @given(st.lists(NUMBERS, max_size=20), st.lists(NUMBERS, max_size=10), OPS)
@@ -97,7 +97,7 @@ def test_parts_together_are_the_whole(parts: list[list[float]], op: Any) -> None
 
 @given(st.lists(st.integers(-20, 20), max_size=80), st.data(), st.booleans())
 def test_a_small_extreme_is_never_wrong(applied: list[int], data: st.DataObject, largest: bool) -> None:
-    statistic = Extreme(largest=largest, room=3)
+    statistic = Extreme(largest=largest, capacity=3)
     state = None
     live = Counter[int]()
     for each in applied:
@@ -110,21 +110,21 @@ def test_a_small_extreme_is_never_wrong(applied: list[int], data: st.DataObject,
         assert state is None or len(state[0]) <= 3
         value = statistic.value([] if state is None else [state])
         best = (max if largest else min)(live.elements(), default=None)
-        assert value in (best, Unknown.UNKNOWN)
+        assert value in (best, UnknownValue.UNKNOWN)
 
 
-def test_an_exhausted_extreme_says_so_and_recovers_with_a_better_value() -> None:
-    statistic = Extreme(largest=True, room=2)
+def test_an_exhausted_extreme_is_unknown_until_a_better_value() -> None:
+    statistic = Extreme(largest=True, capacity=2)
     state = run(statistic, [(each, 1) for each in (1, 2, 3, 4)])
     for each in (4, 3):
         state = statistic.add(state, each, -1)
-    assert statistic.value([state]) is Unknown.UNKNOWN
+    assert statistic.value([state]) is UnknownValue.UNKNOWN
     assert statistic.value([statistic.add(state, 2.5, 1)]) == 2.5
     emptied = statistic.add(statistic.add(state, 1, -1), 2, -1)
     assert emptied is None
 
 
-def test_a_retraction_before_its_application_meets_it_later() -> None:
+def test_a_retraction_may_come_before_its_application() -> None:
     statistic = STATISTICS["MAX"]
     state = statistic.add(statistic.add(None, 9, -1), 5, 1)
     assert statistic.value([state]) == 5
@@ -132,7 +132,7 @@ def test_a_retraction_before_its_application_meets_it_later() -> None:
 
 
 @pytest.mark.parametrize("op", ["SUM", "AVG", "MAX", "MIN"])
-def test_what_is_no_number_is_refused(op: Any) -> None:
+def test_a_value_that_is_no_number_is_refused(op: Any) -> None:
     with pytest.raises(RefusedChangeError, match="not_a_number"):
         STATISTICS[op].add(None, "many", 1)
 

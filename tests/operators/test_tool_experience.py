@@ -3,9 +3,10 @@
 from memory.keys import entity_key
 from memory.records import Event, Extraction, Message
 from memory.schema import coerce_properties, sample_conversation, scenario
-from operators.entity import EntityState, apply_contribution
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState
 from operators.render import render
-from operators.routing import contributions_of, left_out, unavailable_properties
+from operators.routing import contributions_of, left_out
 
 SCHEMA = scenario("agent_tools")
 
@@ -57,7 +58,6 @@ def test_tool_calls_become_experience() -> None:
         window_end=messages[-1].event_time,
     )
     assert left_out(extraction, SCHEMA) == ()
-    assert unavailable_properties(SCHEMA) == ()
     states: dict[tuple[str, str], EntityState] = {}
     for contribution in contributions_of(extraction, SCHEMA, source="extractions/0", position=0):
         entity_type = SCHEMA.entity_type(contribution.entity_type)

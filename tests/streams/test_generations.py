@@ -21,7 +21,7 @@ pytestmark = pytest.mark.integration
 NEW = "v2"
 
 
-async def test_a_generation_grows_beside_the_live_one_takes_its_place_and_the_old_one_goes(flow: Settings) -> None:
+async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:
     await send_sample(flow, session="s-1")
     async with serving(flow):
         await caught_up(flow)

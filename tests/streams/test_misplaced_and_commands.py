@@ -30,7 +30,7 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     return settings
 
 
-async def test_no_session_splits_whatever_partitioner_a_producer_uses_and_no_repetition_counts(settings: Settings) -> None:
+async def test_no_partitioner_splits_a_session(settings: Settings) -> None:
     ledger = MessageLedger(settings)
     partitions = settings.kafka.partitions
     records, misplaced = [], 0
@@ -66,7 +66,7 @@ async def test_no_session_splits_whatever_partitioner_a_producer_uses_and_no_rep
     assert await records_of(settings, "dead-letters") == []
 
 
-async def test_a_flush_closes_a_session_or_a_tenant_and_nobody_elses(settings: Settings) -> None:
+async def test_a_flush_closes_only_its_own_sessions(settings: Settings) -> None:
     ledger = MessageLedger(settings)
     named = [(tenant, f"s{number}") for tenant in (TENANT, OTHER) for number in range(4)]
     async with serving(settings, ["sessions"]):

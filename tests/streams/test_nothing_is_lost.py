@@ -64,7 +64,7 @@ async def working(settings: Settings, handler: SlowHead) -> AsyncIterator[None]:
         assert running.cancelled() or running.exception() is None
 
 
-async def test_a_commit_never_passes_a_record_in_work(settings: Settings) -> None:
+async def test_a_commit_never_passes_an_unfinished_record(settings: Settings) -> None:
     values = [b"slow", *(b"fast-%d" % number for number in range(7))]
     async with Producer(kafka=settings.kafka) as producer:
         topic = settings.topic("windows")
@@ -85,7 +85,7 @@ async def test_a_commit_never_passes_a_record_in_work(settings: Settings) -> Non
 
 
 @pytest.mark.parametrize("tables", ["kept", "dropped"])
-async def test_a_worker_broken_off_with_a_backlog_goes_on_where_it_was(settings: Settings, tables: str) -> None:
+async def test_a_cancelled_worker_resumes_its_backlog(settings: Settings, tables: str) -> None:
     ledger = MessageLedger(settings)
     for turn in range(3):
         await ledger.send([ledger.message(TENANT, f"s{number % 7}") for number in range(200 + turn)])
@@ -103,7 +103,7 @@ async def test_a_worker_broken_off_with_a_backlog_goes_on_where_it_was(settings:
     await ledger.assert_exact()
 
 
-async def test_a_zombies_late_row_in_the_changelog_is_passed_over(settings: Settings) -> None:
+async def test_a_zombies_late_changelog_row_is_skipped(settings: Settings) -> None:
     ledger = MessageLedger(settings)
     changelog = STAGES["sessions"].changelog(settings.kafka.topic_prefix)
     async with serving(settings, ["sessions"]):
@@ -137,7 +137,7 @@ async def test_a_graceful_stop_commits_so_that_nothing_comes_again(settings: Set
     await ledger.assert_exact()
 
 
-async def test_two_workers_come_and_go_under_load_without_losing_anything(settings: Settings) -> None:
+async def test_rebalances_under_load_lose_nothing(settings: Settings) -> None:
     ledger = MessageLedger(settings)
     stop_sending = asyncio.Event()
 

@@ -32,7 +32,7 @@ async def redis(flow: Settings) -> AsyncIterator[Redis]:
         yield client
 
 
-async def test_the_state_after_a_rebuild_is_byte_for_byte_the_state_before(flow: Settings, store: MemoryStore, redis: Redis) -> None:
+async def test_a_rebuild_restores_the_state_byte_for_byte(flow: Settings, store: MemoryStore, redis: Redis) -> None:
     for session in ("s-1", "s-2"):
         await send_sample(flow, session=session)
     async with serving(flow):

@@ -8,7 +8,7 @@ import pytest
 from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import Contribution, Event, Extraction, MemoryChange
-from operators.entity import EntityState
+from operators.entity_state import EntityState
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, add_tenant
@@ -124,7 +124,7 @@ def _total(outputs: list[Outgoing]) -> int:
     return memory.properties["total"]
 
 
-async def test_an_extraction_that_comes_again_emits_what_stands_byte_for_byte(events: PartitionHarness) -> None:
+async def test_a_redelivered_extraction_emits_the_same_bytes(events: PartitionHarness) -> None:
     first = await outputs_of(events, extraction(5, 100))
     assert {each.topic for each in first} == {"varve.memories", "varve.contributions"}
     assert await outputs_of(events, extraction(5, 100)) == first
@@ -133,23 +133,21 @@ async def test_an_extraction_that_comes_again_emits_what_stands_byte_for_byte(ev
     assert await outputs_of(events, extraction(5, 100)) == [], "what was replaced stays replaced"
 
 
-async def test_a_redriven_extraction_takes_its_first_place_and_replaces_nothing_newer(events: PartitionHarness) -> None:
+async def test_a_redriven_extraction_replaces_nothing_newer(events: PartitionHarness) -> None:
     newer = await outputs_of(events, extraction(9, 70))
     assert await outputs_of(events, extraction(12, 100, origin=5)) == []
     assert await outputs_of(events, extraction(9, 70)) == newer
 
 
-async def test_driving_an_extraction_twice_counts_once(events: PartitionHarness, entities: PartitionHarness) -> None:
+async def test_redriving_an_extraction_twice_counts_once(events: PartitionHarness, entities: PartitionHarness) -> None:
     assert await total(events, entities, extraction(12, 100, origin=5), extraction(13, 100, origin=5)) == 100
 
 
-async def test_a_window_extracted_again_replaces_what_it_laid_down(events: PartitionHarness, entities: PartitionHarness) -> None:
+async def test_a_second_extraction_replaces_the_first(events: PartitionHarness, entities: PartitionHarness) -> None:
     assert await total(events, entities, extraction(5, 100, places=3), extraction(8, 70), extraction(9, 100, origin=5)) == 70
 
 
-async def test_an_entity_is_published_again_for_a_contribution_that_it_has_applied(
-    events: PartitionHarness, entities: PartitionHarness
-) -> None:
+async def test_an_applied_contribution_republishes_its_entity(events: PartitionHarness, entities: PartitionHarness) -> None:
     (contribution,) = contributions(await outputs_of(events, extraction(5, 100)), 0)
     first = await outputs_of(entities, contribution)
     assert _total(first) == 100
@@ -157,7 +155,7 @@ async def test_an_entity_is_published_again_for_a_contribution_that_it_has_appli
     assert await outputs_of(entities, contribution, contribution) == first, "and once for many"
 
 
-async def test_a_skipped_contribution_is_applied_when_driven_behind_later_ones(
+async def test_a_skipped_contribution_is_applied_when_redriven(
     settings: Settings, events: PartitionHarness, entities: PartitionHarness
 ) -> None:
     schema = settings.data / "steps.json"

@@ -66,7 +66,7 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
     assert sorted(replayed[: len(windows)]) == sorted(replayed[len(windows) :]), "the same windows once more"
 
 
-async def test_a_replay_goes_only_back_and_only_where_asked(flow: Settings) -> None:
+async def test_a_replay_only_resets_backwards_where_asked(flow: Settings) -> None:
     await send_sample(flow)
     await _run(flow, ("sessions", "extraction", "events"))
     topic = flow.topic("extractions")

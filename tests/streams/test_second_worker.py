@@ -18,7 +18,7 @@ pytestmark = pytest.mark.integration
 SESSIONS = tuple(f"s-{number}" for number in range(6))
 
 
-async def test_what_one_worker_has_begun_the_next_one_ends(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> None:
+async def test_a_second_worker_ends_windows_of_the_first(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> None:
     settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "edge.sock")
     settings = settings.model_copy(
         update={"sessions": settings.sessions.model_copy(update={"message_count": 1000, "message_cap": 1000, "idle_partition_s": 3600.0})}

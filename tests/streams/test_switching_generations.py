@@ -25,7 +25,7 @@ UP_TO_EXTRACTION = ("sessions", "extraction")
 LATER_THAN_ALL = timedelta(hours=1)
 
 
-async def test_windows_that_a_later_beginning_skipped_hold_the_switch_up(flow: Settings) -> None:
+async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     await send_sample(flow, session="s-1")
     async with serving(flow, UP_TO_EXTRACTION):
         await caught_up(flow, UP_TO_EXTRACTION)
@@ -57,7 +57,7 @@ async def test_windows_that_a_later_beginning_skipped_hold_the_switch_up(flow: S
     assert await _laid_down(flow, NEW) == skipped | both
 
 
-async def test_what_counts_is_what_a_windows_last_extraction_says(flow: Settings) -> None:
+async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
     add_generation(flow.tenants_path, TENANT, NEW)
     said = [("search", 0)]
     asked = Usage(tenant=TENANT, stage="extraction", model="m", time=START)

@@ -74,7 +74,7 @@ async def extracted(settings: Settings) -> Counter[str]:
     return Counter(Extraction.from_json(record.value or b"").window_id for record in records)
 
 
-async def test_a_flood_that_waits_for_its_budget_holds_up_nobody_elses_partition_and_loses_nothing(settings: Settings) -> None:
+async def test_a_tenant_out_of_budget_blocks_no_partition(settings: Settings) -> None:
     poor, rich = Counter(f"poor {number}" for number in POOR), Counter(f"rich {number}" for number in RICH)
     grant(settings, 0)
     await send(settings, "poor", POOR, partition=0)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.integration
 CONTEXT = [(TRACEPARENT, b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"), (PRODUCED_AT, b"1714521600000")]
 
 
-async def test_every_record_behind_a_message_bears_its_context(flow: Settings) -> None:
+async def test_every_record_keeps_its_messages_trace_context(flow: Settings) -> None:
     await send_sample(flow, headers=CONTEXT)
     async with serving(flow):
         await caught_up(flow)

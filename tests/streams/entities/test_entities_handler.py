@@ -94,7 +94,7 @@ WINDOWS = st.tuples(st.integers(0, 3), st.lists(st.tuples(st.sampled_from(["grep
 
 @examples(max_examples=120)
 @given(windows=st.lists(WINDOWS, max_size=10), batch=st.integers(1, 6), crash_at=st.integers(0, 80), back=st.integers(0, 80))
-async def test_entities_are_exactly_what_the_newest_extraction_of_each_window_says(
+async def test_entities_equal_the_newest_extraction_of_each_window(
     environment: tuple[Settings, TenantDirectory], windows: list[tuple[int, list[Call]]], batch: int, crash_at: int, back: int
 ) -> None:
     scene, feed = Scene(*environment), Feed()
@@ -115,7 +115,7 @@ async def test_entities_are_exactly_what_the_newest_extraction_of_each_window_sa
     assert feed.tools() == {tool: (count[tool], failed[tool]) for tool in count}
 
 
-async def test_a_redelivery_changes_no_row_and_publishes_what_stands(scene: Scene) -> None:
+async def test_a_redelivery_republishes_without_changing_rows(scene: Scene) -> None:
     log = await scene.laid_down(0, [("grep", 0), ("grep", 1)], 0)
     stage = scene.entities()
     first = await stage.process(log)
@@ -124,7 +124,7 @@ async def test_a_redelivery_changes_no_row_and_publishes_what_stands(scene: Scen
     assert stage.rows.rows == rows
 
 
-async def test_an_entity_that_many_contributions_change_is_published_once_a_step(scene: Scene) -> None:
+async def test_an_entity_is_published_once_a_batch(scene: Scene) -> None:
     for offset in range(6):
         await scene.laid_down(offset, [("grep", 0)], offset)
     feed = Feed()
@@ -134,7 +134,7 @@ async def test_an_entity_that_many_contributions_change_is_published_once_a_step
     assert feed.tools() == {"grep": (6, 0)}
 
 
-async def test_an_entity_that_is_taken_back_whole_leaves_a_tombstone(scene: Scene) -> None:
+async def test_an_entity_retracted_whole_leaves_a_tombstone(scene: Scene) -> None:
     await scene.laid_down(0, [("grep", 0)], 0)
     await scene.laid_down(0, [], 1)
     feed = Feed()
@@ -144,7 +144,7 @@ async def test_an_entity_that_is_taken_back_whole_leaves_a_tombstone(scene: Scen
     assert feed.standing == {}
 
 
-async def test_what_was_refused_for_its_type_counts_once_when_it_is_driven_again_behind_later_ones(tmp_path: Path) -> None:
+async def test_a_redrive_after_an_unknown_type_counts_once(tmp_path: Path) -> None:
     settings = plain_settings(tmp_path)
     schema = Path(scenarios).parent / "agent_tools.json"
     fields = orjson.loads(schema.read_bytes())
@@ -172,7 +172,7 @@ async def test_what_was_refused_for_its_type_counts_once_when_it_is_driven_again
         assert feed.tools() == {"grep": (2, 1)}
 
 
-async def test_what_broke_the_stage_counts_once_when_it_is_driven_again_behind_later_ones(scene: Scene) -> None:
+async def test_a_redrive_after_a_dead_letter_counts_once(scene: Scene) -> None:
     broken = [each for each in await scene.laid_down(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
     later = [each for each in await scene.laid_down(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
     stage = scene.entities()
@@ -186,7 +186,7 @@ async def test_what_broke_the_stage_counts_once_when_it_is_driven_again_behind_l
         assert feed.tools() == {"grep": (2, 1)}
 
 
-async def test_what_cannot_be_read_is_refused_alone(scene: Scene) -> None:
+async def test_an_unreadable_record_is_refused_alone(scene: Scene) -> None:
     good = await scene.laid_down(0, [("grep", 0)], 0)
     foreign = delivered("contributions", 91, b"k", (good[0].value or b"").replace(b'"acme"', b'"nobody"'))
     broken = [delivered("contributions", 90, encode_key("a"), b"{"), foreign, delivered("contributions", 92, b"k", None)]

@@ -42,7 +42,7 @@ def memories(batch: Batch) -> list[Outgoing]:
     return [each for each in batch.outputs if each.topic == "varve.memories"]
 
 
-async def test_a_window_becomes_memories_and_contributions_keyed_by_what_they_change(stage: PartitionHarness) -> None:
+async def test_a_window_becomes_memories_and_contributions(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("grep", 1), ("curl", 0)])
     batch = await stage.process([extraction_record(what, 5)])
     upserts = [MemoryChange.from_json(each.value or b"") for each in memories(batch)]
@@ -53,7 +53,7 @@ async def test_a_window_becomes_memories_and_contributions_keyed_by_what_they_ch
     assert {(each.source, each.position) for each in contributions(batch)} == {("extractions/0", 5)}
 
 
-async def test_a_window_extracted_again_takes_back_exactly_what_it_laid_down(stage: PartitionHarness) -> None:
+async def test_a_second_extraction_retracts_exactly_the_first(stage: PartitionHarness) -> None:
     first, second = extraction(0, [("grep", 0), ("curl", 1)]), extraction(0, [("make", 0)])
     await stage.process([extraction_record(first, 0)])
     batch = await stage.process([extraction_record(second, 1)])
@@ -65,14 +65,14 @@ async def test_a_window_extracted_again_takes_back_exactly_what_it_laid_down(sta
     assert [each.value for each in memories(again)] == [None]
 
 
-async def test_another_generation_grows_beside_and_takes_nothing_back(stage: PartitionHarness) -> None:
+async def test_another_generation_retracts_nothing(stage: PartitionHarness) -> None:
     await stage.process([extraction_record(extraction(0, [("grep", 0)]), 0)])
     batch = await stage.process([extraction_record(extraction(0, [("grep", 1)], generation="g2"), 1)])
     assert changes(batch) == {"grep": ("apply",)}
     assert {each.generation for each in contributions(batch)} == {"g2"}
 
 
-async def test_a_redelivery_gives_the_same_bytes_and_changes_no_state(stage: PartitionHarness) -> None:
+async def test_a_redelivery_repeats_its_bytes_and_no_state(stage: PartitionHarness) -> None:
     record = extraction_record(extraction(0, [("grep", 0), ("curl", 0)]), 3)
     first = await stage.process([record])
     rows = dict(stage.rows.rows)
@@ -81,9 +81,7 @@ async def test_a_redelivery_gives_the_same_bytes_and_changes_no_state(stage: Par
     assert stage.rows.rows == rows
 
 
-async def test_a_crash_between_outputs_and_state_repeats_the_same_bytes(
-    stage: PartitionHarness, settings: Settings, tenants: TenantDirectory
-) -> None:
+async def test_a_crash_before_state_repeats_the_same_bytes(stage: PartitionHarness, settings: Settings, tenants: TenantDirectory) -> None:
     log = [extraction_record(extraction(0, [("grep", 0)]), 0), extraction_record(extraction(0, [("curl", 0)]), 1)]
     await stage.process(log[:1])
     lost = await stage.process_uncommitted(log[1:])
@@ -91,7 +89,7 @@ async def test_a_crash_between_outputs_and_state_repeats_the_same_bytes(
     assert (await after.process(log[1:])).outputs == lost.outputs
 
 
-async def test_an_extraction_behind_its_successor_is_passed_over(stage: PartitionHarness) -> None:
+async def test_an_extraction_behind_its_successor_is_skipped(stage: PartitionHarness) -> None:
     old, new = extraction(0, [("grep", 0)]), extraction(0, [("curl", 0)])
     await stage.process([extraction_record(old, 0), extraction_record(new, 1)])
     assert (await stage.process([extraction_record(old, 0)])).outputs == [], "a replay from the beginning"
@@ -99,7 +97,7 @@ async def test_an_extraction_behind_its_successor_is_passed_over(stage: Partitio
     assert (await stage.process([redriven])).outputs == [], "a dead letter driven again behind what replaced it"
 
 
-async def test_a_redriven_extraction_lays_down_once_however_often_it_is_driven(stage: PartitionHarness) -> None:
+async def test_a_redriven_extraction_is_published_once(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     driven = [extraction_record(what, offset, headers=((ORIGIN, b"varve.extractions/0/2"),)) for offset in (7, 8)]
     first = await stage.process(driven[:1])
@@ -111,9 +109,7 @@ async def test_a_redriven_extraction_lays_down_once_however_often_it_is_driven(s
     assert changes(replaced) == {"grep": ("retract",), "curl": ("apply",)}
 
 
-async def test_what_cannot_be_read_or_whose_schema_is_unknown_is_refused_alone(
-    stage: PartitionHarness, settings: Settings, tenants: TenantDirectory
-) -> None:
+async def test_an_unusable_extraction_is_refused_alone(stage: PartitionHarness, settings: Settings, tenants: TenantDirectory) -> None:
     tenants_of(settings, {"gone": "companion"})
     path = settings.tenants_path
     path.write_bytes(path.read_bytes().replace(b'"companion"', b'"no-such-schema"'))
@@ -137,7 +133,7 @@ async def test_what_cannot_be_read_or_whose_schema_is_unknown_is_refused_alone(
     assert changes(batch) == {"grep": ("apply",), "make": ("apply",)}
 
 
-async def test_an_extraction_that_is_refused_half_way_lays_down_nothing(stage: PartitionHarness) -> None:
+async def test_an_extraction_refused_half_way_publishes_nothing(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("curl", 0)])
     nameless = what.model_copy(update={"events": [what.events[0], what.events[1].model_copy(update={"id": ""})]})
     batch = await stage.process([extraction_record(nameless, 0), extraction_record(extraction(1, [("make", 0)]), 1)])

@@ -45,16 +45,14 @@ class AnsweringAtLast(ScriptedExtractor):
         return [context.attempt for context in self.contexts]
 
 
-async def test_a_second_attempt_saves_a_window_whose_first_answer_is_beyond_repair(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_a_second_attempt_saves_a_bad_first_answer(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = AnsweringAtLast(bad_answers=1)
     (output,) = await handler(settings, tenants, extractor).handle(window_record())
     assert Extraction.from_json(output.value or b"").sequence == 3
     assert extractor.attempts == [0, 1]
 
 
-async def test_attempts_end_in_the_dead_letters_with_the_last_answer_and_are_the_same_when_the_window_comes_again(
-    tmp_path: Path, tenants: TenantDirectory
-) -> None:
+async def test_attempts_end_in_a_dead_letter_and_repeat_identically(tmp_path: Path, tenants: TenantDirectory) -> None:
     settings = plain_settings(tmp_path, extraction={"attempts": 2})
     for _ in range(2):
         extractor = AnsweringAtLast(bad_answers=9)
@@ -64,7 +62,7 @@ async def test_attempts_end_in_the_dead_letters_with_the_last_answer_and_are_the
         assert extractor.attempts == [0, 1]
 
 
-async def test_a_window_driven_again_is_asked_past_all_the_answers_that_it_failed_on(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_a_redriven_window_uses_new_attempts(settings: Settings, tenants: TenantDirectory) -> None:
     asked: list[int] = []
     for offset in range(3):
         extractor = AnsweringAtLast(bad_answers=9)
@@ -75,7 +73,7 @@ async def test_a_window_driven_again_is_asked_past_all_the_answers_that_it_faile
     assert len(set(asked)) == len(asked) == 3 * settings.extraction.attempts
 
 
-async def test_a_window_that_comes_again_pays_for_no_attempt_twice(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_a_redelivered_window_pays_for_no_attempt_twice(settings: Settings, tenants: TenantDirectory) -> None:
     async with llm_extractor(settings, lambda _: "I would rather not.") as (extractor, simulator):
         stage = handler(settings, tenants, extractor)
         for _ in range(2):
@@ -86,9 +84,7 @@ async def test_a_window_that_comes_again_pays_for_no_attempt_twice(settings: Set
 
 
 @pytest.mark.parametrize("policy", ["wait", "offline"])
-async def test_past_the_soft_budget_a_window_waits_for_off_peak_hours_whatever_the_policy(
-    settings: Settings, tenants: TenantDirectory, policy: str
-) -> None:
+async def test_past_the_soft_budget_a_window_waits_for_off_peak(settings: Settings, tenants: TenantDirectory, policy: str) -> None:
     budget = BudgetSettings.model_validate({"soft_tokens": 0, "policy": policy, "off_peak_start_hour": 22})
     clock = ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
     async with llm_extractor(settings, extraction_answer, budget=budget, clock=clock) as (extractor, simulator):
@@ -104,7 +100,7 @@ async def test_past_the_soft_budget_a_window_waits_for_off_peak_hours_whatever_t
     assert [Extraction.from_json(each.value or b"").extractor for each in (within, later)] == ["llm:simulated"] * 2
 
 
-async def test_what_was_begun_within_the_soft_budget_is_brought_to_its_end(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_an_extraction_begun_within_budget_is_completed(settings: Settings, tenants: TenantDirectory) -> None:
     def repaired(asked: ChatRequest) -> str:
         return "I would rather not." if len(asked.messages) == 2 else extraction_answer(asked)
 
@@ -123,7 +119,7 @@ def with_own_budget(settings: Settings, **budget: object) -> TenantDirectory:
 
 
 @pytest.mark.usefixtures("tenants")
-async def test_a_tenants_own_budget_and_policy_hold_for_its_windows_alone(settings: Settings) -> None:
+async def test_a_tenants_budget_applies_to_its_windows_alone(settings: Settings) -> None:
     tenants = with_own_budget(settings, hard_tokens=0, policy="offline")
     budgets = TenantBudgets(tenants=tenants, settings=settings)
     async with llm_extractor(settings, extraction_answer, budget_of=budgets.of) as (extractor, simulator):
@@ -134,7 +130,7 @@ async def test_a_tenants_own_budget_and_policy_hold_for_its_windows_alone(settin
 
 
 @pytest.mark.usefixtures("tenants")
-def test_a_tenants_cost_without_prices_is_refused_at_the_start_and_told_once_when_it_comes_later(settings: Settings) -> None:
+def test_a_cost_budget_without_prices_is_refused_or_logged(settings: Settings) -> None:
     asking = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost/v1", model="m")})
     budgets = TenantBudgets(tenants=TenantDirectory(path=settings.tenants_path), settings=asking)
     tenants = with_own_budget(settings, hard_cost=1.0)

@@ -32,9 +32,7 @@ def experience(tool: str, *, tenant: str = TENANT, user: str | None = None) -> M
     return memory(f"tool experience of {tool}", tenant=tenant, user=user, kind="entity", type="tool_experience", entity_key=tool)
 
 
-async def test_entities_that_belong_to_no_user_are_shown_and_another_tenants_or_users_are_not(
-    settings: Settings, tenants: TenantDirectory, store: EdgeStore
-) -> None:
+async def test_context_has_shared_entities_but_no_foreign_ones(settings: Settings, tenants: TenantDirectory, store: EdgeStore) -> None:
     embedder = BagOfWordsEmbedder()
     stored = [experience("grep"), experience("sed", user="another"), experience("awk", tenant="rival"), experience("ls", user="agent")]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]

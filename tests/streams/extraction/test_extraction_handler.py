@@ -55,7 +55,7 @@ class Lossy(ScriptedExtractor):
         return (await super().extract(window, schema, context)).model_copy(update={"dropped": dropped})
 
 
-async def test_what_an_answer_held_that_was_left_out_is_counted_with_its_reason(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_dropped_parts_are_counted_by_reason(settings: Settings, tenants: TenantDirectory) -> None:
     metrics = Metrics()
     await handler(settings, tenants, Lossy(), metrics=metrics).handle(window_record())
     text = metrics.render().decode()
@@ -73,7 +73,7 @@ async def test_what_an_answer_held_that_was_left_out_is_counted_with_its_reason(
         (BudgetExceededError("used up", retry_after=3600.0), "budget", 3600.0),
     ],
 )
-async def test_what_may_pass_is_tried_again_when_the_dependency_says(
+async def test_a_transient_failure_waits_as_the_dependency_says(
     settings: Settings, tenants: TenantDirectory, error: Exception, dependency: str, retry_after: float | None
 ) -> None:
     with pytest.raises(TransientError) as failure:
@@ -94,9 +94,7 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
     assert extractor.seen == []
 
 
-async def test_a_window_that_the_embedding_model_refuses_is_extracted_without_sight_of_entities(
-    settings: Settings, tenants: TenantDirectory
-) -> None:
+async def test_a_window_refused_by_embedding_is_extracted_without_entities(settings: Settings, tenants: TenantDirectory) -> None:
     embedder = RefusingEmbedder(InputRefusedError("400"))
     nearest = Recall(store=build_store(settings), embedder=embedder, settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
@@ -131,7 +129,7 @@ async def offline_over(error: Exception) -> AsyncIterator[Extractor]:
 
 
 @pytest.mark.parametrize("error", [TransientModelError("503"), ModelConfigurationError("401"), ModelError("something else")])
-async def test_an_embedding_model_that_fails_an_extractor_is_not_booked_on_the_llm(
+async def test_an_extractors_embedding_failure_names_the_embedding_dependency(
     settings: Settings, tenants: TenantDirectory, error: Exception
 ) -> None:
     async with offline_over(error) as extractor:
@@ -140,16 +138,14 @@ async def test_an_embedding_model_that_fails_an_extractor_is_not_booked_on_the_l
     assert failure.value.dependency == "embedding"
 
 
-async def test_a_window_that_an_extractor_cannot_do_without_its_embeddings_is_poison_where_they_are_refused(
-    settings: Settings, tenants: TenantDirectory
-) -> None:
+async def test_an_extractor_whose_embeddings_are_refused_is_poison(settings: Settings, tenants: TenantDirectory) -> None:
     async with offline_over(InputRefusedError("400")) as extractor:
         with pytest.raises(PoisonRecordError) as poison:
             await handler(settings, tenants, extractor).handle(window_record(text="I moved to Oslo with my dog last week."))
     assert poison.value.reason == "input_refused"
 
 
-async def test_an_answer_beyond_repair_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
+async def test_a_bad_answer_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor(UnusableAnswerError("no JSON", raw="Sure! Here is"))
     with pytest.raises(PoisonRecordError) as poison:
         await handler(settings, tenants, extractor).handle(window_record())
@@ -164,14 +160,14 @@ async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenan
     assert extractor.seen == []
 
 
-def test_whose_record_it_is_stands_in_its_key_and_is_never_an_error(settings: Settings, tenants: TenantDirectory) -> None:
+def test_a_records_tenant_comes_from_its_key(settings: Settings, tenants: TenantDirectory) -> None:
     stage = handler(settings, tenants, ScriptedExtractor())
     assert stage.tenant_of(window_record("globex")) == "globex"
     for key in (None, b"", b"\xff", b"a//b"):
         assert stage.tenant_of(delivered("windows", 0, key, None)) == ""
 
 
-def test_a_tenants_weight_is_the_one_in_the_tenants_file(settings: Settings, tenants: TenantDirectory) -> None:
+def test_a_tenants_weight_comes_from_the_tenants_file(settings: Settings, tenants: TenantDirectory) -> None:
     assert weight_of(tenants, TENANT) == 1.0
     path = settings.tenants_path
     path.write_bytes(path.read_bytes().replace(b'"weight": 1.0', b'"weight": 2.5'))
@@ -181,7 +177,7 @@ def test_a_tenants_weight_is_the_one_in_the_tenants_file(settings: Settings, ten
 
 
 @pytest.mark.integration
-async def test_a_window_is_told_what_those_before_it_gave_and_tells_the_next(
+async def test_a_window_gets_notes_and_leaves_its_own(
     settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
 ) -> None:
     extractor = ScriptedExtractor()

@@ -16,7 +16,7 @@ STAGES = ("sessions", "extraction", "events")
 
 
 @pytest.mark.timeout(1800)
-async def test_a_whole_conversation_is_extracted_or_kept_with_its_raw_answers(flow: Settings, local_llm: dict[str, str]) -> None:
+async def test_a_conversation_is_extracted_or_dead_lettered_with_answers(flow: Settings, local_llm: dict[str, str]) -> None:
     llm = LLMSettings(
         base_url=local_llm["base_url"],
         model=local_llm["model"],

@@ -81,7 +81,7 @@ async def stage(store: MemoryStore, tmp_path: Path) -> AsyncIterator[PartitionHa
 
 
 @pytest.mark.integration
-async def test_the_store_holds_what_the_feed_says_whatever_is_repeated_refused_or_away(
+async def test_the_store_follows_the_feed_through_repetition_and_outage(
     stage: PartitionHarness, store: MemoryStore, edge: EdgeOwnerProcess
 ) -> None:
     first, second, gone = memory(0, "Ada likes tea"), memory(1, "Ada lives in Paris"), memory(2, "Ada hates rain")
@@ -113,9 +113,7 @@ async def test_the_store_holds_what_the_feed_says_whatever_is_repeated_refused_o
 
 
 @pytest.mark.integration
-async def test_a_wrong_key_of_the_embedding_endpoint_makes_all_wait_and_one_text_that_it_refuses_goes_alone(
-    store: MemoryStore, tmp_path: Path
-) -> None:
+async def test_a_wrong_key_waits_and_a_refused_text_goes(store: MemoryStore, tmp_path: Path) -> None:
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="m", dimension=384)
         embedder = build_embedder(embedding, cache=tmp_path / "models")
@@ -137,9 +135,7 @@ async def test_a_wrong_key_of_the_embedding_endpoint_makes_all_wait_and_one_text
 
 
 @pytest.mark.integration
-async def test_with_another_embedding_model_all_wait_and_nothing_is_put_aside(
-    stage: PartitionHarness, store: MemoryStore, tmp_path: Path
-) -> None:
+async def test_another_embedding_model_makes_all_changes_wait(stage: PartitionHarness, store: MemoryStore, tmp_path: Path) -> None:
     await stage.process([upsert(0, memory(0, "Ada likes tea"))])
     async with embedding_endpoint(dimension=384) as endpoint:
         embedding = EmbeddingSettings(kind="openai", base_url=endpoint.url, model="another", dimension=384)

@@ -35,7 +35,7 @@ def _flush_of_tenant(offset: int) -> Delivered:
     return delivered("messages", offset, encode_key("acme"), command.to_json(), headers=((KIND, COMMAND),))
 
 
-async def test_a_flush_of_all_sessions_closes_them_also_at_the_second_try(tmp_path: Path) -> None:
+async def test_a_retried_flush_of_all_sessions_closes_them(tmp_path: Path) -> None:
     steps = _steps(tmp_path)
     await steps.process([_message(0)])
     records = [_flush_of_tenant(1)]
@@ -45,7 +45,7 @@ async def test_a_flush_of_all_sessions_closes_them_also_at_the_second_try(tmp_pa
     assert [Window.from_json(output.value or b"").closed_by for output in again.outputs] == ["flush"]
 
 
-async def test_the_first_record_of_a_failed_step_does_its_part_when_it_comes_alone(tmp_path: Path) -> None:
+async def test_the_first_record_of_a_failed_batch_works_alone(tmp_path: Path) -> None:
     steps = _steps(tmp_path)
     await steps.process([_message(0)])
     first, second = _flush_of_tenant(1), _flush_of_tenant(2)
@@ -55,7 +55,7 @@ async def test_the_first_record_of_a_failed_step_does_its_part_when_it_comes_alo
     assert (await steps.process([second])).outputs == []
 
 
-async def test_a_session_that_only_a_failed_step_has_opened_is_no_longer_open(tmp_path: Path) -> None:
+async def test_a_session_opened_by_a_failed_batch_is_closed(tmp_path: Path) -> None:
     steps = _steps(tmp_path)
     opening = _message(0)
     await steps.process_uncommitted([opening])

@@ -16,7 +16,7 @@ def test_there_is_no_time_before_the_first_message() -> None:
     assert clock().now_ms(5) is None
 
 
-def test_the_watermark_lies_behind_the_newest_message_and_an_older_one_does_not_move_it() -> None:
+def test_the_watermark_trails_the_newest_message() -> None:
     partition = clock()
     assert not partition.observe(100 * SECOND, 0)
     assert partition.now_ms(0) == 70 * SECOND
@@ -25,7 +25,7 @@ def test_the_watermark_lies_behind_the_newest_message_and_an_older_one_does_not_
     assert partition.now_ms(1) == 70 * SECOND
 
 
-def test_a_silent_partition_moves_on_with_the_wall_clock_once_it_counts_as_idle() -> None:
+def test_an_idle_partition_follows_the_wall_clock() -> None:
     partition = clock()
     partition.observe(100 * SECOND, 1_000_000)
     assert partition.now_ms(1_000_000 + 10 * SECOND - 1) == 70 * SECOND
@@ -33,14 +33,14 @@ def test_a_silent_partition_moves_on_with_the_wall_clock_once_it_counts_as_idle(
     assert partition.now_ms(1_000_000 + 500 * SECOND) == 570 * SECOND
 
 
-def test_an_old_message_keeps_a_partition_from_being_idle() -> None:
+def test_an_old_message_ends_idleness() -> None:
     partition = clock()
     partition.observe(100 * SECOND, 0)
     partition.observe(50 * SECOND, 9 * SECOND)
     assert partition.now_ms(12 * SECOND) == 70 * SECOND
 
 
-def test_a_timer_that_becomes_due_earlier_is_not_kept_waiting() -> None:
+def test_a_timer_moved_earlier_fires_earlier() -> None:
     timers = Timers()
     timers.set(b"a", 1800 * SECOND, 0)
     timers.set(b"a", 140 * SECOND, 0)
@@ -48,7 +48,7 @@ def test_a_timer_that_becomes_due_earlier_is_not_kept_waiting() -> None:
     assert timers.due(140 * SECOND, 100 * SECOND, quiet_ms=0) == [b"a"]
 
 
-def test_a_backfill_is_not_cut_by_the_newer_messages_of_its_neighbours() -> None:
+def test_a_backfill_is_not_cut_by_its_neighbours() -> None:
     timers = Timers()
     timers.set(b"old", 100 * SECOND, wall_ms=0)
     assert timers.due(9999 * SECOND, 9 * SECOND, quiet_ms=10 * SECOND) == []
@@ -57,7 +57,7 @@ def test_a_backfill_is_not_cut_by_the_newer_messages_of_its_neighbours() -> None
     assert timers.due(9999 * SECOND, 19 * SECOND, quiet_ms=10 * SECOND) == [b"old"]
 
 
-def test_a_due_session_is_named_again_only_after_another_silence() -> None:
+def test_a_due_session_repeats_only_after_another_silence() -> None:
     timers = Timers()
     timers.set(b"a", 0, wall_ms=0)
     assert timers.due(1, 10 * SECOND, quiet_ms=10 * SECOND) == [b"a"]

@@ -34,7 +34,7 @@ def states(draw: st.DrawFn) -> SessionState:
 
 
 @given(state=states())
-def test_a_state_comes_back_from_its_bytes_as_it_was(state: SessionState) -> None:
+def test_a_state_survives_its_bytes(state: SessionState) -> None:
     codec = SessionCodec()
     again = codec.decode(codec.encode(state))
     assert again == state

@@ -93,7 +93,7 @@ DEEP = b'{"tenant":"acme","user":"u","session":"s1","event_time":"2024-05-01T00:
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value)[:40],
 )
-async def test_what_cannot_be_read_is_refused_alone(assigned: Callable[..., PartitionHarness], value: bytes | None, reason: str) -> None:
+async def test_an_unreadable_record_is_refused_alone(assigned: Callable[..., PartitionHarness], value: bytes | None, reason: str) -> None:
     stage = assigned()
     bad = record(1, value, headers=(("mine", b"\x00\xff"),))
     batch = await stage.process([record(0, message("m1")), bad, record(2, message("m2"))])
@@ -101,19 +101,19 @@ async def test_what_cannot_be_read_is_refused_alone(assigned: Callable[..., Part
     assert stage.state.get(KEY).ids == ["m1", "m2"]
 
 
-async def test_a_message_a_little_ahead_of_the_wall_clock_is_taken(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_a_message_slightly_in_the_future_is_accepted(assigned: Callable[..., PartitionHarness]) -> None:
     batch = await assigned().process([record(0, message(event_time=datetime.now(UTC) + timedelta(seconds=200)))])
     assert batch.refusals == []
 
 
-async def test_a_newer_minor_version_is_taken_with_the_fields_that_are_unknown(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_a_newer_minor_version_keeps_unknown_fields(assigned: Callable[..., PartitionHarness]) -> None:
     newer = message().replace(b'"schema_version":"1.0"', b'"schema_version":"1.7","mood":"glad"')
     batch = await assigned().process([record(0, newer), flush(1)])
     (window,) = windows_of(batch.outputs)
     assert window.messages[0].model_extra == {"mood": "glad"}
 
 
-async def test_a_misplaced_message_is_forwarded_once_with_its_origin_and_taken_at_home(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_a_misplaced_message_is_forwarded_once_with_its_origin(assigned: Callable[..., PartitionHarness]) -> None:
     lost = record(7, message(None), key=KEY, partition=ELSEWHERE, headers=(("trace", b"1"),))
     forwarded = await assigned(ELSEWHERE).process([lost])
     (output,) = forwarded.outputs
@@ -125,7 +125,7 @@ async def test_a_misplaced_message_is_forwarded_once_with_its_origin_and_taken_a
     assert home.state.get(KEY).ids == [message_id("acme", "s1", f"varve.messages/{ELSEWHERE}/7")], "twice sent, once taken"
 
 
-async def test_a_message_without_a_key_is_forwarded_under_its_own(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_a_message_without_a_key_is_forwarded(assigned: Callable[..., PartitionHarness]) -> None:
     batch = await assigned().process([record(0, message(), key=None)])
     (output,) = batch.outputs
     assert (output.key, output.partition) == (KEY, None)
@@ -139,7 +139,7 @@ async def test_a_misplaced_flush_reaches_its_session(assigned: Callable[..., Par
     assert [each.id for each in window.messages] == ["m1"]
 
 
-async def test_a_redriven_message_without_an_id_is_taken_once_however_late_it_is_driven_again(
+async def test_a_redriven_message_without_an_id_counts_once(
     assigned: Callable[..., PartitionHarness],
 ) -> None:
     stage = assigned()
@@ -174,7 +174,7 @@ async def test_a_long_window_waits_only_for_a_pause(assigned: Callable[..., Part
     assert window.closed_by == "pause"
 
 
-async def test_a_timer_that_a_message_has_overtaken_does_nothing_and_is_set_again(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_an_overtaken_timer_is_void_and_set_again(assigned: Callable[..., PartitionHarness]) -> None:
     stage = assigned()
     await stage.process([record(0, message("m1"))])
     later = datetime.now(UTC) + timedelta(seconds=400)
@@ -185,7 +185,7 @@ async def test_a_timer_that_a_message_has_overtaken_does_nothing_and_is_set_agai
     assert windows_of((await stage.process([as_delivered(again, 3)])).outputs)[0].closed_by == "idle"
 
 
-async def test_timers_are_set_again_from_the_state_after_a_restart(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_timers_are_restored_after_a_restart(assigned: Callable[..., PartitionHarness]) -> None:
     before = assigned()
     await before.process([record(0, message("m1"))])
     after = assigned(rows=InMemoryRows(before.rows.rows))
@@ -194,7 +194,7 @@ async def test_timers_are_set_again_from_the_state_after_a_restart(assigned: Cal
     assert windows_of((await after.process([as_delivered(command, 1)])).outputs)
 
 
-async def test_whatever_nesting_a_message_may_have_its_window_can_be_read(assigned: Callable[..., PartitionHarness]) -> None:
+async def test_a_deeply_nested_message_gives_a_readable_window(assigned: Callable[..., PartitionHarness]) -> None:
     for depth in range(240, 265):
         stage = assigned()
         deep = message().replace(b'"metadata":{}', b'"metadata":{"a":' + b"[" * depth + b"]" * depth + b"}")

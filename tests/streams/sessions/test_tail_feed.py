@@ -73,7 +73,7 @@ def window(sequence: int, *raws: bytes) -> TailWindow:
     return TailWindow(sequence, raws)
 
 
-async def test_what_moved_while_redis_was_away_is_written_when_it_is_back(feed: TailFeed, redis: ScriptedTail) -> None:
+async def test_tails_are_written_once_redis_is_back(feed: TailFeed, redis: ScriptedTail) -> None:
     feed.assign(lambda: True)
     redis.is_away = True
     feed.moved(session("s", b"1", sequence=1))
@@ -84,7 +84,7 @@ async def test_what_moved_while_redis_was_away_is_written_when_it_is_back(feed: 
     assert (redis.open["s"], redis.closed["s"]) == (window(1, b"1"), window(0, b"0"))
 
 
-async def test_what_failed_does_not_replace_what_came_meanwhile(feed: TailFeed, redis: ScriptedTail) -> None:
+async def test_a_retried_tail_does_not_replace_a_newer_one(feed: TailFeed, redis: ScriptedTail) -> None:
     feed.assign(lambda: True)
     redis.is_away = True
     redis.answers.clear()
@@ -99,9 +99,7 @@ async def test_what_failed_does_not_replace_what_came_meanwhile(feed: TailFeed, 
     assert redis.open["s"] == window(0, b"new")
 
 
-async def test_what_is_kept_for_the_next_try_is_bounded(
-    feed: TailFeed, redis: ScriptedTail, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_pending_tails_are_bounded(feed: TailFeed, redis: ScriptedTail, metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tail_module, "_MAX_KEPT_BYTES", 5)
     feed.assign(lambda: True)
     redis.is_away = True
@@ -113,7 +111,7 @@ async def test_what_is_kept_for_the_next_try_is_bounded(
     assert metrics.records.labels("sessions", "tail_skipped")._value.get() == 2
 
 
-async def test_a_worker_that_may_not_write_drops_what_waits(feed: TailFeed, redis: ScriptedTail) -> None:
+async def test_a_worker_that_may_not_write_drops_pending_tails(feed: TailFeed, redis: ScriptedTail) -> None:
     asked = 0
     is_ours = False
 
@@ -131,7 +129,7 @@ async def test_a_worker_that_may_not_write_drops_what_waits(feed: TailFeed, redi
     assert "s" not in redis.open
 
 
-async def test_nothing_is_written_before_partitions_are_ours(feed: TailFeed, redis: ScriptedTail) -> None:
+async def test_nothing_is_written_before_an_assignment(feed: TailFeed, redis: ScriptedTail) -> None:
     feed.moved(session("s", b"1"))
     for _ in range(20):
         await asyncio.sleep(0)
@@ -140,7 +138,7 @@ async def test_nothing_is_written_before_partitions_are_ours(feed: TailFeed, red
     await until(lambda: "s" in redis.open)
 
 
-async def test_a_revocation_waits_for_the_write_under_way_and_drops_the_rest(feed: TailFeed, redis: ScriptedTail) -> None:
+async def test_a_revocation_awaits_the_current_write_and_drops_others(feed: TailFeed, redis: ScriptedTail) -> None:
     feed.assign(lambda: True)
     redis.answers.clear()
     redis.is_away = True
@@ -160,9 +158,7 @@ async def test_a_revocation_waits_for_the_write_under_way_and_drops_the_rest(fee
     assert redis.open.keys() == {"ours"}
 
 
-async def test_the_stage_writes_tails_under_the_generation_that_it_was_assigned(
-    feed: TailFeed, redis: ScriptedTail, tmp_path: Path
-) -> None:
+async def test_tails_are_written_only_under_the_assigned_generation(feed: TailFeed, redis: ScriptedTail, tmp_path: Path) -> None:
     settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1))
     tenants = tenants_of(settings, {"acme": "companion"})
     metrics = Metrics()

@@ -163,7 +163,7 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
 
 @examples(max_examples=250)
 @given(steps=LOGS, batch=st.integers(1, 8))
-async def test_every_message_is_in_exactly_the_window_that_the_rules_say(
+async def test_every_message_is_in_the_expected_window(
     environment: tuple[Settings, TenantDirectory], steps: list[Say | Flush | Timer], batch: int
 ) -> None:
     story, stage = Story(steps), Stage(*environment)
@@ -194,7 +194,7 @@ async def test_every_message_is_in_exactly_the_window_that_the_rules_say(
     committed=st.integers(0, 60),
     lost_state=st.booleans(),
 )
-async def test_a_replay_from_a_committed_point_gives_the_same_windows(
+async def test_a_replay_from_a_commit_gives_the_same_windows(
     environment: tuple[Settings, TenantDirectory],
     steps: list[Say | Flush | Timer],
     first_batch: int,
@@ -229,7 +229,7 @@ async def test_a_replay_from_a_committed_point_gives_the_same_windows(
 
 @examples(max_examples=250)
 @given(steps=LOGS, failures=st.lists(st.integers(0, 2), max_size=20), singly=st.booleans())
-async def test_a_step_that_is_given_up_and_taken_again_leaves_no_trace(
+async def test_a_retried_batch_leaves_no_trace(
     environment: tuple[Settings, TenantDirectory], steps: list[Say | Flush | Timer], failures: list[int], singly: bool
 ) -> None:
     story = Story(steps)

@@ -1,6 +1,6 @@
-r"""What a patch may mean: its SEARCH and REPLACE without the marks of JSON that a model put in and the text does not have.
+r"""Takes off a patch's SEARCH and REPLACE the marks of JSON that a model put in and the text does not have.
 
-Such marks are a line break written as ``\n``, quotes around it all, the punctuation of a list, and the indent of a text that was shown.
+Such marks are a line break written as ``\n``, quotes around it all, the punctuation of a list, and the indent of a text in the prompt.
 """
 
 import re
@@ -22,48 +22,57 @@ _BETWEEN_ITEMS: Final = re.compile(r'"\s*,\s*"')
 _DANGLING: Final = re.compile(r'^\s*\[?\s*"|"\s*,?\s*\]?\s*$')
 
 
-def readings(search: str, replace: str, value_type: ValueType) -> Iterator[tuple[str, str]]:
-    """A SEARCH that is not empty and its REPLACE: first as given, then with ever more marks taken off both; no SEARCH comes twice."""
-    known: set[str] = set()
-    ways: tuple[tuple[Callable[[str], str], ...], ...] = (
-        (str, _broken),
+def variants(search: str, replace: str, value_type: ValueType) -> Iterator[tuple[str, str]]:
+    """Pairs of SEARCH and REPLACE: first as given, then with ever more marks taken off both.
+
+    Args:
+        search: The patch's SEARCH, not empty.
+        replace: Its REPLACE.
+        value_type: Of the property that it edits.
+
+    Yields:
+        Pairs with a SEARCH that is not empty; no SEARCH comes twice.
+    """
+    seen: set[str] = set()
+    steps: tuple[tuple[Callable[[str], str], ...], ...] = (
+        (str, _with_line_breaks),
         (str, partial(_unlisted, value_type=value_type), _unquoted),
         (str, _unindented),
     )
-    for way in product(*ways):
-        read_search, read_replace = search, replace
-        for step in way:
-            read_search, read_replace = step(read_search), step(read_replace)
-        if read_search and read_search not in known:
-            known.add(read_search)
-            yield read_search, read_replace
+    for choice in product(*steps):
+        clean_search, clean_replace = search, replace
+        for step in choice:
+            clean_search, clean_replace = step(clean_search), step(clean_replace)
+        if clean_search and clean_search not in seen:
+            seen.add(clean_search)
+            yield clean_search, clean_replace
 
 
-def plain_replacement(replace: str, *, search: str, text: str, value_type: ValueType) -> str:
-    """A REPLACE without the marks that neither its SEARCH nor the text has, where they can hardly be meant.
+def clean_replacement(replace: str, *, search: str, text: str, value_type: ValueType) -> str:
+    """A REPLACE without the marks that neither its SEARCH nor the text has, where they are hardly intended.
 
     Args:
-        replace: As :func:`readings` gives it.
-        search: What it replaces, empty where it is added.
+        replace: As :func:`variants` gives it.
+        search: The part of the text that it replaces; empty where it is appended.
         text: The whole text before.
-        value_type: Of the field. In a list a line is an item, so more is certain there than in a free text.
+        value_type: Of the property. In a list a line is an item, so more is certain there than in a free text.
     """
-    around = f"{text}{search}"
+    context = f"{text}{search}"
     if value_type == "string":
-        return replace if "\\" in around else _CERTAIN_BREAK.sub("\n", replace)
+        return replace if "\\" in context else _CERTAIN_BREAK.sub("\n", replace)
     if not value_type.startswith("list"):
         return _unquoted(replace)
-    if '"' not in around:
+    if '"' not in context:
         replace = _items(replace, value_type) or replace
-    return replace if "\\n" in around else _broken(replace)
+    return replace if "\\n" in context else _with_line_breaks(replace)
 
 
-def _broken(text: str) -> str:
+def _with_line_breaks(text: str) -> str:
     return _BREAK.sub("\n", text)
 
 
 def _unlisted(text: str, value_type: ValueType) -> str:
-    """The items of a JSON list or of a piece of one, a line each; the text itself where it is none."""
+    """The items of a JSON list or of a part of one, one per line; any other text as it is."""
     items = _items(text, value_type)
     if items is not None:
         return items

@@ -1,11 +1,11 @@
-"""BESTAPPROXSPAN of VikingMem's Algorithm 1: where in a text a search text stands, give or take a few edits."""
+"""Approximate string matching: where in a text a search text stands, but for a few edits (VikingMem 3.1, Algorithm 1)."""
 
 import re
 from dataclasses import dataclass
 from typing import Final
 
 MAX_ENDS: Final = 16
-"""Equally near ends of one place that are looked at: in a text such as ``aaaa`` there may be thousands."""
+"""Equally near ends of one match that are examined: in a text such as ``aaaa`` there may be thousands."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -18,27 +18,30 @@ class Span:
     """Levenshtein distance from what was searched."""
 
 
-def best_approximate_span(text: str, search: str, *, farthest: int) -> Span | None:
-    """The span of a text with the least Levenshtein distance from a search text; None where even that is farther than allowed.
+def best_approximate_span(text: str, search: str, *, max_distance: int) -> Span | None:
+    """The span of a text with the least Levenshtein distance from a search text.
 
-    Of equally near spans in the leftmost place, the one that cuts the fewest words, then the one nearest in length. Time grows with
-    the length of the text times that of the search in machine words: G. Myers, "A fast bit-vector algorithm for approximate string
-    matching based on dynamic programming", J. ACM 46(3), 1999. (rapidfuzz aligns whole texts, or windows of a fixed length: neither finds
-    this minimum.) A place is at most :data:`MAX_ENDS` ends wide, for its starts are sought once for each.
+    Among the leftmost of equally near spans it takes the one that cuts the fewest words, then the one nearest in length. At most
+    :data:`MAX_ENDS` ends are examined, since each needs its own search for starts. Time grows with the length of the text times that of the
+    search in machine words: G. Myers, "A fast bit-vector algorithm for approximate string matching based on dynamic programming", J. ACM
+    46(3), 1999. (rapidfuzz aligns whole texts, or windows of a fixed length: neither finds this minimum.)
 
     Args:
         text: Where to look.
         search: What to look for, not empty.
-        farthest: The largest distance of use.
+        max_distance: The largest distance that counts.
+
+    Returns:
+        The span; None if the nearest is farther away.
     """
     exact = [Span(found.start(), found.end(), 0) for found in re.finditer(re.escape(search), text)]
     if exact:
         return min(exact, key=lambda span: (_cuts(text, span), span.start))
-    if farthest < 1 or len(search) - len(text) > farthest:
+    if max_distance < 1 or len(search) - len(text) > max_distance:
         return None
     distances = _distances_by_end(text, search, anchored=False)
     least = min(distances)
-    if least > farthest:
+    if least > max_distance:
         return None
     first = distances.index(least)
     best: tuple[tuple[int, int, int], Span] | None = None
@@ -53,7 +56,7 @@ def best_approximate_span(text: str, search: str, *, farthest: int) -> Span | No
 
 
 def _rank(text: str, search: str, span: Span) -> tuple[int, int, int]:
-    """The less, the better."""
+    """Lower is better."""
     return _cuts(text, span), abs(span.end - span.start - len(search)), span.start
 
 
@@ -62,35 +65,35 @@ def _cuts(text: str, span: Span) -> int:
     return _cut_at(text, span.start) + _cut_at(text, span.end)
 
 
-def _cut_at(text: str, at: int) -> int:
-    return int(0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum())
+def _cut_at(text: str, index: int) -> int:
+    return int(0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum())
 
 
 def _spans_to(text: str, search: str, end: int, distance: int) -> list[Span]:
-    """The spans that end there and have that distance, which is the least of those that end there."""
+    """The spans with this end and this distance, which is the least of all spans with this end."""
     earliest = max(0, end - len(search) - distance)
     backwards = _distances_by_end(text[earliest:end][::-1], search[::-1], anchored=True)
     return [Span(end - length, end, distance) for length, each in enumerate(backwards) if each == distance]
 
 
 def _distances_by_end(text: str, search: str, *, anchored: bool) -> list[int]:
-    """For each end from 0 to the text's length, the distance of the span from 0 to there if anchored; of the nearest to there if not."""
-    places: dict[str, int] = {}
-    for place, character in enumerate(search):
-        places[character] = places.get(character, 0) | 1 << place
-    everywhere = (1 << len(search)) - 1
+    """By end, from 0 to the text's length: the distance of the span that starts at 0 if anchored, of the nearest span if not."""
+    masks: dict[str, int] = {}
+    for index, character in enumerate(search):
+        masks[character] = masks.get(character, 0) | 1 << index
+    all_bits = (1 << len(search)) - 1
     last = 1 << (len(search) - 1)
-    rises, falls, distance = everywhere, 0, len(search)
+    rises, falls, distance = all_bits, 0, len(search)
     distances = [distance]
     for character in text:
-        equal = places.get(character, 0)
+        equal = masks.get(character, 0)
         diagonal = (((equal & rises) + rises) ^ rises) | equal
-        across_up = falls | (everywhere & ~(diagonal | rises))
+        across_up = falls | (all_bits & ~(diagonal | rises))
         across_down = rises & diagonal
         distance += bool(across_up & last) - bool(across_down & last)
         distances.append(distance)
-        across_up = (across_up << 1 | anchored) & everywhere
+        across_up = (across_up << 1 | anchored) & all_bits
         equal |= falls
-        rises = across_down << 1 & everywhere | (everywhere & ~(equal | across_up))
+        rises = across_down << 1 & all_bits | (all_bits & ~(equal | across_up))
         falls = across_up & equal
     return distances

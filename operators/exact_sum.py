@@ -1,4 +1,4 @@
-"""How many numbers there are and what they sum to, without any rounding.
+"""How many numbers there are and what they sum to, without rounding.
 
 A double is a whole number divided by a power of two, and so is every sum of doubles: ``[count, numerator, shift]`` stands for
 ``numerator / 2**shift``, in lowest terms. Addition is therefore exact, commutative and invertible: neither order nor retraction changes
@@ -11,14 +11,14 @@ from typing import Any
 
 from operators.errors import RefusedChangeError
 
-Tally = list[Any]
-"""``[count, numerator, shift]``, as JSON carries it: a numerator beyond 64 bits is hexadecimal text."""
+ExactSum = list[Any]
+"""``[count, numerator, shift]``, as JSON carries it. A numerator beyond 64 bits is hexadecimal text."""
 
 _INT64_MIN = -(2**63)
 _INT64_MAX = 2**63 - 1
 
 
-def number_of(value: object) -> int | float:
+def as_number(value: object) -> int | float:
     """A number in its one form: whole floats as integers, where JSON carries them, so that equal numbers are equal bytes.
 
     Raises:
@@ -31,9 +31,18 @@ def number_of(value: object) -> int | float:
     raise RefusedChangeError("not_a_number")
 
 
-def add(tally: Tally | None, number: int | float, times: int) -> Tally | None:
-    """The tally with a number added so many times, or taken back if negative; None once nothing is left."""
-    count, numerator, shift = (tally[0], _unpack(tally[1]), tally[2]) if tally else (0, 0, 0)
+def add(total: ExactSum | None, number: int | float, times: int) -> ExactSum | None:
+    """Adds a number.
+
+    Args:
+        total: The sum so far; it is not changed.
+        number: What is added.
+        times: How often; negative retracts.
+
+    Returns:
+        The new sum; None once nothing is left.
+    """
+    count, numerator, shift = (total[0], _unpack(total[1]), total[2]) if total else (0, 0, 0)
     top, bottom = number.as_integer_ratio()
     other_shift = bottom.bit_length() - 1
     if other_shift > shift:
@@ -48,14 +57,14 @@ def add(tally: Tally | None, number: int | float, times: int) -> Tally | None:
     return [count, _pack(numerator), shift] if count or numerator else None
 
 
-def count_of(tally: Tally) -> int:
+def count_of(total: ExactSum) -> int:
     """How many numbers there are."""
-    return int(tally[0])
+    return int(total[0])
 
 
-def sum_of(tally: Tally) -> Fraction:
+def fraction_of(total: ExactSum) -> Fraction:
     """What they sum to."""
-    return Fraction(_unpack(tally[1]), 1 << tally[2])
+    return Fraction(_unpack(total[1]), 1 << total[2])
 
 
 def rounded(number: Fraction) -> int | float | None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from memory.schema.model import Filter
-from operators.conditions import holds
-from tests.operators.scenes import event
+from operators.filters import matches
+from tests.operators.sport import event
 
 RUN = event("e", kind="run", km=12.5, minutes=60, tags=["hills", "rain"], done=True)
 
@@ -41,5 +41,5 @@ RUN = event("e", kind="run", km=12.5, minutes=60, tags=["hills", "rain"], done=T
         ("session", "in", ["s1", "s2"], True),
     ],
 )
-def test_a_condition_holds_or_not(name: str, op: Any, value: Any, expected: bool) -> None:
-    assert holds(Filter(property=name, op=op, value=value), RUN) is expected
+def test_an_event_meets_a_filter_or_not(name: str, op: Any, value: Any, expected: bool) -> None:
+    assert matches(RUN, Filter(property=name, op=op, value=value)) is expected

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from memory.schema.model import ValueType
 from operators.errors import RefusedChangeError
+from operators.json_artifacts import variants
 from operators.patch import Patch, edited, value_of
-from operators.readings import readings
 
 WORD = st.sampled_from(["green", "tea", "hiking", "Oslo", "violin", "绿茶", "Ærø"])
 LINE = st.lists(WORD, min_size=1, max_size=4).map(" ".join)
@@ -37,7 +37,7 @@ def after(text: str, search: str, replace: str, value_type: ValueType = "string"
     ],
 )
 @pytest.mark.parametrize("value_type", ["string", "list<string>"])
-def test_marks_that_the_text_does_not_have_are_taken_off(search: str, replace: str, value_type: ValueType) -> None:
+def test_json_marks_missing_in_the_text_are_removed(search: str, replace: str, value_type: ValueType) -> None:
     assert after("green tea\nhiking", search, replace, value_type) == "black tea\nhiking"
 
 
@@ -53,11 +53,11 @@ def test_marks_that_the_text_does_not_have_are_taken_off(search: str, replace: s
         ("green tea\n", "", "hiking"),
     ],
 )
-def test_an_item_of_a_list_is_a_line_however_it_is_written(search: str, replace: str, result: str) -> None:
+def test_a_list_item_becomes_a_line_in_any_notation(search: str, replace: str, result: str) -> None:
     assert after("green tea\nhiking", search, replace, "list<string>") == result
 
 
-def test_a_list_of_numbers_is_edited_as_it_is_shown() -> None:
+def test_a_list_of_numbers_is_edited_as_displayed() -> None:
     assert after("1\n2\n3", "[2, 3]", "[4, 5]", "list<int64>") == "1\n4\n5"
     assert after("", "", "[1, 2]", "list<int64>") == "1\n2"
 
@@ -74,12 +74,12 @@ def test_a_list_of_numbers_is_edited_as_it_is_shown() -> None:
         ("", "", r"likes tea\nhas a cat", "likes tea\nhas a cat"),
     ],
 )
-def test_a_free_text_keeps_what_may_be_meant(text: str, search: str, replace: str, result: str) -> None:
+def test_a_free_text_keeps_intended_marks(text: str, search: str, replace: str, result: str) -> None:
     assert after(text, search, replace) == result
 
 
 @pytest.mark.parametrize(("text", "value_type", "shown"), [("yes", "bool", "true"), ("1.50", "float32", "1.5"), (" 7 ", "int64", "7")])
-def test_a_typed_text_is_the_one_its_value_is_shown_as(text: str, value_type: ValueType, shown: str) -> None:
+def test_a_typed_text_equals_its_displayed_value(text: str, value_type: ValueType, shown: str) -> None:
     assert after("", "", text, value_type) == shown
 
 
@@ -87,13 +87,13 @@ def test_a_number_in_quotes_is_a_number() -> None:
     assert after("12", '"12"', '"13"', "int64") == "13"
 
 
-def test_a_quoted_search_that_resembles_nothing_is_refused_still() -> None:
+def test_an_unrelated_quoted_search_is_refused() -> None:
     with pytest.raises(RefusedChangeError, match="no_similar_span"):
         after("green tea\nhiking", '"works in a bank"', '"x"', "list<string>")
 
 
 @given(LINES, NEW_LINES, st.data())
-def test_a_piece_of_a_list_written_as_json_edits_as_if_it_were_plain(lines: list[str], new: list[str], data: st.DataObject) -> None:
+def test_a_json_list_fragment_edits_like_plain_lines(lines: list[str], new: list[str], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(lines) - 1))
     piece = lines[first : data.draw(st.integers(first + 1, len(lines)))]
     plain = after("\n".join(lines), "\n".join(piece), "\n".join(new), "list<string>")
@@ -108,16 +108,16 @@ def test_a_piece_of_a_list_written_as_json_edits_as_if_it_were_plain(lines: list
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=20), st.text(max_size=30), st.text("abc \"'[],\n", max_size=20))
-def test_what_a_text_holds_exactly_is_replaced_by_just_what_is_given(before: str, search: str, behind: str, replace: str) -> None:
+def test_an_exact_search_is_replaced_verbatim(before: str, search: str, behind: str, replace: str) -> None:
     found = edited(f"{before}{search}{behind}", Patch(0, "p", search, replace))
     assert replace in found
     assert len(found) == len(before) + len(replace) + len(behind)
 
 
 @given(st.text("ab\\n\"'[], \n", min_size=1, max_size=20), st.text("ab\\n\"'[], \n", max_size=20))
-def test_readings_begin_with_what_was_given_and_are_few_and_different(search: str, replace: str) -> None:
+def test_variants_start_unchanged_and_are_few_and_distinct(search: str, replace: str) -> None:
     for value_type in ("string", "list<string>", "list<int64>", "int64"):
-        found = list(readings(search, replace, value_type))
+        found = list(variants(search, replace, value_type))
         assert found[0] == (search, replace)
         assert len({each for each, _ in found}) == len(found) <= 12
         assert all(each for each, _ in found)
@@ -126,7 +126,7 @@ def test_readings_begin_with_what_was_given_and_are_few_and_different(search: st
 @given(
     st.lists(st.text(max_size=12), max_size=5), st.text(max_size=12), st.sampled_from(["list<string>", "list<int64>", "float32", "bool"])
 )
-def test_what_was_edited_is_the_text_of_its_value(lines: list[str], added: str, value_type: ValueType) -> None:
+def test_an_edited_text_equals_its_value(lines: list[str], added: str, value_type: ValueType) -> None:
     text = ""
     for each in [*lines, added]:
         try:

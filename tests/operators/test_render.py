@@ -7,9 +7,10 @@ from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import Change, Memory
 from memory.schema import parse_schema
-from operators.entity import EntityState, apply_contribution
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState
 from operators.render import render
-from tests.operators.scenes import SCHEMA, START, change, contribution
+from tests.operators.sport import SCHEMA, START, change, contribution
 
 LOG = SCHEMA.entity_types[0]
 
@@ -24,7 +25,7 @@ def grown() -> EntityState:
     return apply_contribution(None, contribution(*changes), LOG).state
 
 
-def test_a_memory_names_what_it_is_about() -> None:
+def test_a_memory_names_its_entity() -> None:
     memory = render(grown(), LOG, "acme", entity_key("trail run"))
     assert memory.content == "log of trail run: sessions: 1; total minutes: 95; average km: 10; longest km: 10.125"
     assert memory.properties == {"kind": "trail run", "sessions": 1, "total_minutes": 95, "average_km": 10.0, "longest_km": 10.125}
@@ -42,7 +43,7 @@ def test_a_generation_has_its_own_id() -> None:
     assert (memory.generation, memory.id) == ("blue", entity_id("acme", "log", "run", "blue"))
 
 
-def test_an_entity_names_whose_words_it_bears() -> None:
+def test_an_entity_names_its_extractors() -> None:
     def by(extractor: str, *changes: Change) -> list[Change]:
         return [each.model_copy(update={"extractor": extractor}) for each in changes]
 

@@ -27,7 +27,7 @@ def test_an_empty_search_creates_then_appends_a_line() -> None:
     assert text_after(put(1, "", "likes tea"), put(2, "", "has a cat")) == "likes tea\nhas a cat"
 
 
-def test_a_line_that_is_there_is_not_appended_again() -> None:
+def test_an_existing_line_is_not_appended_again() -> None:
     assert text_after(put(1, "", "likes tea"), put(2, "", "has a cat"), put(3, "", "likes tea")) == "likes tea\nhas a cat"
 
 
@@ -50,12 +50,12 @@ def test_an_empty_replacement_deletes() -> None:
         ({"search": "", "replace": "x" * (MAX_TEXT + 1)}, "patch_too_long"),
     ],
 )
-def test_what_is_no_patch_is_refused(value: object, reason: str) -> None:
+def test_a_value_that_is_no_patch_is_refused(value: object, reason: str) -> None:
     with pytest.raises(RefusedChangeError, match=reason):
         patch.patch_of(value, time=0, source_id="p")
 
 
-def test_a_search_that_resembles_nothing_is_refused() -> None:
+def test_an_unrelated_search_is_refused() -> None:
     state = patch.apply(None, put(1, "", "likes peppermint tea"), "string")
     for search in ("works in a bank", "likes coffee and cake"):
         with pytest.raises(RefusedChangeError, match="no_similar_span"):
@@ -65,7 +65,7 @@ def test_a_search_that_resembles_nothing_is_refused() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_long_search_in_another_script_is_refused_at_once() -> None:
+def test_a_long_search_in_another_script_is_refused_quickly() -> None:
     state = patch.apply(None, put(1, "", "我喜欢在早上喝绿茶" * 444), "string")
     for length in (100, 400, MAX_TEXT):
         with pytest.raises(RefusedChangeError, match="no_similar_span"):
@@ -104,13 +104,13 @@ def test_a_patch_is_applied_once() -> None:
         patch.apply(state, put(1, "", "tea"), "string")
 
 
-def test_a_late_patch_finds_its_place_in_time() -> None:
+def test_a_late_patch_is_applied_at_its_own_time() -> None:
     early, late = put(1, "", "lives in Paris"), put(3, "Paris", "Rome")
     between = put(2, "in Paris", "near Paris")
     assert text_after(early, late, between) == text_after(early, between, late) == "lives near Rome"
 
 
-def test_what_builds_on_a_retracted_patch_rests_until_it_returns() -> None:
+def test_a_patch_rests_while_its_base_is_retracted() -> None:
     first, second = put(1, "", "moved to Berlin in May"), put(2, "Berlin in May", "Bonn in June")
     state = patch.apply(patch.apply(None, first, "string"), second, "string")
     without = patch.retract(state, first, "string")
@@ -120,7 +120,7 @@ def test_what_builds_on_a_retracted_patch_rests_until_it_returns() -> None:
     assert patch.text_of(again) == "went to Bonn in June"
 
 
-def test_a_patch_that_was_never_there_cannot_be_taken_back() -> None:
+def test_an_unknown_patch_cannot_be_retracted() -> None:
     with pytest.raises(RefusedChangeError, match="patch_unknown"):
         patch.retract(None, put(1, "", "tea"), "string")
 
@@ -144,7 +144,7 @@ PATCHES = st.lists(st.tuples(WORDS | st.just(""), WORDS | st.just("")), max_size
 
 
 @given(PATCHES)
-def test_a_state_is_bounded_json_and_its_text_is_its_patches_in_order(pairs: list[tuple[str, str]]) -> None:
+def test_a_state_is_bounded_json_of_its_patches(pairs: list[tuple[str, str]]) -> None:
     state: patch.State | None = None
     text = ""
     for time, (search, replace) in enumerate(pairs):
@@ -170,6 +170,6 @@ def test_apply_then_retract_is_the_identity(pairs: list[tuple[str, str]], time: 
 
 
 @given(st.permutations(range(6)))
-def test_patches_in_any_order_give_the_text_of_their_times(order: list[int]) -> None:
+def test_patch_order_is_by_event_time(order: list[int]) -> None:
     patches = [put(each, "", f"fact {each}") for each in range(6)]
     assert text_after(*(patches[each] for each in order)) == text_after(*patches)

@@ -1,0 +1,195 @@
+"""Applies contributions to the state of an entity. Pure: state and contribution in, state out."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from memory.records import Change, Contribution, Dropped
+from memory.schema.model import EntityProperty, EntityType, Op
+from operators import patch
+from operators.entity_state import DAILY, EntityState, Sources, tag_of, with_hole, with_position
+from operators.errors import RefusedChangeError
+from operators.statistics import DAILY_STATISTICS, STATISTICS, add_on_day, days_inside
+
+MAX_MESSAGE_IDS: Final = 20
+"""Ids of contributing messages that an entity remembers."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_DAY_IN_MICROSECONDS: Final = 24 * 60 * 60 * 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The result of a contribution."""
+
+    state: EntityState
+    changed: bool
+    """Whether the state differs from the one given, and has to be written."""
+    refused: tuple[Dropped, ...] = ()
+    """The changes that could not be applied; all others were."""
+
+
+def apply_contribution(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
+    """Applies a contribution whole, once.
+
+    A position that has been applied changes nothing. One below the last applied changes something only if it is a hole. Retractions are
+    applied first, whatever their order in the contribution.
+
+    Args:
+        state: The entity so far; None if there is none.
+        contribution: What to apply.
+        entity_type: The entity's type, as the tenant's schema has it now.
+    """
+    if state is None:
+        state = EntityState(generation=contribution.generation)
+        if contribution.kind != "change":
+            return Applied(state, changed=False)
+    sources = with_position(state.sources, contribution.source, contribution.position)
+    if sources is None:
+        return Applied(state, changed=False)
+    if contribution.kind != "change":
+        return Applied(replace(state, sources=sources), changed=True)
+    update = _Update(state, entity_type, contribution)
+    return Applied(update.result(sources), changed=True, refused=update.refused())
+
+
+def skip(state: EntityState | None, contribution: Contribution) -> Applied:
+    """Leaves a hole where a contribution was dead-lettered: when it is driven again, behind later ones, it is still applied.
+
+    An entity keeps the newest :data:`operators.entity_state.MAX_HOLES` holes of a source. An older one is forgotten with the reason
+    ``hole_forgotten``: a redrive of it changes nothing.
+    """
+    state = state or EntityState(generation=contribution.generation)
+    with_new_hole = with_hole(state.sources, contribution.source, contribution.position)
+    if with_new_hole is None:
+        return Applied(state, changed=False)
+    sources, forgotten = with_new_hole
+    refused = (Dropped(what="event", reason="hole_forgotten", count=forgotten),) if forgotten else ()
+    return Applied(replace(state, sources=sources), changed=True, refused=refused)
+
+
+class _Update:
+    """One contribution being applied: collects the new parts of the state."""
+
+    def __init__(self, state: EntityState, entity_type: EntityType, contribution: Contribution) -> None:
+        self._state = state
+        self._type = entity_type
+        self._properties = dict(state.properties)
+        self._live = state.live
+        self._extractors = dict(state.extractors)
+        self._refused: dict[tuple[str, str], int] = {}
+        self._settled: set[tuple[str, str]] = set()
+        self._messages: dict[str, int] = {}
+        changes = [(_microseconds(each.event_time), each) for each in contribution.changes]
+        times = [time for time, each in changes if each.op == "apply"]
+        self._last_time = max([*times, *([] if state.last_time is None else [state.last_time])], default=None)
+        for time, each in changes:
+            if each.op == "retract":
+                self._apply_or_refuse(each, time)
+        for time, each in changes:
+            if each.op == "apply":
+                self._apply_or_refuse(each, time)
+
+    def result(self, sources: Sources) -> EntityState:
+        return EntityState(
+            version=self._state.version + 1,
+            live=self._live,
+            last_time=self._last_time,
+            sources=sources,
+            message_ids=self._newest_messages(),
+            properties=self._inside_window(),
+            extractors={name: count for name, count in self._extractors.items() if count > 0},
+            generation=self._state.generation,
+        )
+
+    def refused(self) -> tuple[Dropped, ...]:
+        return tuple(
+            Dropped(what="patch" if what == "patch" else "property", reason=reason, count=count)
+            for (what, reason), count in sorted(self._refused.items())
+        )
+
+    def _apply_or_refuse(self, change: Change, time: int) -> None:
+        each = self._type.property(change.property)
+        op = self._type.op_of(each) if each else None
+        try:
+            if each is None or op is None:
+                raise RefusedChangeError("unknown_property")
+            self._change(each, op, change, time)
+        except RefusedChangeError as error:
+            if error.reason == "patch_settled":
+                self._settled.add((change.property, change.source_id))
+            refused = ("patch" if op == "PATCH" else "property", error.reason)
+            self._refused[refused] = self._refused.get(refused, 0) + 1
+            return
+        times = _times(change)
+        self._live += times
+        if change.extractor:
+            self._extractors[change.extractor] = max(0, self._extractors.get(change.extractor, 0) + times)
+        if change.op == "apply":
+            for message_id in change.message_ids:
+                self._messages[message_id] = max(time, self._messages.get(message_id, time))
+
+    def _change(self, each: EntityProperty, op: Op, change: Change, time: int) -> None:
+        tag = tag_of(op, self._type)
+        known_tag, before = self._properties.get(each.name, (tag, None))
+        if known_tag != tag:
+            raise RefusedChangeError("operator_changed")
+        after = self._text_after(before, each, change, time) if op == "PATCH" else self._statistic_after(before, op, change, time)
+        if after is None:
+            self._properties.pop(each.name, None)
+        else:
+            self._properties[each.name] = [tag, after]
+
+    def _statistic_after(self, before: Any, op: Op, change: Change, time: int) -> Any:
+        if op not in STATISTICS:
+            raise RefusedChangeError("operator_unavailable")
+        if self._type.window_days is None:
+            return STATISTICS[op].add(before, change.value, _times(change))
+        newest = _day_of(time if self._last_time is None else self._last_time)
+        statistic = DAILY_STATISTICS[op]
+        return add_on_day(statistic, before, change.value, _times(change), day=_day_of(time), newest=newest, length=self._type.window_days)
+
+    def _text_after(self, before: Any, each: EntityProperty, change: Change, time: int) -> Any:
+        edit = patch.patch_of(change.value, time=time, source_id=change.source_id)
+        if change.op == "retract":
+            return patch.retract(before, edit, each.value_type)
+        if (change.property, change.source_id) in self._settled:
+            # The patch that this one replaces has settled and cannot be retracted. Applied too, the old fact would follow newer ones.
+            raise RefusedChangeError("patch_settled")
+        return patch.apply(before, edit, each.value_type)
+
+    def _inside_window(self) -> dict[str, list[Any]]:
+        """The properties without the days that have fallen out of the window, also of those that this contribution does not change."""
+        length = self._type.window_days
+        if length is None or self._last_time is None:
+            return self._properties
+        inside: dict[str, list[Any]] = {}
+        for name, (tag, days) in self._properties.items():
+            if not tag.endswith(DAILY):
+                inside[name] = [tag, days]
+            elif remaining := days_inside(days, newest=_day_of(self._last_time), length=length):
+                inside[name] = [tag, remaining]
+        return inside
+
+    def _newest_messages(self) -> list[list[Any]]:
+        if not self._messages:
+            return self._state.message_ids
+        newest = {message_id: time for time, message_id in self._state.message_ids}
+        for message_id, time in self._messages.items():
+            newest[message_id] = max(time, newest.get(message_id, time))
+        ordered = sorted((-time, message_id) for message_id, time in newest.items())
+        return [[-time, message_id] for time, message_id in ordered[:MAX_MESSAGE_IDS]]
+
+
+def _times(change: Change) -> int:
+    return 1 if change.op == "apply" else -1
+
+
+def _day_of(time: int) -> int:
+    """The number of the UTC day of a time in microseconds since 1970."""
+    return time // _DAY_IN_MICROSECONDS
+
+
+def _microseconds(time: datetime) -> int:
+    return (time - _EPOCH) // _MICROSECOND
