@@ -1,4 +1,4 @@
-"""What surrounds every request, as pure ASGI: trace, log line and metrics; and the limit of a body's size."""
+"""ASGI middleware: tracing, logs and metrics of every request, and the limit of a body's size."""
 
 import time
 from typing import Final
@@ -7,7 +7,7 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from retrieval.service.problems import Problem, answer_problem, unexpected
+from retrieval.service.problems import ProblemError, internal_error, problem_response
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.tracing import TRACEPARENT, Trace
@@ -18,10 +18,14 @@ _UNMATCHED: Final = "unmatched"
 _QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
-class Observed:
-    """Takes up or starts a trace, binds it to the logs, answers with its ``traceparent``; logs, counts and times the request.
+class ObservabilityMiddleware:
+    """Continues or starts a trace, binds it to the logs, and responds with its ``traceparent``. Logs, counts and times the request.
 
-    The trace is in ``request.state.trace``. No label or log line bears a path's values, a body or a query.
+    The trace is in ``request.state.trace``. No label or log line holds a path's values, a body or a query.
+
+    Args:
+        app: The next ASGI app.
+        metrics: Counts and times the requests.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
@@ -29,19 +33,19 @@ class Observed:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request."""
+        """Handles one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        caller = Trace.parse(Headers(scope=scope).get(TRACEPARENT, ""))
-        trace = Trace.new() if caller is None else caller.child()
+        incoming = Trace.parse(Headers(scope=scope).get(TRACEPARENT, ""))
+        trace = Trace.new() if incoming is None else incoming.child()
         scope.setdefault("state", {})["trace"] = trace
-        status, started_answer = 500, False
+        status, response_started = 500, False
 
         async def send_traced(message: Message) -> None:
-            nonlocal status, started_answer
+            nonlocal status, response_started
             if message["type"] == "http.response.start":
-                status, started_answer = message["status"], True
+                status, response_started = message["status"], True
                 MutableHeaders(scope=message)[TRACEPARENT] = trace.traceparent
             await send(message)
 
@@ -50,10 +54,10 @@ class Observed:
             try:
                 await self._app(scope, receive, send_traced)
             except Exception as error:
-                problem = unexpected(error)
-                if started_answer:
+                problem = internal_error(error)
+                if response_started:
                     raise
-                await answer_problem(problem, scope["path"])(scope, receive, send_traced)
+                await problem_response(problem, scope["path"])(scope, receive, send_traced)
             finally:
                 self._observe(scope, status, time.perf_counter() - started)
                 structlog.contextvars.unbind_contextvars("tenant")
@@ -67,32 +71,37 @@ class Observed:
         log("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 2))
 
 
-class BodyLimit:
-    """Refuses a request body over a size, by its announced length or while it comes in."""
+class BodySizeMiddleware:
+    """Refuses a request body over a size, by its ``Content-Length`` or while it is received.
+
+    Args:
+        app: The next ASGI app.
+        max_bytes: The largest body.
+    """
 
     def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
         self._app = app
         self._max_bytes = max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request."""
+        """Handles one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        announced = Headers(scope=scope).get("content-length", "")
-        taken = 0
+        content_length = Headers(scope=scope).get("content-length", "")
+        received = 0
 
         async def receive_limited() -> Message:
-            nonlocal taken
-            if announced.isdecimal() and int(announced) > self._max_bytes:
+            nonlocal received
+            if content_length.isdecimal() and int(content_length) > self._max_bytes:
                 raise self._too_large()
             message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > self._max_bytes:
+            received += len(message.get("body", b""))
+            if received > self._max_bytes:
                 raise self._too_large()
             return message
 
         await self._app(scope, receive_limited, send)
 
-    def _too_large(self) -> Problem:
-        return Problem(413, "too-large", f"a body may have {self._max_bytes} bytes; send smaller batches")
+    def _too_large(self) -> ProblemError:
+        return ProblemError(413, "too-large", f"a body may have {self._max_bytes} bytes; send smaller batches")

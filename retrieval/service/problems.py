@@ -1,4 +1,4 @@
-"""Errors as ``application/problem+json`` (RFC 9457), whatever raised them."""
+"""Every error as a problem detail, ``application/problem+json`` (RFC 9457)."""
 
 import http
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from starlette.responses import Response
 from memory.errors import RecordError, RecordTooLargeError, VarveError
 from models.errors import TransientModelError
 from retrieval.errors import StoreUnavailableError
-from retrieval.service.answers import to_json
+from retrieval.service.json_http import to_json
 from runtime.errors import DeadLetterMissingError, KafkaUnavailableError, RedisUnavailableError, TopicMissingError, UnknownTenantError
 from runtime.logs import logger
 
@@ -22,22 +22,22 @@ RETRY_AFTER_S: Final = 2
 
 _log = logger(__name__)
 
-_AWAY: Final[dict[type[VarveError], str]] = {
+_UNAVAILABLE: Final[dict[type[VarveError], str]] = {
     KafkaUnavailableError: "Kafka",
     TopicMissingError: "Kafka",
     StoreUnavailableError: "The vector store",
     RedisUnavailableError: "Redis",
     TransientModelError: "The embedding model",
 }
-"""What is away, for the caller; addresses and causes go to the log only."""
+"""The dependency that is unavailable, as the caller may know it. Addresses and causes are only logged."""
 
 
-class Problem(HTTPException):
-    """An answer that is an error.
+class ProblemError(HTTPException):
+    """A response that is an error.
 
     Args:
         status: HTTP status.
-        kind: A stable word, the end of the problem's ``type``.
+        kind: A stable identifier, the end of the problem's ``type``.
         detail: What was wrong and what to do, for the caller.
         headers: Further response headers.
         members: Further members of the body.
@@ -51,7 +51,7 @@ class Problem(HTTPException):
         self.members = dict(members or {})
 
     def body(self, instance: str | None = None) -> dict[str, Any]:
-        """The members of the problem, ``instance`` where the problem stands for a whole answer."""
+        """The members of the problem; with ``instance`` if the problem is the whole response."""
         members = {
             "type": f"urn:varve:problem:{self.kind}",
             "title": http.HTTPStatus(self.status_code).phrase,
@@ -62,38 +62,38 @@ class Problem(HTTPException):
         return members if instance is None else {**members, "instance": instance}
 
 
-def problem_of(error: VarveError) -> Problem:
-    """The problem that an error of Varve's is to the caller."""
-    for kind, name in _AWAY.items():
+def problem_from(error: VarveError) -> ProblemError:
+    """The problem that the caller gets for one of Varve's errors."""
+    for kind, name in _UNAVAILABLE.items():
         if isinstance(error, kind):
-            _log.warning("dependency away", problem=str(error))
-            return Problem(503, "unavailable", f"{name} does not answer; try again", headers={"Retry-After": str(RETRY_AFTER_S)})
+            _log.warning("dependency_unavailable", error=str(error))
+            return ProblemError(503, "unavailable", f"{name} does not answer; try again", headers={"Retry-After": str(RETRY_AFTER_S)})
     match error:
         case RecordTooLargeError():
-            return Problem(413, "too-large", str(error))
+            return ProblemError(413, "too-large", str(error))
         case RecordError():
-            return Problem(422, error.reason.replace("_", "-"), str(error))
+            return ProblemError(422, error.reason.replace("_", "-"), str(error))
         case DeadLetterMissingError():
-            return Problem(404, "not-found", str(error))
+            return ProblemError(404, "not-found", str(error))
         case UnknownTenantError():
-            return unauthorized("the key's tenant is gone")
+            return unauthorized("the tenant of this API key was removed")
         case _:
-            return unexpected(error)
+            return internal_error(error)
 
 
-def unauthorized(detail: str) -> Problem:
+def unauthorized(detail: str) -> ProblemError:
     """The problem of a missing or unknown credential."""
-    return Problem(401, "unauthorized", detail, headers={"WWW-Authenticate": "Bearer"})
+    return ProblemError(401, "unauthorized", detail, headers={"WWW-Authenticate": "Bearer"})
 
 
-def unexpected(error: Exception) -> Problem:
-    """The problem of an error that is nobody's fault but the service's; the log tells the error."""
-    _log.error("request failed", exc_info=error)
-    return Problem(500, "internal", "the request failed for a reason that the service's log tells")
+def internal_error(error: Exception) -> ProblemError:
+    """The problem of an unexpected error, which is logged."""
+    _log.error("request_failed", exc_info=error)
+    return ProblemError(500, "internal", "the request failed; the service's log has the reason under this trace id")
 
 
-def answer_problem(problem: Problem, path: str) -> Response:
-    """The whole answer that a problem is, with the request's path and trace id."""
+def problem_response(problem: ProblemError, path: str) -> Response:
+    """The response for a problem, with the request's path and trace id."""
     body = problem.body(path)
     trace_id = structlog.contextvars.get_contextvars().get("trace_id")
     if trace_id:
@@ -101,32 +101,32 @@ def answer_problem(problem: Problem, path: str) -> Response:
     return Response(to_json(body), status_code=problem.status_code, headers=problem.headers, media_type=MEDIA_TYPE)
 
 
-def install_problem_handlers(app: FastAPI) -> None:
-    """Makes every expected error of the app a problem; the others are the middleware's."""
+def add_problem_handlers(app: FastAPI) -> None:
+    """Turns every expected error of the app into a problem. The middleware handles the others."""
 
     async def on_problem(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Problem)
-        return answer_problem(error, request.url.path)
+        assert isinstance(error, ProblemError)
+        return problem_response(error, request.url.path)
 
     async def on_varve_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, VarveError)
-        return answer_problem(problem_of(error), request.url.path)
+        return problem_response(problem_from(error), request.url.path)
 
     async def on_http_exception(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         kind = http.HTTPStatus(error.status_code).name.lower().replace("_", "-")
-        return answer_problem(Problem(error.status_code, kind, error.detail, headers=error.headers), request.url.path)
+        return problem_response(ProblemError(error.status_code, kind, error.detail, headers=error.headers), request.url.path)
 
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return answer_problem(Problem(422, "invalid", "; ".join(map(_told, error.errors()))), request.url.path)
+        return problem_response(ProblemError(422, "invalid", "; ".join(map(_validation_detail, error.errors()))), request.url.path)
 
-    app.add_exception_handler(Problem, on_problem)
+    app.add_exception_handler(ProblemError, on_problem)
     app.add_exception_handler(VarveError, on_varve_error)
     app.add_exception_handler(HTTPException, on_http_exception)
     app.add_exception_handler(RequestValidationError, on_invalid)
 
 
-def _told(problem: Mapping[str, Any]) -> str:
-    place = ".".join(str(part) for part in problem["loc"] if part != "body")
-    return f"{place}: {problem['msg']}" if place else str(problem["msg"])
+def _validation_detail(error: Mapping[str, Any]) -> str:
+    field = ".".join(str(part) for part in error["loc"] if part != "body")
+    return f"{field}: {error['msg']}" if field else str(error["msg"])

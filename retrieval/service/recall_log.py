@@ -1,4 +1,4 @@
-"""Tells the stream which memories a recall returned, beside the answer and never in its way."""
+"""Records which memories a recall returned, in the background, so that the response never waits."""
 
 import asyncio
 
@@ -17,52 +17,52 @@ _log = logger(__name__)
 
 
 class RecallLog:
-    """Notes recalls in the background: their contents' hashes in Redis, by which an echo is known again, and a record in ``recalls``.
+    """Records each recall twice: the hashes of the contents in Redis, which reveal echoes, and a record in the ``recalls`` topic.
 
-    Losing one while Redis or Kafka is away loses no memory: an echo may be extracted again, and a use goes uncounted.
+    A record that is lost while Redis or Kafka is unavailable loses no memory: an echo may be extracted again, and a use is not counted.
 
     Args:
         producer: Shared with the rest of the service.
-        recalled: Where the hashes go.
-        topic_prefix: Put before the topic's name.
-        max_pending: Records waiting at once; more are dropped and counted.
-        metrics: Where the outcomes are counted.
+        echoes: Keeps the hashes.
+        topic_prefix: Prefix of the topic's name.
+        max_pending: Most records that wait at the same time. Further ones are dropped and counted.
+        metrics: Counts the outcomes.
     """
 
-    def __init__(self, *, producer: Producer, recalled: RecallEchoes, topic_prefix: str, max_pending: int, metrics: Metrics) -> None:
+    def __init__(self, *, producer: Producer, echoes: RecallEchoes, topic_prefix: str, max_pending: int, metrics: Metrics) -> None:
         if max_pending < 1:
             raise ValueError(f"max_pending must be at least 1, got {max_pending}")
         self._producer = producer
-        self._recalled = recalled
+        self._echoes = echoes
         self._topic = topic_name(RECALLS, topic_prefix)
         self._max_pending = max_pending
         self._outcomes = metrics.recall_records
         self._pending: set[asyncio.Task[None]] = set()
 
-    def note(self, record: RecallRecord, headers: Headers) -> None:
-        """Takes a record over and returns at once."""
+    def append(self, record: RecallRecord, headers: Headers) -> None:
+        """Schedules a record to be written, and returns at once."""
         if len(self._pending) >= self._max_pending:
             self._outcomes.labels(outcome="dropped").inc()
             return
-        task = asyncio.create_task(self._note(record, headers))
+        task = asyncio.create_task(self._write(record, headers))
         self._pending.add(task)
         task.add_done_callback(self._pending.discard)
 
     async def close(self) -> None:
-        """Waits for what is pending, which the time-outs of Redis and of the producer bound."""
+        """Waits for the pending records. The time-outs of Redis and of the producer bound the wait."""
         if self._pending:
             await asyncio.wait(self._pending)
 
-    async def _note(self, record: RecallRecord, headers: Headers) -> None:
-        await asyncio.gather(self._remember(record), self._produce(record, headers))
+    async def _write(self, record: RecallRecord, headers: Headers) -> None:
+        await asyncio.gather(self._add_hashes(record), self._produce(record, headers))
 
-    async def _remember(self, record: RecallRecord) -> None:
+    async def _add_hashes(self, record: RecallRecord) -> None:
         if record.user is None:
             return
         try:
-            await self._recalled.add(record.tenant, record.user, record.content_hashes)
+            await self._echoes.add(record.tenant, record.user, record.content_hashes)
         except RedisUnavailableError as error:
-            _log.warning("recalled contents not remembered", problem=str(error))
+            _log.warning("recall_echoes_not_stored", error=str(error))
 
     async def _produce(self, record: RecallRecord, headers: Headers) -> None:
         key = encode_key(record.tenant, record.user) if record.user else encode_key(record.tenant)
@@ -70,6 +70,6 @@ class RecallLog:
             await self._producer.send(self._topic, key=key, value=record.to_json(), headers=headers)
         except VarveError as error:
             self._outcomes.labels(outcome="failed").inc()
-            _log.warning("recall not recorded", problem=str(error))
+            _log.warning("recall_record_not_produced", error=str(error))
         else:
             self._outcomes.labels(outcome="produced").inc()

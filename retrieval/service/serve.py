@@ -9,19 +9,19 @@ import uvicorn
 import uvloop
 
 from retrieval.service.app import create_app
-from retrieval.service.parts import Parts, open_parts
+from retrieval.service.dependencies import Dependencies, open_dependencies
 from runtime.logs import configure_logging
 from runtime.settings import Settings
 
-_ENDS: Final = (signal.SIGTERM, signal.SIGINT)
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(settings: Settings) -> None:
-    """Serves until SIGTERM or SIGINT, then finishes the requests it has begun and returns. Call it in the main thread.
+    """Serves until SIGTERM or SIGINT, then completes the running requests and returns. Call it in the main thread.
 
     Raises:
-        TenantsFileError: If nobody could be let in.
-        ModelConfigurationError: If the embedding model cannot be had.
+        TenantsFileError: If there is no valid tenants file.
+        ModelConfigurationError: If the embedding model cannot be loaded.
         SystemExit: If the port is in use; the log says so.
     """
     configure_logging(settings.log, stage="service")
@@ -31,21 +31,21 @@ def serve(settings: Settings) -> None:
 
 async def _serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
-    opening = asyncio.current_task()
-    assert opening is not None
-    for each in _ENDS:
-        loop.add_signal_handler(each, opening.cancel)
-    async with open_parts(settings) as parts:
-        for each in _ENDS:
-            loop.remove_signal_handler(each)
-            # uvicorn takes the signals over and, once it has shut down, raises them again to whoever had them before.
-            signal.signal(each, lambda *_: None)
-        await uvicorn.Server(_config(settings, parts)).serve()
+    main_task = asyncio.current_task()
+    assert main_task is not None
+    for stop_signal in _STOP_SIGNALS:
+        loop.add_signal_handler(stop_signal, main_task.cancel)
+    async with open_dependencies(settings) as dependencies:
+        for stop_signal in _STOP_SIGNALS:
+            loop.remove_signal_handler(stop_signal)
+            # uvicorn handles the signals and, once it has shut down, raises them again for the handlers from before.
+            signal.signal(stop_signal, lambda *_: None)
+        await uvicorn.Server(_config(settings, dependencies)).serve()
 
 
-def _config(settings: Settings, parts: Parts) -> uvicorn.Config:
+def _config(settings: Settings, dependencies: Dependencies) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(settings, open_parts=lambda _: contextlib.nullcontext(parts)),
+        create_app(settings, open_dependencies=lambda _: contextlib.nullcontext(dependencies)),
         host=settings.service.host,
         port=settings.service.port,
         lifespan="on",

@@ -1,4 +1,4 @@
-"""``/v1/admin/dead-letters``: what could not be processed, for operators only."""
+"""``/v1/admin/dead-letters``: records that could not be processed, for operators only."""
 
 from typing import Annotated, Any, Final
 
@@ -8,20 +8,20 @@ from starlette.responses import Response
 
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS
-from retrieval.service.answers import JsonAnswer
-from retrieval.service.parts import Parts, PartsOfApp
-from retrieval.service.problems import Problem
-from retrieval.service.tenancy import Operator
+from retrieval.service.authentication import RequireOperator
+from retrieval.service.dependencies import AppDependencies, Dependencies
+from retrieval.service.json_http import JsonResponse
+from retrieval.service.problems import ProblemError
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
 
-router = APIRouter(tags=["operators"], dependencies=[Operator])
+router = APIRouter(tags=["operators"], dependencies=[RequireOperator])
 
 _PATH: Final = "/v1/admin/dead-letters"
-_MOST: Final = 1000
+_MAX_LIMIT: Final = 1000
 
 
-class Meant(BaseModel):
-    """Which dead letters are meant: those that meet all that is given."""
+class DeadLetterFilter(BaseModel):
+    """Selects the dead letters that meet all given conditions."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,7 +33,7 @@ class Meant(BaseModel):
     until: AwareDatetime | None = None
     """Given up before this moment."""
     at: list[Annotated[str, Field(pattern=r"^\d+/\d+$")]] = Field(default_factory=list)
-    """Only the letters at these places, ``partition/offset``."""
+    """Only the letters at these positions, ``partition/offset``."""
     state: tuple[LetterState, ...] = Field(default=("open",), min_length=1)
 
     def selection(self, topic: str) -> LetterSelection:
@@ -49,58 +49,58 @@ class Meant(BaseModel):
         )
 
 
-class Ordered(Meant):
-    """Which dead letters shall be dealt with."""
+class DeadLetterCommand(DeadLetterFilter):
+    """Selects the dead letters that a command changes."""
 
     all: bool = False
-    """All of them: needed where nothing else narrows the choice."""
+    """Needed to select all letters, where no other condition is given."""
 
-    def narrowed(self, topic: str) -> LetterSelection:
-        """The selection, which must not be everything by oversight.
+    def checked_selection(self, topic: str) -> LetterSelection:
+        """The selection of :meth:`selection`, unless it is everything by oversight.
 
         Raises:
-            Problem: If it is.
+            ProblemError: If no condition is given, and not ``all`` either.
         """
         selection = self.selection(topic)
         if not (selection.narrows or self.all):
-            raise Problem(422, "too-much", 'name a tenant, stage, reason, time or place, or say `"all": true`')
+            raise ProblemError(422, "too-much", 'name a tenant, stage, reason, time or place, or say `"all": true`')
         return selection
 
 
-class _Listed(Meant):
-    limit: int = Field(default=100, ge=1, le=_MOST)
+class _DeadLetterQuery(DeadLetterFilter):
+    limit: int = Field(default=100, ge=1, le=_MAX_LIMIT)
 
 
 @router.get(_PATH)
-async def list_letters(parts: PartsOfApp, meant: Annotated[_Listed, Query()]) -> Response:
-    """The letters that are meant, oldest first, without their content: ``{letters, total}``."""
-    letters = await _box(parts).letters(meant.selection(_topic(parts)))
-    return JsonAnswer({"letters": [letter.as_json() for letter in letters[: meant.limit]], "total": len(letters)})
+async def list_letters(dependencies: AppDependencies, query: Annotated[_DeadLetterQuery, Query()]) -> Response:
+    """The selected letters, oldest first, without their content: ``{letters, total}``."""
+    letters = await _box(dependencies).letters(query.selection(_topic(dependencies)))
+    return JsonResponse({"letters": [letter.as_json() for letter in letters[: query.limit]], "total": len(letters)})
 
 
 @router.get(_PATH + "/{partition}/{offset}")
-async def show_letter(partition: int, offset: int, parts: PartsOfApp) -> Response:
-    """One letter with its content and headers; 404 for one that is not there or was purged."""
-    return JsonAnswer((await _box(parts).open(LogPosition(_topic(parts), partition, offset))).as_json())
+async def show_letter(partition: int, offset: int, dependencies: AppDependencies) -> Response:
+    """One letter with its content and headers; 404 for one that does not exist or was purged."""
+    return JsonResponse((await _box(dependencies).open(LogPosition(_topic(dependencies), partition, offset))).as_json())
 
 
 @router.post(_PATH + "/redrive")
-async def redrive_letters(order: Ordered, parts: PartsOfApp) -> Response:
-    """Sends letters to their stages again, harmlessly however often: ``{redriven, superseded, refused}``."""
-    result = await _box(parts).redrive(order.narrowed(_topic(parts)))
-    answer: dict[str, Any] = {"redriven": result.redriven, "superseded": result.superseded, "refused": result.refused}
-    return JsonAnswer(answer)
+async def redrive_letters(command: DeadLetterCommand, dependencies: AppDependencies) -> Response:
+    """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
+    result = await _box(dependencies).redrive(command.checked_selection(_topic(dependencies)))
+    content: dict[str, Any] = {"redriven": result.redriven, "superseded": result.superseded, "refused": result.refused}
+    return JsonResponse(content)
 
 
 @router.post(_PATH + "/purge")
-async def purge_letters(order: Ordered, parts: PartsOfApp) -> Response:
-    """Puts letters away for good: ``{purged}``."""
-    return JsonAnswer({"purged": await _box(parts).purge(order.narrowed(_topic(parts)))})
+async def purge_letters(command: DeadLetterCommand, dependencies: AppDependencies) -> Response:
+    """Removes letters for good: ``{purged}``."""
+    return JsonResponse({"purged": await _box(dependencies).purge(command.checked_selection(_topic(dependencies)))})
 
 
-def _topic(parts: Parts) -> str:
-    return parts.settings.topic(DEAD_LETTERS.name)
+def _topic(dependencies: Dependencies) -> str:
+    return dependencies.settings.topic(DEAD_LETTERS.name)
 
 
-def _box(parts: Parts) -> DeadLetterBox:
-    return DeadLetterBox(settings=parts.settings, producer=parts.producer, clock=parts.clock)
+def _box(dependencies: Dependencies) -> DeadLetterBox:
+    return DeadLetterBox(settings=dependencies.settings, producer=dependencies.producer, clock=dependencies.clock)

@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from memory.errors import VarveError
-from retrieval.service.answers import JsonAnswer
-from retrieval.service.parts import Parts, PartsOfApp
+from retrieval.service.dependencies import AppDependencies, Dependencies
+from retrieval.service.json_http import JsonResponse
 from runtime.kafka import check_topics
 from runtime.metrics import CONTENT_TYPE
 from runtime.redis import redis_faults
@@ -19,46 +19,50 @@ router = APIRouter(tags=["health"])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """How one dependency is."""
+    """The health of one dependency."""
 
     ok: bool
     needed: bool
-    """Whether the service is of no use without it."""
+    """Whether the service cannot work without it."""
     problem: str | None = None
 
 
 @router.get("/healthz")
 async def healthz() -> Response:
-    """The process serves."""
-    return JsonAnswer({"status": "ok"})
+    """200 as soon as the process serves."""
+    return JsonResponse({"status": "ok"})
 
 
 @router.get("/readyz")
-async def readyz(parts: PartsOfApp) -> Response:
-    """Each dependency by name; 503 when one that is needed is down."""
+async def readyz(dependencies: AppDependencies) -> Response:
+    """The health of each dependency by name; 503 if one that is needed is unavailable."""
     checks = dict(
         await asyncio.gather(
-            _check(parts, "kafka", check_topics(parts.settings)),
-            _check(parts, "store", parts.store.prepare(model=parts.embedder.name, dimension=parts.embedder.dimension)),
-            _check(parts, "redis", _ping(parts), needed=False),
-            _check(parts, "embedder", parts.embedder.embed_query("ready")),
+            _check(dependencies, "kafka", check_topics(dependencies.settings)),
+            _check(
+                dependencies,
+                "store",
+                dependencies.store.prepare(model=dependencies.embedder.name, dimension=dependencies.embedder.dimension),
+            ),
+            _check(dependencies, "redis", _ping(dependencies), needed=False),
+            _check(dependencies, "embedder", dependencies.embedder.embed_query("ready")),
         )
     )
     ready = all(check.ok or not check.needed for check in checks.values())
-    return JsonAnswer({"ready": ready, "checks": checks}, status_code=200 if ready else 503)
+    return JsonResponse({"ready": ready, "checks": checks}, status_code=200 if ready else 503)
 
 
 @router.get("/metrics")
-async def show_metrics(parts: PartsOfApp) -> Response:
+async def show_metrics(dependencies: AppDependencies) -> Response:
     """All metrics in Prometheus' text format."""
-    return Response(parts.metrics.render(), media_type=CONTENT_TYPE)
+    return Response(dependencies.metrics.render(), media_type=CONTENT_TYPE)
 
 
-async def _check(parts: Parts, name: str, doing: Awaitable[object], *, needed: bool = True) -> tuple[str, Check]:
-    limit = parts.settings.service.probe_timeout_s
+async def _check(dependencies: Dependencies, name: str, probe: Awaitable[object], *, needed: bool = True) -> tuple[str, Check]:
+    limit = dependencies.settings.service.probe_timeout_s
     try:
         async with asyncio.timeout(limit):
-            await doing
+            await probe
     except TimeoutError:
         return name, Check(ok=False, needed=needed, problem=f"no answer in {limit:g} s")
     except VarveError as error:
@@ -66,6 +70,6 @@ async def _check(parts: Parts, name: str, doing: Awaitable[object], *, needed: b
     return name, Check(ok=True, needed=needed)
 
 
-async def _ping(parts: Parts) -> None:
+async def _ping(dependencies: Dependencies) -> None:
     with redis_faults("a ping"):
-        await parts.redis.ping()
+        await dependencies.redis.ping()

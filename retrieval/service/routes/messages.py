@@ -1,4 +1,4 @@
-"""``POST /v1/messages`` and ``POST /v1/flush``: what goes into the stream."""
+"""``POST /v1/messages`` and ``POST /v1/flush``: the input of the stream."""
 
 from typing import Any, Final
 
@@ -8,21 +8,21 @@ from starlette.responses import Response
 
 from memory.records import Message
 from memory.records.message import Name
-from retrieval.service.answers import JsonAnswer, read_json
-from retrieval.service.intake import Intake, NotTaken, Taken
-from retrieval.service.parts import PartsOfApp, TraceOfRequest
-from retrieval.service.problems import Problem, problem_of
-from retrieval.service.tenancy import Caller
+from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.dependencies import AppDependencies, RequestTrace
+from retrieval.service.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
+from retrieval.service.json_http import JsonResponse, read_json
+from retrieval.service.problems import ProblemError, problem_from
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["stream"])
 
-_TAKEN_FROM_KEY: Final = "tenant"
+_TENANT_FIELD: Final = "tenant"
 
 
 def _message_schema() -> dict[str, Any]:
     schema = Message.model_json_schema()
-    schema["properties"].pop(_TAKEN_FROM_KEY)
+    schema["properties"].pop(_TENANT_FIELD)
     schema["required"] = ["user", "session"]
     return schema
 
@@ -35,30 +35,30 @@ def _body_schema() -> dict[str, Any]:
 
 
 @router.post("/v1/messages", openapi_extra=_body_schema())
-async def post_messages(request: Request, tenant: Caller, parts: PartsOfApp, trace: TraceOfRequest) -> Response:
-    """Takes one message (an object) or a batch (a list) in; answers when they are durable in Kafka (acks=all).
+async def post_messages(request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace) -> Response:
+    """Ingests one message (an object) or a batch (a list). Responds when they are durable in Kafka (acks=all).
 
     One message: 200 with ``{id, position: {topic, partition, offset}}``, or a problem.
 
-    A batch: each item for itself, in order. 200 when all were taken, 207 when some were not:
-    ``{items: [{index, status, id, position} | {index, status, id?, problem}]}``. When Kafka took none of them, the whole answer is a 503
-    problem with ``Retry-After`` and the same items. Sending again is harmless with an id that the caller gave, or that the item names.
+    A batch has an outcome per item, in order: ``{items: [{index, status, id, position} | {index, status, id?, problem}]}``. The status is
+    200 if all were accepted, and 207 if some were not. If Kafka took none of them, the whole response is a 503 problem with
+    ``Retry-After`` and the same items. A message may be sent again under the id that the caller gave, or that its item has.
     """
     body = await read_json(request)
     batch = body if isinstance(body, list) else [body]
     if not batch:
-        raise Problem(422, "malformed", "an empty list has nothing to take in")
-    limit = parts.settings.service.max_batch
+        raise ProblemError(422, "malformed", "an empty list holds no message")
+    limit = dependencies.settings.service.max_batch
     if len(batch) > limit:
-        raise Problem(413, "too-large", f"a batch may have {limit} messages, this one has {len(batch)}")
-    now = parts.clock.now()
-    intake = Intake(producer=parts.producer, settings=parts.settings)
-    outcomes = await intake.take(batch, tenant=tenant.id, now=now, headers=record_headers(trace, now))
-    return _answer_batch(outcomes) if isinstance(body, list) else _answer_one(outcomes[0])
+        raise ProblemError(413, "too-large", f"a batch may have {limit} messages, this one has {len(batch)}")
+    now = dependencies.clock.now()
+    ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
+    outcomes = await ingestion.ingest(batch, tenant=tenant.id, now=now, headers=record_headers(trace, now))
+    return _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
 
 
 class FlushRequest(BaseModel):
-    """What to flush."""
+    """Which sessions to flush."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -67,37 +67,39 @@ class FlushRequest(BaseModel):
 
 
 @router.post("/v1/flush")
-async def post_flush(tenant: Caller, parts: PartsOfApp, trace: TraceOfRequest, body: FlushRequest | None = None) -> Response:
+async def post_flush(
+    tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace, body: FlushRequest | None = None
+) -> Response:
     """Closes a session's open window now, or without a session all of the tenant's.
 
-    200 with ``{positions: [{topic, partition, offset}]}``: once the sessions stage has committed behind them, the windows are closed.
+    200 with ``{positions: [{topic, partition, offset}]}``. The windows are closed once the sessions stage has committed past these.
     """
-    intake = Intake(producer=parts.producer, settings=parts.settings)
-    headers = record_headers(trace, parts.clock.now())
-    positions = await intake.flush(tenant=tenant.id, session=body.session if body else None, headers=headers)
-    return JsonAnswer({"positions": positions})
+    ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
+    headers = record_headers(trace, dependencies.clock.now())
+    positions = await ingestion.flush(tenant=tenant.id, session=body.session if body else None, headers=headers)
+    return JsonResponse({"positions": positions})
 
 
-def _answer_one(outcome: Taken | NotTaken) -> Response:
-    if isinstance(outcome, Taken):
-        return JsonAnswer(outcome)
-    problem = problem_of(outcome.error)
+def _single_response(outcome: AcceptedMessage | RejectedMessage) -> Response:
+    if isinstance(outcome, AcceptedMessage):
+        return JsonResponse(outcome)
+    problem = problem_from(outcome.error)
     if outcome.id is not None:
         problem.members["id"] = outcome.id
     raise problem
 
 
-def _answer_batch(outcomes: list[Taken | NotTaken]) -> Response:
+def _batch_response(outcomes: list[AcceptedMessage | RejectedMessage]) -> Response:
     items: list[dict[str, Any]] = []
-    problems: list[Problem] = []
+    problems: list[ProblemError] = []
     for index, outcome in enumerate(outcomes):
-        if isinstance(outcome, Taken):
+        if isinstance(outcome, AcceptedMessage):
             items.append({"index": index, "status": 200, "id": outcome.id, "position": outcome.position})
             continue
-        problem = problem_of(outcome.error)
+        problem = problem_from(outcome.error)
         problems.append(problem)
         named = {} if outcome.id is None else {"id": outcome.id}
         items.append({"index": index, "status": problem.status_code, **named, "problem": problem.body()})
     if len(problems) == len(outcomes) and all(problem.status_code == 503 for problem in problems):
-        raise Problem(503, "unavailable", problems[0].detail, headers=problems[0].headers, members={"items": items})
-    return JsonAnswer({"items": items}, status_code=207 if problems else 200)
+        raise ProblemError(503, "unavailable", problems[0].detail, headers=problems[0].headers, members={"items": items})
+    return JsonResponse({"items": items}, status_code=207 if problems else 200)

@@ -1,4 +1,4 @@
-"""``POST /v1/recall``: a question to the memory."""
+"""``POST /v1/recall``: a query to the memory."""
 
 import asyncio
 import time
@@ -15,11 +15,11 @@ from memory.records import Memory, RecallRecord
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
 from retrieval.recall import RecallHit, RecallRequest
-from retrieval.service.answers import JsonAnswer
-from retrieval.service.parts import Parts, PartsOfApp, TraceOfRequest
-from retrieval.service.routes.memories import shown_memory
-from retrieval.service.routes.sessions import shown_session
-from retrieval.service.tenancy import Caller
+from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.dependencies import AppDependencies, Dependencies, RequestTrace
+from retrieval.service.json_http import JsonResponse
+from retrieval.service.routes.memories import memory_fields
+from retrieval.service.routes.sessions import session_fields
 from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
@@ -34,40 +34,40 @@ _EMPTY_TAIL: Final = SessionView()
 
 
 class RecallBody(BaseModel):
-    """A question to the memory."""
+    """A query to the memory."""
 
     model_config = ConfigDict(extra="forbid")
 
     query: str = Field(min_length=1, max_length=10_000, pattern=r"\S")
     user: Name | None = None
-    """Only this user's memories, and beside them this user's nearest entities; None: the whole tenant's."""
+    """Only this user's memories, and with them this user's nearest entities; None: the whole tenant's memories."""
     session: Name | None = None
-    """The session whose tail to show beside."""
+    """The session whose newest messages to return with the results."""
     limit: int | None = Field(default=None, ge=1, le=1000)
-    """Most results; None: as the settings say."""
+    """Most results; None: the setting."""
     kinds: tuple[Literal["event", "entity", "summary", "segment"], ...] = ()
-    """Only memories of these kinds; empty: of all."""
+    """Only memories of these kinds; empty: any."""
     types: tuple[Name, ...] = ()
-    """Only memories of these event or entity types; empty: of all."""
+    """Only memories of these event or entity types; empty: any."""
     since: AwareDatetime | None = None
     """Only memories whose event time is not before this one."""
     until: AwareDatetime | None = None
     """Only memories whose event time is before this one."""
     explain: bool = False
-    """Say what each score is made of."""
+    """Adds the parts of each score."""
 
 
 @router.post("/v1/recall")
-async def post_recall(body: RecallBody, tenant: Caller, parts: PartsOfApp, trace: TraceOfRequest) -> Response:
-    """Answers a question from the tenant's memories, best first, each with its evidence: the ids of the messages it rests on.
+async def post_recall(body: RecallBody, tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace) -> Response:
+    """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
-    200 with ``{recall_id, results: [{memory's fields, score, evidence, parts?}], entities, session, degraded, ms}``. ``entities`` are the
-    user's nearest, ``session`` the tail and open window of the session, each where the body names one. ``degraded`` names what had to be
-    left out: ``session_tail`` while Redis is away.
+    200 with ``{recall_id, results: [{memory's fields, score, evidence, parts?}], entities, session, degraded, ms}``. ``entities`` are
+    the nearest of the body's user, ``session`` the newest messages of the body's session. ``degraded`` names what is missing:
+    ``session_tail`` while Redis is unavailable.
     """
     started = time.perf_counter()
     scope = TenantScope(tenant.id, body.user)
-    schema = parts.tenants.schema_of(tenant.id)
+    schema = dependencies.tenants.schema_of(tenant.id)
     request = RecallRequest(
         scope=scope,
         query=body.query,
@@ -81,52 +81,56 @@ async def post_recall(body: RecallBody, tenant: Caller, parts: PartsOfApp, trace
         explain=body.explain,
     )
     response, entities, tail = await asyncio.gather(
-        parts.recall.recall(request), _entities(parts, scope, body.query, schema, tenant.generation), _tail(parts, tenant.id, body.session)
+        dependencies.recall.recall(request),
+        _entities(dependencies, scope, body.query, schema, tenant.generation),
+        _tail(dependencies, tenant.id, body.session),
     )
-    record = _record(response.hits, entities, tenant.id, body.user, parts)
-    parts.recall_log.note(record, record_headers(trace, record.time))
-    return JsonAnswer(
+    record = _record(response.hits, entities, tenant.id, body.user, dependencies)
+    dependencies.recall_log.append(record, record_headers(trace, record.time))
+    return JsonResponse(
         {
             "recall_id": record.id,
-            "results": [_shown(result, explain=body.explain) for result in response.hits],
-            "entities": [shown_memory(entity) for entity in entities],
-            "session": None if body.session is None else {"session": body.session, **shown_session(tail or _EMPTY_TAIL)},
+            "results": [_hit_fields(hit, explain=body.explain) for hit in response.hits],
+            "entities": [memory_fields(entity) for entity in entities],
+            "session": None if body.session is None else {"session": body.session, **session_fields(tail or _EMPTY_TAIL)},
             "degraded": ["session_tail"] if tail is None else [],
             "ms": round((time.perf_counter() - started) * 1000, 2),
         }
     )
 
 
-async def _entities(parts: Parts, scope: TenantScope, query: str, schema: MemorySchema, generation: str) -> list[Memory]:
+async def _entities(dependencies: Dependencies, scope: TenantScope, query: str, schema: MemorySchema, generation: str) -> list[Memory]:
     if scope.user is None:
         return []
     types = [entity_type.name for entity_type in schema.entity_types]
-    return await parts.recall.nearest_entities(scope, [query], types, generation=generation)
+    return await dependencies.recall.nearest_entities(scope, [query], types, generation=generation)
 
 
-async def _tail(parts: Parts, tenant: str, session: str | None) -> SessionView | None:
-    """The session's tail; empty where none is asked for, None while Redis is away."""
+async def _tail(dependencies: Dependencies, tenant: str, session: str | None) -> SessionView | None:
+    """The session's tail; empty if no session is given, None while Redis is unavailable."""
     if session is None:
         return _EMPTY_TAIL
     try:
-        return await parts.tail.read(tenant, session)
+        return await dependencies.tail.read(tenant, session)
     except RedisUnavailableError as error:
-        _log.warning("recall without session tail", problem=str(error))
+        _log.warning("recall_without_session_tail", error=str(error))
         return None
 
 
-def _record(results: Sequence[RecallHit], entities: Sequence[Memory], tenant: str, user: str | None, parts: Parts) -> RecallRecord:
-    shown = [*(result.memory for result in results), *entities]
+def _record(
+    hits: Sequence[RecallHit], entities: Sequence[Memory], tenant: str, user: str | None, dependencies: Dependencies
+) -> RecallRecord:
+    returned = [*(hit.memory for hit in hits), *entities]
     return RecallRecord(
         id=str(uuid.uuid4()),
         tenant=tenant,
         user=user,
-        memory_ids=[result.memory.id for result in results],
-        content_hashes=list(dict.fromkeys(content_hash(each.content) for each in shown)),
-        time=parts.clock.now(),
+        memory_ids=[hit.memory.id for hit in hits],
+        content_hashes=list(dict.fromkeys(content_hash(each.content) for each in returned)),
+        time=dependencies.clock.now(),
     )
 
 
-def _shown(result: RecallHit, *, explain: bool) -> dict[str, Any]:
-    shown = {**shown_memory(result.memory), "score": result.score, "evidence": result.evidence}
-    return {**shown, "parts": result.parts} if explain else shown
+def _hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
+    fields = {**memory_fields(hit.memory), "score": hit.score, "evidence": hit.evidence}
+    return {**fields, "parts": hit.parts} if explain else fields

@@ -1,4 +1,4 @@
-"""``GET /v1/sessions/{id}``: a session's tail and open window, before anything was extracted."""
+"""``GET /v1/sessions/{id}``: a session's newest messages, before anything is extracted from them."""
 
 from typing import Any
 
@@ -6,26 +6,26 @@ import orjson
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from retrieval.service.answers import JsonAnswer
-from retrieval.service.parts import PartsOfApp
-from retrieval.service.tenancy import Caller
+from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.dependencies import AppDependencies
+from retrieval.service.json_http import JsonResponse
 from runtime.session_tail import SessionView
 
 router = APIRouter(tags=["read"])
 
 
 @router.get("/v1/sessions/{session:path}")
-async def get_session(session: str, tenant: Caller, parts: PartsOfApp) -> Response:
-    """The messages of a session's newest closed window and of its open one; none for a session that is unknown or long silent.
+async def get_session(session: str, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
+    """The messages of a session's newest closed window and of its open one; none for a session that is unknown or long idle.
 
     A ``/`` in the id is written ``%2F``.
     """
-    view = await parts.tail.read(tenant.id, session)
-    return JsonAnswer({"session": session, **shown_session(view)})
+    view = await dependencies.tail.read(tenant.id, session)
+    return JsonResponse({"session": session, **session_fields(view)})
 
 
-def shown_session(view: SessionView) -> dict[str, Any]:
-    """A session's view as plain values: ``messages`` (oldest first) and ``open_window`` (None where none is open)."""
+def session_fields(view: SessionView) -> dict[str, Any]:
+    """A session's view as plain values: ``messages`` (oldest first) and ``open_window`` (None if none is open)."""
     windows = [window for window in (view.closed, view.open) if window is not None]
     return {
         "messages": [

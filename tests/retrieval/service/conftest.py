@@ -1,3 +1,5 @@
+"""A running query service for the tests of one file."""
+
 import uuid
 from collections.abc import AsyncIterator, Iterator
 
@@ -11,33 +13,35 @@ from runtime.session_tail import SessionTail
 from runtime.settings import KafkaSettings, RedisSettings, ServiceSettings, Settings, StoreSettings
 from runtime.tenants import add_tenant
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
-from tests.retrieval.service.world import MEMORIES, PARTITIONS, World, index, serving
+from tests.retrieval.service.running_service import MEMORIES, PARTITIONS, RunningService, index, serving
 
 
 @pytest.fixture(scope="module")
-def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeOwnerProcess]:
+def edge_owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeOwnerProcess]:
     with EdgeOwnerProcess(tmp_path_factory.mktemp("service-edge")) as process:
         yield process
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def world(kafka: str, redis_url: str, edge: EdgeOwnerProcess, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def service(
+    kafka: str, redis_url: str, edge_owner: EdgeOwnerProcess, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[RunningService]:
     data = tmp_path_factory.mktemp("service")
     settings = Settings(
         data=data,
         kafka=KafkaSettings(bootstrap=kafka, topic_prefix=f"t{uuid.uuid4().hex}.", partitions=PARTITIONS, max_record_bytes=50_000),
         redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
-        store=StoreSettings(socket=edge.socket),
+        store=StoreSettings(socket=edge_owner.socket),
         service=ServiceSettings(max_batch=50, max_body_bytes=200_000, probe_timeout_s=20, produce_timeout_s=20),
     )
     keys = {tenant: add_tenant(settings.tenants_path, tenant, schema="companion") for tenant in ("acme", "umbrella")}
     await create_topics(settings)
     await index(settings, MEMORIES)
     async with serving(settings) as http, connect_redis(settings.redis) as redis:
-        yield World(
+        yield RunningService(
             settings=settings,
             keys=keys,
             http=http,
             tail=SessionTail(client=redis, prefix=settings.redis.prefix),
-            recalled=RecallEchoes(client=redis, prefix=settings.redis.prefix),
+            echoes=RecallEchoes(client=redis, prefix=settings.redis.prefix),
         )

@@ -1,4 +1,4 @@
-"""The operators' routes: for their key alone."""
+"""The operators' routes, which only an operator's key opens."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ PATH = "/v1/admin/dead-letters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operated:
+class OperatorClient:
     """A running service with two tenants' dead letters."""
 
     settings: Settings
@@ -35,7 +35,7 @@ class Operated:
 
 
 @pytest.fixture
-async def operated(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> AsyncIterator[Operated]:
+async def operator(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> AsyncIterator[OperatorClient]:
     settings = Settings(
         data=tmp_path,
         kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
@@ -53,7 +53,7 @@ async def operated(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
             transport=httpx.ASGITransport(app=manager.app), base_url="http://varve", headers={"Authorization": f"Bearer {admin_key}"}
         ) as http,
     ):
-        yield Operated(settings=settings, http=http, tenant_key=tenant_key, places=places)
+        yield OperatorClient(settings=settings, http=http, tenant_key=tenant_key, places=places)
 
 
 async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
@@ -74,8 +74,8 @@ async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
     return f"{place.partition}/{place.offset}"
 
 
-async def test_operators_list_show_drive_and_purge(operated: Operated) -> None:
-    http, places = operated.http, operated.places
+async def test_operators_list_show_redrive_and_purge(operator: OperatorClient) -> None:
+    http, places = operator.http, operator.places
     listed = (await http.get(PATH)).json()
     assert {letter["place"]: letter["tenant"] for letter in listed["letters"]} == {place: tenant for tenant, place in places.items()}
     only = (await http.get(PATH, params={"tenant": "acme", "stage": "sessions", "since": NOON.isoformat()})).json()
@@ -87,8 +87,8 @@ async def test_operators_list_show_drive_and_purge(operated: Operated) -> None:
     assert (await http.post(f"{PATH}/redrive", json={})).status_code == 422
     driven = await http.post(f"{PATH}/redrive", json={"at": [places["acme"]]})
     assert driven.json() == {"redriven": 1, "superseded": 0, "refused": []}
-    topic = operated.settings.topic("messages")
-    assert len([record async for record in read_topic(topic, operated.settings.kafka) if record.key == encode_key("acme", "s")]) == 2
+    topic = operator.settings.topic("messages")
+    assert len([record async for record in read_topic(topic, operator.settings.kafka) if record.key == encode_key("acme", "s")]) == 2
     assert (await http.get(PATH, params={"state": "redriven"})).json()["total"] == 1
 
     assert (await http.post(f"{PATH}/purge", json={"tenant": "umbrella"})).json() == {"purged": 1}
@@ -96,11 +96,11 @@ async def test_operators_list_show_drive_and_purge(operated: Operated) -> None:
     assert (await http.get(PATH, params={"state": ["open", "redriven"]})).json() == {"letters": [], "total": 0}
 
 
-async def test_no_tenant_sees_a_dead_letter_and_an_operators_key_opens_no_memory(operated: Operated) -> None:
-    tenant = {"Authorization": f"Bearer {operated.tenant_key}"}
+async def test_tenants_and_operators_keys_open_only_their_routes(operator: OperatorClient) -> None:
+    tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
     for method, path in (("GET", PATH), ("GET", f"{PATH}/0/0"), ("POST", f"{PATH}/redrive"), ("POST", f"{PATH}/purge")):
         for headers in (tenant, {"Authorization": ""}):
-            answer = await operated.http.request(method, path, headers=headers, json={"all": True} if method == "POST" else None)
+            answer = await operator.http.request(method, path, headers=headers, json={"all": True} if method == "POST" else None)
             assert answer.status_code == 401, (method, path)
             assert "malformed" not in answer.text
-    assert (await operated.http.post("/v1/recall", json={"query": "tea?"})).status_code == 401
+    assert (await operator.http.post("/v1/recall", json={"query": "tea?"})).status_code == 401

@@ -21,7 +21,7 @@ DEADLINE_S = 60
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_it_starts_without_its_neighbours_and_ends_cleanly(tmp_path: Path, stop: signal.Signals) -> None:
+def test_it_starts_without_kafka_and_stops_cleanly(tmp_path: Path, stop: signal.Signals) -> None:
     add_tenant(tmp_path / "tenants.json", "acme", schema="companion")
     port = free_port()
     environment = {
@@ -41,21 +41,21 @@ def test_it_starts_without_its_neighbours_and_ends_cleanly(tmp_path: Path, stop:
         process.send_signal(stop)
         _, log = process.communicate(timeout=DEADLINE_S)
         assert process.returncode == 0, log
-        assert "kafka away at the start" in log
+        assert "kafka_unavailable" in log
         assert "Traceback" not in log
     finally:
         process.kill()
         process.wait()
 
 
-def test_a_signal_while_it_starts_ends_it_too(tmp_path: Path) -> None:
+def test_a_signal_during_the_start_stops_it(tmp_path: Path) -> None:
     add_tenant(tmp_path / "tenants.json", "acme", schema="companion")
     with socket.create_server(("127.0.0.1", 0)) as mute_broker:
         environment = {**os.environ, "VARVE_DATA": str(tmp_path), "VARVE_KAFKA__BOOTSTRAP": f"127.0.0.1:{mute_broker.getsockname()[1]}"}
         process = subprocess.Popen([sys.executable, "-c", SERVE], env=environment, stderr=subprocess.PIPE, text=True)
         try:
             mute_broker.settimeout(DEADLINE_S)
-            connection, _ = mute_broker.accept()  # it is opening its parts now, and would wait for an answer
+            connection, _ = mute_broker.accept()  # it is opening its dependencies now, and would wait for a response
             with connection:
                 process.send_signal(signal.SIGTERM)
                 _, log = process.communicate(timeout=DEADLINE_S)
@@ -65,7 +65,7 @@ def test_a_signal_while_it_starts_ends_it_too(tmp_path: Path) -> None:
             process.wait()
 
 
-def test_without_tenants_it_says_so(tmp_path: Path) -> None:
+def test_a_missing_tenants_file_is_reported(tmp_path: Path) -> None:
     environment = {**os.environ, "VARVE_DATA": str(tmp_path)}
     ended = subprocess.run([sys.executable, "-c", SERVE], env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
     assert ended.returncode != 0

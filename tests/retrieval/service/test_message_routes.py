@@ -1,4 +1,4 @@
-"""What the service takes in: messages and flushes, durable where the answer says."""
+"""The routes that produce: messages and flushes, durable at the position in the response."""
 
 import httpx
 import orjson
@@ -8,20 +8,20 @@ from memory.headers import COMMAND, KIND
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
 from runtime.tracing import PRODUCED_AT, TRACEPARENT
-from tests.retrieval.service.world import NOON, OSLO, PARENT, PARTITIONS, World, problem, record_at
+from tests.retrieval.service.running_service import NOON, OSLO, PARENT, PARTITIONS, RunningService, expect_problem, record_at
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 
-async def test_a_message_is_durable_where_the_answer_says(world: World) -> None:
+async def test_a_message_is_durable_at_the_returned_position(service: RunningService) -> None:
     body = {"user": "ann", "session": "s/1", "text": "I moved to Oslo.", "event_time": "2024-05-06T12:00:00Z"}
-    response = await world.http.post("/v1/messages", json=body, headers={**world.of("acme"), "traceparent": PARENT})
+    response = await service.http.post("/v1/messages", json=body, headers={**service.auth("acme"), "traceparent": PARENT})
     assert response.status_code == 200, response.text
     answer = response.json()
     key = encode_key("acme", "s/1")
-    assert answer["position"]["topic"] == world.settings.topic("messages")
+    assert answer["position"]["topic"] == service.settings.topic("messages")
     assert answer["position"]["partition"] == partition_of(key, PARTITIONS)
-    record = await record_at(world, answer["position"])
+    record = await record_at(service, answer["position"])
     assert record.key == key
     message = Message.from_json(record.value)
     assert (message.tenant, message.user, message.id, message.event_time) == ("acme", "ann", answer["id"], NOON)
@@ -31,11 +31,11 @@ async def test_a_message_is_durable_where_the_answer_says(world: World) -> None:
     assert KIND not in headers
 
 
-async def test_a_bad_item_of_a_batch_does_not_touch_the_good_ones(world: World) -> None:
+async def test_a_bad_item_does_not_affect_its_batch(service: RunningService) -> None:
     good = [{"user": "ann", "session": "batch", "id": f"m{number}", "text": str(number)} for number in range(3)]
     large = {"user": "ann", "session": "batch", "id": "large", "text": "x" * 50_000}
     batch = [good[0], {"user": "ann"}, good[1], {**good[2], "tenant": "umbrella"}, large, good[2]]
-    response = await world.http.post("/v1/messages", json=batch, headers=world.of("acme"))
+    response = await service.http.post("/v1/messages", json=batch, headers=service.auth("acme"))
     items = response.json()["items"]
     assert response.status_code == 207
     assert [(item["index"], item["status"]) for item in items] == [(0, 200), (1, 422), (2, 200), (3, 422), (4, 413), (5, 200)]
@@ -46,40 +46,40 @@ async def test_a_bad_item_of_a_batch_does_not_touch_the_good_ones(world: World) 
     assert offsets == sorted(offsets)
     for item in items:
         if item["status"] == 200:
-            assert Message.from_json((await record_at(world, item["position"])).value).id == item["id"]
-    assert (await world.http.post("/v1/messages", json=good, headers=world.of("acme"))).status_code == 200
+            assert Message.from_json((await record_at(service, item["position"])).value).id == item["id"]
+    assert (await service.http.post("/v1/messages", json=good, headers=service.auth("acme"))).status_code == 200
 
 
-async def test_what_is_wrong_as_a_whole_is_one_problem(world: World) -> None:
+async def test_a_malformed_request_is_one_problem(service: RunningService) -> None:
     async def post(content: bytes) -> httpx.Response:
-        return await world.http.post("/v1/messages", content=content, headers=world.of("acme"))
+        return await service.http.post("/v1/messages", content=content, headers=service.auth("acme"))
 
     message = {"user": "ann", "session": "s", "text": "x"}
-    problem(await post(b"{"), 422, "not JSON")
-    problem(await post(b"[]"), 422, "empty list")
-    problem(await post(orjson.dumps([message] * 51)), 413, "50 messages")
-    problem(await post(orjson.dumps({**message, "text": "x" * 60_000})), 413, "over the limit of 50000")
-    problem(await post(b" " * 200_001), 413, "200000 bytes")
-    problem(await post(orjson.dumps({**message, "tenant": "umbrella"})), 422, "tenant comes from the API key")
+    expect_problem(await post(b"{"), 422, "not JSON")
+    expect_problem(await post(b"[]"), 422, "empty list")
+    expect_problem(await post(orjson.dumps([message] * 51)), 413, "50 messages")
+    expect_problem(await post(orjson.dumps({**message, "text": "x" * 60_000})), 413, "over the limit of 50000")
+    expect_problem(await post(b" " * 200_001), 413, "200000 bytes")
+    expect_problem(await post(orjson.dumps({**message, "tenant": "umbrella"})), 422, "tenant comes from the API key")
 
 
 @pytest.mark.parametrize("number", ["18446744073709551616", "-9223372036854775809", "1" * 300])
-async def test_a_number_that_would_be_rounded_is_refused_alone(world: World, number: str) -> None:
+async def test_only_the_message_with_an_oversized_integer_is_refused(service: RunningService, number: str) -> None:
     message = '{"user": "ann", "session": "numbers", "text": "x", "metadata": {"order": %s}}'
     batch = f"[{message % number}, {message % '18446744073709551615'}]"
-    refused = await world.http.post("/v1/messages", content=message % number, headers=world.of("acme"))
-    problem(refused, 422, "metadata.order: Integer exceeds 64-bit range")
-    response = await world.http.post("/v1/messages", content=batch, headers=world.of("acme"))
+    refused = await service.http.post("/v1/messages", content=message % number, headers=service.auth("acme"))
+    expect_problem(refused, 422, "metadata.order: Integer exceeds 64-bit range")
+    response = await service.http.post("/v1/messages", content=batch, headers=service.auth("acme"))
     items = response.json()["items"]
     assert [item["status"] for item in items] == [422, 200]
-    kept = Message.from_json((await record_at(world, items[1]["position"])).value)
+    kept = Message.from_json((await record_at(service, items[1]["position"])).value)
     assert kept.metadata == {"order": 18446744073709551615}
 
 
-async def test_a_body_nested_without_end_is_refused(world: World) -> None:
+async def test_a_body_nested_too_deeply_is_refused(service: RunningService) -> None:
     depth = 1000
     content = b'{"user": "ann", "session": "s", "metadata": {"%s": %s}}' % (b"1" * 19, b"[" * depth + b"]" * depth)
-    problem(await world.http.post("/v1/messages", content=content, headers=world.of("acme")), 422, "nested too deeply")
+    expect_problem(await service.http.post("/v1/messages", content=content, headers=service.auth("acme")), 422, "nested too deeply")
 
 
 @pytest.mark.parametrize(
@@ -93,37 +93,37 @@ async def test_a_body_nested_without_end_is_refused(world: World) -> None:
         ("GET", "/v1/sessions/s"),
     ],
 )
-async def test_without_a_good_key_nothing_opens(world: World, method: str, path: str) -> None:
-    for headers in ({}, {"Authorization": "Bearer wrong"}, {"X-API-Key": "wrong"}, {"Authorization": f"Basic {world.keys['acme']}"}):
-        response = await world.http.request(method, path, headers=headers, json={"query": "x"} if method == "POST" else None)
-        problem(response, 401, "API key")
+async def test_every_route_refuses_a_missing_or_wrong_key(service: RunningService, method: str, path: str) -> None:
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"X-API-Key": "wrong"}, {"Authorization": f"Basic {service.keys['acme']}"}):
+        response = await service.http.request(method, path, headers=headers, json={"query": "x"} if method == "POST" else None)
+        expect_problem(response, 401, "API key")
         assert response.headers["www-authenticate"] == "Bearer"
 
 
-async def test_the_key_may_come_in_its_own_header(world: World) -> None:
-    response = await world.http.get(f"/v1/memories/{OSLO.id}", headers={"X-API-Key": world.keys["acme"]})
+async def test_the_key_may_come_in_x_api_key(service: RunningService) -> None:
+    response = await service.http.get(f"/v1/memories/{OSLO.id}", headers={"X-API-Key": service.keys["acme"]})
     assert response.status_code == 200
 
 
-async def test_a_flush_lies_behind_its_sessions_messages(world: World) -> None:
+async def test_a_flush_follows_the_messages_of_its_session(service: RunningService) -> None:
     message = {"user": "ann", "session": "flushed", "text": "x"}
-    sent = (await world.http.post("/v1/messages", json=message, headers=world.of("acme"))).json()["position"]
-    response = await world.http.post("/v1/flush", json={"session": "flushed"}, headers=world.of("acme"))
+    sent = (await service.http.post("/v1/messages", json=message, headers=service.auth("acme"))).json()["position"]
+    response = await service.http.post("/v1/flush", json={"session": "flushed"}, headers=service.auth("acme"))
     (position,) = response.json()["positions"]
     assert position["partition"] == sent["partition"]
     assert position["offset"] > sent["offset"]
-    record = await record_at(world, position)
+    record = await record_at(service, position)
     assert record.key == encode_key("acme", "flushed")
     assert dict(record.headers)[KIND] == COMMAND
     assert SessionCommand.from_json(record.value) == SessionCommand(command="flush", tenant="acme", session="flushed")
 
 
 @pytest.mark.parametrize("body", [b"", b"{}"])
-async def test_a_tenants_flush_reaches_every_partition(world: World, body: bytes) -> None:
-    response = await world.http.post("/v1/flush", content=body, headers={**world.of("acme"), "Content-Type": "application/json"})
+async def test_a_tenants_flush_reaches_every_partition(service: RunningService, body: bytes) -> None:
+    response = await service.http.post("/v1/flush", content=body, headers={**service.auth("acme"), "Content-Type": "application/json"})
     positions = response.json()["positions"]
     assert [position["partition"] for position in positions] == list(range(PARTITIONS))
     for position in positions:
-        record = await record_at(world, position)
+        record = await record_at(service, position)
         assert record.key == encode_key("acme")
         assert SessionCommand.from_json(record.value) == SessionCommand(command="flush", tenant="acme")

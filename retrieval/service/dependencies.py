@@ -1,4 +1,4 @@
-"""What the query service works with, opened at its start and closed at its end."""
+"""The dependencies of the query service: opened at its start, injected into its routes, closed at its end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -31,8 +31,8 @@ _log = logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """All that a request may need."""
+class Dependencies:
+    """The clients, stores and settings that routes use."""
 
     settings: Settings
     clock: Clock
@@ -47,16 +47,16 @@ class Parts:
     recall_log: RecallLog
 
 
-OpenParts = Callable[[Settings], AbstractAsyncContextManager[Parts]]
+OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies]]
 
 
 @asynccontextmanager
-async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
-    """Opens the real parts. Kafka, Redis and the store may be away at the start: they are connected to when first needed.
+async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
+    """Opens the real dependencies. Kafka, Redis and the store may be unavailable now: the service connects when it first needs them.
 
     Raises:
-        TenantsFileError: If nobody could be let in.
-        ModelConfigurationError: If the embedding model cannot be had.
+        TenantsFileError: If there is no valid tenants file.
+        ModelConfigurationError: If the embedding model cannot be loaded.
     """
     clock = SystemClock()
     async with AsyncExitStack() as stack:
@@ -71,16 +71,16 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         try:
             await producer.start()
         except KafkaUnavailableError as error:
-            _log.warning("kafka away at the start", problem=str(error))
+            _log.warning("kafka_unavailable", error=str(error))
         recall_log = RecallLog(
             producer=producer,
-            recalled=RecallEchoes(client=redis, prefix=settings.redis.prefix),
+            echoes=RecallEchoes(client=redis, prefix=settings.redis.prefix),
             topic_prefix=settings.kafka.topic_prefix,
             max_pending=settings.service.max_pending_recalls,
             metrics=metrics(),
         )
         stack.push_async_callback(recall_log.close)
-        yield Parts(
+        yield Dependencies(
             settings=settings,
             clock=clock,
             metrics=metrics(),
@@ -95,10 +95,10 @@ async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
         )
 
 
-def _parts(request: Request) -> Parts:
-    parts = request.app.state.parts
-    assert isinstance(parts, Parts)
-    return parts
+def _dependencies(request: Request) -> Dependencies:
+    dependencies = request.app.state.dependencies
+    assert isinstance(dependencies, Dependencies)
+    return dependencies
 
 
 def _trace(request: Request) -> Trace:
@@ -107,5 +107,5 @@ def _trace(request: Request) -> Trace:
     return trace
 
 
-PartsOfApp = Annotated[Parts, Depends(_parts)]
-TraceOfRequest = Annotated[Trace, Depends(_trace)]
+AppDependencies = Annotated[Dependencies, Depends(_dependencies)]
+RequestTrace = Annotated[Trace, Depends(_trace)]

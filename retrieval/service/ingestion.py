@@ -1,4 +1,4 @@
-"""Takes messages in: checks each, gives it what it lacks, produces it, and says where it lies or why it was refused."""
+"""Ingests messages: checks each, completes it, produces it to Kafka, and reports its position or the reason for its rejection."""
 
 import uuid
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import Settings
 from runtime.tracing import Headers
 
-_KNOWN: Final = frozenset(Message.model_fields)
+_KNOWN_FIELDS: Final = frozenset(Message.model_fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class AcceptedMessage:
     """A message that is durable in Kafka."""
 
     id: str
@@ -28,22 +28,22 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotTaken:
-    """A message that is not, as far as is known, and why."""
+class RejectedMessage:
+    """A message that was refused, or that Kafka did not acknowledge."""
 
     id: str | None
-    """Given where it was good: sending it again with this id is harmless."""
+    """The id of a valid message, with which the caller can send it again without harm."""
     error: VarveError
 
 
 @dataclass(frozen=True, slots=True)
-class _Admitted:
+class _ValidMessage:
     id: str
     record: OutgoingRecord
 
 
-class Intake:
-    """Produces messages and commands into the ``messages`` log.
+class MessageIngestion:
+    """Produces messages and commands to the ``messages`` topic.
 
     Args:
         producer: Waits until records are durable.
@@ -55,8 +55,10 @@ class Intake:
         self._topic = settings.topic(MESSAGES.name)
         self._max_future = timedelta(seconds=settings.sessions.max_future_s)
 
-    async def take(self, bodies: Sequence[object], *, tenant: str, now: datetime, headers: Headers) -> list[Taken | NotTaken]:
-        """Takes a batch in; each item for itself, good ones in order.
+    async def ingest(
+        self, bodies: Sequence[object], *, tenant: str, now: datetime, headers: Headers
+    ) -> list[AcceptedMessage | RejectedMessage]:
+        """Produces the valid messages of a batch, in order, and reports the outcome of each item.
 
         Args:
             bodies: Parsed JSON, one message each.
@@ -64,12 +66,23 @@ class Intake:
             now: The time of arrival.
             headers: Of every record.
         """
-        admitted = [self._admit(body, tenant, now, headers) for body in bodies]
-        outcomes = iter(await self._producer.send_each([each.record for each in admitted if isinstance(each, _Admitted)]))
-        return [self._told(each, next(outcomes)) if isinstance(each, _Admitted) else NotTaken(id=None, error=each) for each in admitted]
+        checked = [self._check(body, tenant, now, headers) for body in bodies]
+        outcomes = iter(await self._producer.send_each([each.record for each in checked if isinstance(each, _ValidMessage)]))
+        return [
+            _ingested(each.id, next(outcomes)) if isinstance(each, _ValidMessage) else RejectedMessage(id=None, error=each)
+            for each in checked
+        ]
 
     async def flush(self, *, tenant: str, session: str | None, headers: Headers) -> list[LogPosition]:
-        """Closes a session's open window, or all of a tenant's: the command lies in the log behind the messages sent before it.
+        """Sends the command that closes open windows, behind the messages sent before it.
+
+        Args:
+            tenant: From the credential.
+            session: The session whose window is closed; None: all of the tenant's.
+            headers: Of every record.
+
+        Returns:
+            The command's position in each partition that it went to.
 
         Raises:
             KafkaUnavailableError: If Kafka does not take it.
@@ -89,41 +102,36 @@ class Intake:
         ]
         return await self._producer.send_many(records)
 
-    def _admit(self, body: object, tenant: str, now: datetime, headers: Headers) -> _Admitted | RecordError:
+    def _check(self, body: object, tenant: str, now: datetime, headers: Headers) -> _ValidMessage | RecordError:
         try:
-            message = admit(body, tenant=tenant, now=now, max_future=self._max_future)
+            message = parse_message(body, tenant=tenant, now=now, max_future=self._max_future)
             key = encode_key(message.tenant, message.session)
             record = OutgoingRecord(topic=self._topic, key=key, value=message.to_json(), headers=headers)
         except RecordError as error:
             return error
         assert message.id is not None
-        return _Admitted(message.id, record)
-
-    def _told(self, admitted: _Admitted, outcome: LogPosition | VarveError) -> Taken | NotTaken:
-        if isinstance(outcome, VarveError):
-            return NotTaken(id=admitted.id, error=outcome)
-        return Taken(id=admitted.id, position=outcome)
+        return _ValidMessage(message.id, record)
 
 
-def admit(body: object, *, tenant: str, now: datetime, max_future: timedelta) -> Message:
+def parse_message(body: object, *, tenant: str, now: datetime, max_future: timedelta) -> Message:
     """Makes a message of a parsed body: checked, with the credential's tenant, an id, and a time.
 
     Args:
-        body: What the caller sent.
+        body: The caller's JSON.
         tenant: From the credential.
-        now: Stands for an absent ``event_time``.
+        now: The default of ``event_time``.
         max_future: How far ahead of ``now`` a message may be dated.
 
     Raises:
-        RecordError: If it is no message, names a tenant, has a field that is unknown, or is dated too far ahead.
+        RecordError: If it is no message, names a tenant, has an unknown field, or is dated too far ahead.
     """
     if not isinstance(body, dict):
         raise MalformedRecordError(f"a message is a JSON object, not {_json_name(body)}")
     if "tenant" in body:
         raise MalformedRecordError("tenant: the tenant comes from the API key; leave this field out")
-    unknown = sorted(body.keys() - _KNOWN)
+    unknown = sorted(body.keys() - _KNOWN_FIELDS)
     if unknown:
-        raise MalformedRecordError(f"{', '.join(unknown)}: unknown; what a message has no field for goes into metadata")
+        raise MalformedRecordError(f"{', '.join(unknown)}: unknown; put what a message has no field for into metadata")
     defaults: dict[str, Any] = {}
     if body.get("id") is None:
         defaults["id"] = str(uuid.uuid4())
@@ -135,6 +143,12 @@ def admit(body: object, *, tenant: str, now: datetime, max_future: timedelta) ->
             f"event_time: {message.event_time.isoformat()} lies more than {max_future.total_seconds():g} s ahead of the service's clock"
         )
     return message
+
+
+def _ingested(message_id: str, outcome: LogPosition | VarveError) -> AcceptedMessage | RejectedMessage:
+    if isinstance(outcome, VarveError):
+        return RejectedMessage(id=message_id, error=outcome)
+    return AcceptedMessage(id=message_id, position=outcome)
 
 
 def _json_name(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Answers in JSON by orjson, and bodies read by it."""
+"""JSON responses and request bodies, by orjson."""
 
 import json
 import re
@@ -13,8 +13,8 @@ from memory.errors import MalformedRecordError
 _LONG_INTEGER: Final = re.compile(rb"[0-9]{19}")
 
 
-class JsonAnswer(Response):
-    """A JSON answer; takes plain values, datetimes and dataclasses."""
+class JsonResponse(Response):
+    """A JSON response of plain values, datetimes and dataclasses."""
 
     media_type = "application/json"
 
@@ -29,7 +29,7 @@ def to_json(content: Any) -> bytes:
 
 
 async def read_json(request: Request) -> Any:
-    """A request's body, parsed; an integer of any size is read whole.
+    """Parses a request's body. Integers of any size keep their value.
 
     Raises:
         MalformedRecordError: If it is not JSON in UTF-8.
@@ -37,7 +37,7 @@ async def read_json(request: Request) -> Any:
     body = await request.body()
     try:
         parsed = orjson.loads(body)
-        # orjson rounds an integer beyond 64 bits to a float: what cannot be kept shall be refused, not changed.
+        # orjson rounds an integer beyond 64 bits to a float. Such a value has to be refused later, not changed here.
         return json.loads(body) if _LONG_INTEGER.search(body) else parsed
     except orjson.JSONDecodeError as error:
         raise MalformedRecordError(f"the body is not JSON in UTF-8: {error}") from error

@@ -1,4 +1,4 @@
-"""What surrounds the routes: problems, traces, log lines, metrics, the limit of bodies."""
+"""Middleware and problems: traces, log lines, metrics, the limit of bodies, and errors as problem details."""
 
 from collections.abc import AsyncIterator
 
@@ -8,12 +8,12 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 from structlog.testing import capture_logs
 
-from memory.errors import MalformedRecordError, RecordTooLargeError, SchemaError
+from memory.errors import MalformedRecordError, RecordTooLargeError, SchemaError, VarveError
 from models.errors import TransientModelError
 from retrieval.errors import ModelMismatchError, StoreUnavailableError
-from retrieval.service.answers import JsonAnswer, read_json
-from retrieval.service.middleware import BodyLimit, Observed
-from retrieval.service.problems import MEDIA_TYPE, Problem, install_problem_handlers, problem_of
+from retrieval.service.json_http import JsonResponse, read_json
+from retrieval.service.middleware import BodySizeMiddleware, ObservabilityMiddleware
+from retrieval.service.problems import MEDIA_TYPE, ProblemError, add_problem_handlers, problem_from
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError, UnknownTenantError
 from runtime.metrics import Metrics
 from runtime.tracing import Trace
@@ -29,17 +29,17 @@ def metrics() -> Metrics:
 @pytest.fixture
 async def http(metrics: Metrics) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI()
-    app.add_middleware(BodyLimit, max_bytes=1000)
-    app.add_middleware(Observed, metrics=metrics)
-    install_problem_handlers(app)
+    app.add_middleware(BodySizeMiddleware, max_bytes=1000)
+    app.add_middleware(ObservabilityMiddleware, metrics=metrics)
+    add_problem_handlers(app)
 
     @app.post("/echo/{name}")
     async def echo(name: str, request: Request) -> Response:
-        return JsonAnswer({"name": name, "body": await read_json(request), "trace": request.state.trace.trace_id})
+        return JsonResponse({"name": name, "body": await read_json(request), "trace": request.state.trace.trace_id})
 
     @app.post("/typed")
     async def typed(body: dict[str, int]) -> Response:
-        return JsonAnswer(body)
+        return JsonResponse(body)
 
     @app.get("/broken")
     async def broken() -> Response:
@@ -73,7 +73,7 @@ async def test_every_error_is_a_problem(http: httpx.AsyncClient) -> None:
     assert "secret" not in broken.text
 
 
-async def test_a_body_over_the_limit_is_refused_announced_or_not(http: httpx.AsyncClient) -> None:
+async def test_a_body_over_the_limit_is_refused(http: httpx.AsyncClient) -> None:
     async def chunks() -> AsyncIterator[bytes]:
         for _ in range(5):
             yield b" " * 300
@@ -84,25 +84,25 @@ async def test_a_body_over_the_limit_is_refused_announced_or_not(http: httpx.Asy
     _is_problem(await http.post("/typed", content=b" " * 1001, headers={"content-type": "application/json"}), 413, "too-large")
 
 
-async def test_a_trace_is_taken_up_or_begun(http: httpx.AsyncClient) -> None:
-    taken = await http.post("/echo/x", json={}, headers={"traceparent": PARENT})
-    assert taken.json()["trace"] == "4bf92f3577b34da6a3ce929d0e0e4736"
-    answered = Trace.parse(taken.headers["traceparent"])
-    assert answered is not None
-    assert answered.trace_id == "4bf92f3577b34da6a3ce929d0e0e4736"
-    assert answered.traceparent != PARENT
-    begun = await http.post("/echo/x", json={}, headers={"traceparent": "nonsense"})
-    assert begun.json()["trace"] != taken.json()["trace"]
+async def test_a_trace_is_continued_or_started(http: httpx.AsyncClient) -> None:
+    continued = await http.post("/echo/x", json={}, headers={"traceparent": PARENT})
+    assert continued.json()["trace"] == "4bf92f3577b34da6a3ce929d0e0e4736"
+    response_trace = Trace.parse(continued.headers["traceparent"])
+    assert response_trace is not None
+    assert response_trace.trace_id == "4bf92f3577b34da6a3ce929d0e0e4736"
+    assert response_trace.traceparent != PARENT
+    started = await http.post("/echo/x", json={}, headers={"traceparent": "nonsense"})
+    assert started.json()["trace"] != continued.json()["trace"]
 
 
-async def test_a_request_is_counted_by_its_route_and_logged_without_what_it_says(http: httpx.AsyncClient, metrics: Metrics) -> None:
+async def test_a_request_is_counted_and_logged_without_its_content(http: httpx.AsyncClient, metrics: Metrics) -> None:
     with capture_logs() as lines:
         await http.post("/echo/private-name?q=private-query", json="private-body")
         await http.get("/nowhere/at/all")
-    shown = metrics.render().decode()
-    assert 'varve_http_requests_total{method="POST",route="/echo/{name}",status="200"} 1.0' in shown
-    assert 'varve_http_requests_total{method="-",route="unmatched",status="404"} 1.0' in shown
-    assert "private" not in shown
+    rendered = metrics.render().decode()
+    assert 'varve_http_requests_total{method="POST",route="/echo/{name}",status="200"} 1.0' in rendered
+    assert 'varve_http_requests_total{method="-",route="unmatched",status="404"} 1.0' in rendered
+    assert "private" not in rendered
     assert [line["route"] for line in lines if line["event"] == "request"] == ["/echo/{name}", "unmatched"]
     assert "private" not in str(lines)
 
@@ -122,12 +122,12 @@ async def test_a_request_is_counted_by_its_route_and_logged_without_what_it_says
         (SchemaError("EventTypes[0]", "at 10.0.0.1"), 500, "internal"),
     ],
 )
-def test_an_error_of_varves_own_has_its_status_and_tells_no_address(error: Exception, status: int, kind: str) -> None:
-    problem = problem_of(error)  # type: ignore[arg-type]
+def test_an_error_has_its_status_and_reveals_no_address(error: VarveError, status: int, kind: str) -> None:
+    problem = problem_from(error)
     assert (problem.status_code, problem.kind) == (status, kind)
     assert "10.0.0.1" not in problem.detail
     assert ("Retry-After" in (problem.headers or {})) == (status == 503)
 
 
 def test_a_problem_in_a_batch_names_no_instance() -> None:
-    assert "instance" not in Problem(422, "malformed", "no").body()
+    assert "instance" not in ProblemError(422, "malformed", "no").body()

@@ -1,3 +1,5 @@
+"""Messages as the service accepts and completes them."""
+
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -7,25 +9,25 @@ from hypothesis import strategies as st
 
 from memory.errors import RecordError
 from memory.records import Message
-from retrieval.service.intake import admit
+from retrieval.service.ingestion import parse_message
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 GOOD: dict[str, Any] = {"user": "ann", "session": "s1", "text": "I moved to Oslo."}
 
 
-def _admit(body: object) -> Message:
-    return admit(body, tenant="acme", now=NOW, max_future=timedelta(minutes=5))
+def _parse(body: object) -> Message:
+    return parse_message(body, tenant="acme", now=NOW, max_future=timedelta(minutes=5))
 
 
 def test_a_message_gets_tenant_id_and_time() -> None:
-    message = _admit(GOOD)
+    message = _parse(GOOD)
     assert (message.tenant, message.user, message.session, message.text) == ("acme", "ann", "s1", "I moved to Oslo.")
     assert message.event_time == NOW
-    assert message.id != _admit(GOOD).id
+    assert message.id != _parse(GOOD).id
 
 
-def test_what_the_caller_gives_is_kept() -> None:
-    message = _admit({**GOOD, "id": "m1", "event_time": "2023-01-01T10:00:00+02:00", "metadata": {"channel": "web"}, "role": "assistant"})
+def test_given_fields_are_kept() -> None:
+    message = _parse({**GOOD, "id": "m1", "event_time": "2023-01-01T10:00:00+02:00", "metadata": {"channel": "web"}, "role": "assistant"})
     assert message.id == "m1"
     assert message.event_time == datetime(2023, 1, 1, 8, tzinfo=UTC)
     assert message.metadata == {"channel": "web"}
@@ -51,9 +53,9 @@ def test_what_the_caller_gives_is_kept() -> None:
         ("hi", "not a text"),
     ],
 )
-def test_what_is_no_message_is_refused_with_a_word(body: object, word: str) -> None:
+def test_a_malformed_message_is_refused_with_its_cause(body: object, word: str) -> None:
     with pytest.raises(RecordError, match=word):
-        _admit(body)
+        _parse(body)
 
 
 JSON = st.recursive(
@@ -64,9 +66,9 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*sorted(Message.model_fields), "other"]), JSON, max_size=8))
-def test_no_body_chooses_its_tenant_or_breaks_the_service(body: dict[str, Any]) -> None:
+def test_no_body_chooses_its_tenant(body: dict[str, Any]) -> None:
     try:
-        message = _admit(body)
+        message = _parse(body)
     except RecordError:
         return
     assert message.tenant == "acme"

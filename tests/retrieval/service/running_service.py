@@ -1,4 +1,4 @@
-"""A query service on a real Kafka, Redis, Edge store and embedding model, for tests of what it answers."""
+"""A query service on a real Kafka, Redis, Edge store and embedding model, and the memories in its store."""
 
 import asyncio
 import uuid
@@ -30,16 +30,16 @@ NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """A running service, and what stands behind it."""
+class RunningService:
+    """A running service, a client of it, and the clients of its stores."""
 
     settings: Settings
     keys: dict[str, str]
     http: httpx.AsyncClient
     tail: SessionTail
-    recalled: RecallEchoes
+    echoes: RecallEchoes
 
-    def of(self, tenant: str) -> dict[str, str]:
+    def auth(self, tenant: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.keys[tenant]}"}
 
 
@@ -76,40 +76,40 @@ def memory(tenant: str, user: str, content: str, **fields: Any) -> Memory:
     )
 
 
-PLACE = entity_key("ann/1", "Zürich")
+ENTITY_KEY = entity_key("ann/1", "Zürich")
 OSLO = memory("acme", "ann", "Ann moved to Oslo in March 2024")
 CAT = memory("acme", "ann", "Ann has a cat called Miso")
 BERLIN = memory("acme", "bob", "Bob moved to Berlin in June 2022")
 LIMA = memory("umbrella", "ann", "Ann moved to Lima in January 2021")
-ENTITY = memory(
+PROFILE = memory(
     "acme",
     "ann",
     "Profile of Ann: lives in Oslo",
-    id=entity_id("acme", "user_profile", PLACE),
+    id=entity_id("acme", "user_profile", ENTITY_KEY),
     kind="entity",
     type="user_profile",
-    entity_key=PLACE,
+    entity_key=ENTITY_KEY,
 )
-MEMORIES = (OSLO, CAT, BERLIN, LIMA, ENTITY)
+MEMORIES = (OSLO, CAT, BERLIN, LIMA, PROFILE)
 
 
-async def record_at(world: World, place: dict[str, Any]) -> ConsumerRecord:
-    partition = TopicPartition(place["topic"], place["partition"])
-    async with AIOKafkaConsumer(**client_options(world.settings.kafka)) as consumer:
+async def record_at(service: RunningService, position: dict[str, Any]) -> ConsumerRecord:
+    partition = TopicPartition(position["topic"], position["partition"])
+    async with AIOKafkaConsumer(**client_options(service.settings.kafka)) as consumer:
         consumer.assign([partition])
-        consumer.seek(partition, place["offset"])
+        consumer.seek(partition, position["offset"])
         async with asyncio.timeout(20):
             return await consumer.getone()
 
 
-async def end(world: World, topic: str) -> dict[TopicPartition, int]:
-    async with KafkaOffsets(kafka=world.settings.kafka) as offsets:
-        return await offsets.end_offsets([world.settings.topic(topic)])
+async def end_offsets(service: RunningService, topic: str) -> dict[TopicPartition, int]:
+    async with KafkaOffsets(kafka=service.settings.kafka) as offsets:
+        return await offsets.end_offsets([service.settings.topic(topic)])
 
 
-def problem(response: httpx.Response, status: int, word: str) -> dict[str, Any]:
+def expect_problem(response: httpx.Response, status: int, detail: str) -> dict[str, Any]:
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     body: dict[str, Any] = response.json()
-    assert word in body["detail"]
+    assert detail in body["detail"]
     return body

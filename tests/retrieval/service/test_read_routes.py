@@ -1,0 +1,160 @@
+"""The routes that read: recall, memories, entities, sessions, and health."""
+
+import asyncio
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from aiokafka import TopicPartition
+
+from memory.hashing import content_hash
+from memory.keys import encode_key, partition_of
+from memory.records import RecallRecord
+from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from tests.retrieval.service.running_service import (
+    BERLIN,
+    CAT,
+    ENTITY_KEY,
+    LIMA,
+    OSLO,
+    PARTITIONS,
+    PROFILE,
+    RunningService,
+    end_offsets,
+    expect_problem,
+    record_at,
+)
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+
+async def test_a_recall_returns_evidence_entities_and_session_tail(service: RunningService) -> None:
+    await service.tail.write([TailUpdate("acme", "talk", SessionView(open=TailWindow(4, (b'{"text":"hello"}',))))])
+    before = sum((await end_offsets(service, "recalls")).values())
+    body = {"query": "Where does Ann live now?", "user": "ann", "session": "talk", "limit": 2, "explain": True}
+    response = await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))
+    assert response.status_code == 200, response.text
+    answer = response.json()
+    assert len(answer["results"]) == 2
+    assert {result["id"] for result in answer["results"]} == {OSLO.id, PROFILE.id}
+    first = answer["results"][0]
+    assert first["evidence"] == ["ann-m1", "ann-m2"]
+    assert 0 < first["score"] <= 1
+    assert "origin" in first["parts"]
+    assert "tenant" not in first
+    assert [entity["id"] for entity in answer["entities"]] in ([PROFILE.id], [])
+    assert answer["session"]["messages"] == [{"window_sequence": 4, "message": {"text": "hello"}}]
+    assert answer["session"]["open_window"] == {"sequence": 4, "message_count": 1}
+    assert answer["degraded"] == []
+    record = await _new_recall(service, before)
+    assert record.id == answer["recall_id"]
+    assert (record.tenant, record.user, set(record.memory_ids)) == ("acme", "ann", {OSLO.id, PROFILE.id})
+    async with asyncio.timeout(10):
+        while (hashes := await service.echoes.of("acme", "ann", until=datetime.now(UTC))) != frozenset(record.content_hashes):
+            assert not hashes
+    assert content_hash(OSLO.content) in record.content_hashes
+
+
+async def test_returned_entities_are_recorded_as_echoes_like_hits(service: RunningService) -> None:
+    before = sum((await end_offsets(service, "recalls")).values())
+    body = {"query": "Where does Ann live now?", "user": "ann", "kinds": ["event"]}
+    answer = (await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))).json()
+    record = await _new_recall(service, before)
+
+    assert [entity["id"] for entity in answer["entities"]] == [PROFILE.id]
+    assert set(record.memory_ids) == {OSLO.id, CAT.id}
+    assert set(record.content_hashes) == {content_hash(each.content) for each in (OSLO, CAT, PROFILE)}
+
+
+async def _new_recall(service: RunningService, before: int) -> RecallRecord:
+    async with asyncio.timeout(20):
+        while sum((ends := await end_offsets(service, "recalls")).values()) == before:
+            assert ends
+    partition = TopicPartition(service.settings.topic("recalls"), partition_of(encode_key("acme", "ann"), PARTITIONS))
+    position = {"topic": partition.topic, "partition": partition.partition, "offset": ends[partition] - 1}
+    return RecallRecord.from_json((await record_at(service, position)).value)
+
+
+async def test_a_recall_applies_the_filters_of_its_body(service: RunningService) -> None:
+    async def ids(**body: Any) -> set[str]:
+        response = await service.http.post("/v1/recall", json={"query": "Who moved where?", **body}, headers=service.auth("acme"))
+        assert response.status_code == 200, response.text
+        return {result["id"] for result in response.json()["results"]}
+
+    assert await ids() == {OSLO.id, CAT.id, BERLIN.id, PROFILE.id}
+    assert await ids(user="bob") == {BERLIN.id}
+    assert await ids(kinds=["entity"]) == {PROFILE.id}
+    assert await ids(types=["life_event"], user="ann") == {OSLO.id, CAT.id}
+    assert await ids(since="2024-05-06T12:00:01Z") == set()
+    assert len(await ids(limit=1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "query"),
+        ({"query": " "}, "query"),
+        ({"query": "x", "tenant": "umbrella"}, "tenant"),
+        ({"query": "x", "limit": 0}, "limit"),
+        ({"query": "x", "kinds": ["dream"]}, "kinds.0"),
+        ({"query": "x", "since": "2024-05-06T12:00:00"}, "since"),
+    ],
+)
+async def test_a_malformed_recall_is_refused(service: RunningService, body: dict[str, Any], detail: str) -> None:
+    expect_problem(await service.http.post("/v1/recall", json=body, headers=service.auth("acme")), 422, detail)
+
+
+async def test_a_memory_and_an_entity_are_read_directly(service: RunningService) -> None:
+    memory = (await service.http.get(f"/v1/memories/{OSLO.id}", headers=service.auth("acme"))).json()
+    assert (memory["content"], memory["evidence"], memory["event_time"]) == (OSLO.content, OSLO.message_ids, "2024-05-06T12:00:00Z")
+    for path in (f"/v1/entities/user_profile/{ENTITY_KEY}", "/v1/entities/user%5Fprofile/ann%2f1/Z%C3%BCrich"):
+        response = await service.http.get(path, headers=service.auth("acme"))
+        assert response.json()["id"] == PROFILE.id, response.text
+    expect_problem(await service.http.get(f"/v1/memories/{uuid.uuid4()}", headers=service.auth("acme")), 404, "no memory")
+    expect_problem(await service.http.get("/v1/memories/no-uuid", headers=service.auth("acme")), 404, "no memory")
+    expect_problem(await service.http.get("/v1/entities/user_profile/ann/1/Z%C3%BCrich", headers=service.auth("acme")), 404, "no entity")
+    expect_problem(await service.http.get("/v1/entities/user_profile//x", headers=service.auth("acme")), 404, "no entity")
+
+
+async def test_a_tenant_never_sees_anothers_data(service: RunningService) -> None:
+    await service.tail.write([TailUpdate("acme", "secret", SessionView(open=TailWindow(0, (b'{"text":"hush"}',))))])
+    umbrella = service.auth("umbrella")
+    for memory in (OSLO, CAT, BERLIN, PROFILE):
+        expect_problem(await service.http.get(f"/v1/memories/{memory.id}", headers=umbrella), 404, "no memory")
+    expect_problem(await service.http.get(f"/v1/entities/user_profile/{ENTITY_KEY}", headers=umbrella), 404, "no entity")
+    session = (await service.http.get("/v1/sessions/secret", headers=umbrella)).json()
+    assert (session["messages"], session["open_window"]) == ([], None)
+    body = {"query": "Where does Ann live?", "session": "secret", "user": "ann", "limit": 100}
+    answer = (await service.http.post("/v1/recall", json=body, headers=umbrella)).json()
+    assert [result["id"] for result in answer["results"]] == [LIMA.id]
+    assert answer["entities"] == []
+    assert answer["session"]["messages"] == []
+
+
+async def test_a_session_shows_its_tail_and_open_window(service: RunningService) -> None:
+    closed, opened = TailWindow(0, (b'{"text":"one"}',)), TailWindow(1, (b'{"text":"two"}',))
+    await service.tail.write([TailUpdate("acme", "a/b", SessionView(closed=closed, open=opened))])
+    answer = (await service.http.get("/v1/sessions/a%2Fb", headers=service.auth("acme"))).json()
+    assert answer == {
+        "session": "a/b",
+        "messages": [
+            {"window_sequence": 0, "message": {"text": "one"}},
+            {"window_sequence": 1, "message": {"text": "two"}},
+        ],
+        "open_window": {"sequence": 1, "message_count": 1},
+    }
+
+
+async def test_health_readiness_metrics_and_the_api_are_open(service: RunningService) -> None:
+    assert (await service.http.get("/healthz")).json() == {"status": "ok"}
+    ready = await service.http.get("/readyz")
+    assert ready.status_code == 200, ready.text
+    assert {name: check["ok"] for name, check in ready.json()["checks"].items()} == dict.fromkeys(
+        ("kafka", "store", "redis", "embedder"), True
+    )
+    metrics = (await service.http.get("/metrics")).text
+    assert 'route="/readyz",status="200"' in metrics
+    paths = (await service.http.get("/openapi.json")).json()["paths"]
+    schema = paths["/v1/messages"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert "tenant" not in schema["anyOf"][0]["properties"]
