@@ -1,13 +1,15 @@
-"""Conversations in files: one message a line, or the form of the LoCoMo benchmark."""
+"""Conversations: from files (a message a line, or the form of the LoCoMo benchmark), and the scenarios' samples."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from memory.schema import sample_conversation
 from varve.errors import ConversationError
 
 SECONDS_BETWEEN_TURNS: Final = 20
@@ -17,10 +19,10 @@ _SESSION_DATE: Final = "%I:%M %p on %d %B, %Y"
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What was said, and what may be asked of it."""
+    """Messages, and questions that they answer."""
 
     messages: tuple[dict[str, Any], ...]
-    """The fields of a :class:`memory.records.Message` but the tenant, in the order they were said."""
+    """The fields of a :class:`memory.records.Message` but the tenant, in order."""
     questions: tuple[str, ...] = ()
 
 
@@ -67,11 +69,21 @@ def locomo_conversation(data: Any, *, source: str) -> Conversation:
     return Conversation(messages, questions)
 
 
+def scenario_sample(scenario: str) -> Conversation:
+    """The sample conversation of a scenario that ships with Varve, with questions to it.
+
+    Raises:
+        SchemaError: If there is no such scenario.
+    """
+    questions: dict[str, list[str]] = orjson.loads(resources.files("varve.demo").joinpath("questions.json").read_bytes())
+    return Conversation(tuple(sample_conversation(scenario)), tuple(questions.get(scenario, ())))
+
+
 def _locomo_messages(conversation: Mapping[str, Any], user: str) -> Iterator[dict[str, Any]]:
     first_speaker = conversation["speaker_a"]
     for session in sorted((name for name in conversation if _is_session(name)), key=lambda name: int(name.removeprefix("session_"))):
         start = datetime.strptime(conversation[f"{session}_date_time"], _SESSION_DATE).replace(tzinfo=UTC)
-        for place, turn in enumerate(conversation[session]):
+        for index, turn in enumerate(conversation[session]):
             yield {
                 "user": user,
                 "session": session,
@@ -79,7 +91,7 @@ def _locomo_messages(conversation: Mapping[str, Any], user: str) -> Iterator[dic
                 "role": "user" if turn["speaker"] == first_speaker else "assistant",
                 "speaker": turn["speaker"],
                 "text": _with_caption(turn["text"], turn.get("blip_caption")),
-                "event_time": (start + timedelta(seconds=SECONDS_BETWEEN_TURNS * place)).isoformat(),
+                "event_time": (start + timedelta(seconds=SECONDS_BETWEEN_TURNS * index)).isoformat(),
             }
 
 

@@ -1,51 +1,51 @@
-"""What goes wrong on the top floor: one sentence each, for the person at the command line."""
+"""The errors of the command line and of what it runs: one sentence each."""
 
 from memory.errors import VarveError
 
 
-class TopFloorError(VarveError):
+class CommandError(VarveError):
     """Base of this package's errors."""
 
 
-class MissingPartError(TopFloorError):
-    """A part of the embedded stack is not on this machine; says which command brings it."""
+class MissingPartError(CommandError):
+    """Something that the embedded stack needs is not on this machine; says which command brings it."""
 
 
-class FetchError(TopFloorError):
-    """The parts of the embedded stack cannot be fetched, or are not what they should be."""
+class FetchError(CommandError):
+    """A download of the embedded stack failed, or has another hash than expected."""
 
 
-class PortInUseError(TopFloorError):
-    """Another program listens on a port that was asked for."""
+class PortInUseError(CommandError):
+    """Another process listens on the requested port."""
 
 
-class DiskFullError(TopFloorError):
+class DiskFullError(CommandError):
     """A process found no space left under the data folder."""
 
 
-class AccessDeniedError(TopFloorError):
+class AccessDeniedError(CommandError):
     """A process may not read or write under the data folder."""
 
 
-class StartError(TopFloorError):
+class StartError(CommandError):
     """A process ended, or never became ready, while it was started."""
 
 
-class FolderInUseError(TopFloorError):
+class FolderInUseError(CommandError):
     """Another ``varve dev`` works on the data folder."""
 
 
-class SettingsError(TopFloorError):
+class SettingsError(CommandError):
     """The settings cannot be used; names the variable."""
 
 
-class ConversationError(TopFloorError):
-    """A file of messages has another form than it should; says where."""
+class ConversationError(CommandError):
+    """A file of messages cannot be read, or has an unknown form; says where."""
 
 
-class ServiceError(TopFloorError):
+class ServiceError(CommandError):
     """The query service refused a request, or cannot be reached."""
 
 
-class StalledError(TopFloorError):
-    """A stage does not get on with what lies in its topic."""
+class StalledError(CommandError):
+    """A stage has lag and commits nothing."""

@@ -82,7 +82,7 @@ class StageWorker:
     async def kill(self) -> None:
         """Kills it with SIGKILL."""
         self._process.signal(signal.SIGKILL)
-        await self._process.ended()
+        await self._process.wait_ended()
 
     async def close(self) -> None:
         """Kills it for good."""
@@ -109,7 +109,7 @@ class StageWorker:
         done = 0
         while done < count:
             if self._process.pid is None:
-                raise RuntimeError(str(self._process.fault("the worker ended")))
+                raise RuntimeError(str(self._process.failure("the worker ended")))
             with suppress(httpx.TransportError):
                 done = await self.done()
             if time.monotonic() > deadline:

@@ -80,7 +80,7 @@ class KeptProcess:
         self._ready.clear()
         self.send(number)
         try:
-            await self.ended()
+            await self.wait_ended()
             yield
         finally:
             self._wanted.set()
@@ -105,10 +105,10 @@ class KeptProcess:
         finally:
             self.send(signal.SIGCONT)
 
-    async def ended(self) -> None:
+    async def wait_ended(self) -> None:
         """Returns when the process does not run."""
         if self._process is not None:
-            await self._process.ended()
+            await self._process.wait_ended()
 
     async def exited_since(self, before: int) -> int:
         """Returns how the run ended that came behind the first ``before`` ones, once it has."""
@@ -128,7 +128,7 @@ class KeptProcess:
             with suppress(VarveError):  # it was killed while it started: the next turn starts it again
                 await self._process.start()
                 self._ready.set()
-                await self._process.ended()
+                await self._process.wait_ended()
             self._ready.clear()
             await self._process.stop()
             self._note_exit(self._process)

@@ -12,7 +12,7 @@ from streams.snapshot import snapshot
 from tests.chaos.cluster import Cluster
 from tests.chaos.run import STALL_S, Outcome
 from tests.chaos.verdict import Verdict
-from varve.demo.catch_up import CatchUp
+from varve.lag import wait_for_zero_lag
 
 
 async def rebuilt(cluster: Cluster, tenants: Sequence[str], *, seed: int, behind: str) -> Outcome:
@@ -38,7 +38,7 @@ async def rebuilt(cluster: Cluster, tenants: Sequence[str], *, seed: int, behind
     left = await _snapshots(cluster, tenants)
     verdict.note("memories that a rebuild has left", [line for lines in left.values() for line in lines.values()])
     await cluster.start_stages()
-    await CatchUp(settings=cluster.settings, stall_s=STALL_S).wait()
+    await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
     after = await _snapshots(cluster, tenants)
     for tenant in tenants:
         verdict.memories += len(before[tenant])

@@ -16,7 +16,7 @@ from tests.chaos.letters import drive_again, misplaced_letters
 from tests.chaos.load import Ledger, Load
 from tests.chaos.script import Habits, Script
 from tests.chaos.verdict import Verdict, judge
-from varve.demo.catch_up import CatchUp
+from varve.lag import wait_for_zero_lag
 
 STALL_S = 240.0
 _FLUSH_AGAIN_S = 0.5
@@ -121,16 +121,15 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
 
 async def settle(cluster: Cluster, tenant: str) -> None:
     """Closes all of a tenant's windows, and returns when every stage has done all that lies before it."""
-    catch_up = CatchUp(settings=cluster.settings, stall_s=STALL_S)
     # What lies astray has to be forwarded first: a flush closes nothing that arrives behind it.
-    await catch_up.wait()
+    await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
     await flush(cluster, tenant)
     driven: set[str] = set()
-    await catch_up.wait()
+    await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
     for _ in range(_MOST_DRIVES):
         if not await drive_again(cluster.settings, driven):
             break
-        await catch_up.wait()
+        await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
 
 
 async def flush(cluster: Cluster, tenant: str) -> None:

@@ -25,7 +25,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-async def test_nothing_is_lost_doubled_disordered_or_falsified(folder: Path) -> None:
+async def test_no_fault_loses_repeats_or_changes_anything(folder: Path) -> None:
     seed = int(os.environ.get("VARVE_TEST_SEED") or secrets.randbelow(2**31))
     print(f"seed {seed}: VARVE_TEST_SEED={seed} repeats its draws")
     async with running_cluster(folder, seed=seed) as cluster:

@@ -20,7 +20,7 @@ def fails(answers: Answers, window: int, garbled: str) -> bool:
     return answers.answer(asked(window)) == PROSE and answers.answer(asked(window, garbled)) == PROSE
 
 
-def test_a_stubborn_window_fails_in_every_attempt_before_the_dead_letter_and_in_none_after_it() -> None:
+def test_a_stubborn_window_fails_until_it_is_redriven() -> None:
     attempts, answers = ExtractionSettings().attempts, Answers(7)
     on_the_way = (PROSE, f"```json\n{PROSE}\n```", PROSE[:9])
     failed = {window: [fails(answers, window, on_the_way[attempt % 3]) for attempt in range(attempts + 1)] for window in range(WINDOWS)}

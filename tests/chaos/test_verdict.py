@@ -103,7 +103,7 @@ def with_one_too_many(windows: list[Window]) -> list[Window]:
     return [*windows, windows[0].model_copy(update={"id": "another", "sequence": 7, "session": "s9"})]
 
 
-def test_what_is_as_it_has_to_be_passes_also_when_it_lies_there_twice() -> None:
+def test_expected_windows_pass_also_when_repeated() -> None:
     windows = as_it_has_to_be()
     assert [len(window.messages) for window in windows] == [3, 1]
     assert judged([*windows, *windows]).passed
@@ -121,19 +121,19 @@ def test_what_is_as_it_has_to_be_passes_also_when_it_lies_there_twice() -> None:
         (with_one_too_many, "wrong_values"),
     ],
 )
-def test_damage_is_counted_as_what_it_is(damage: Callable[[list[Window]], list[Window]], count: str) -> None:
+def test_each_kind_of_damage_is_counted(damage: Callable[[list[Window]], list[Window]], count: str) -> None:
     verdict = judged(damage(as_it_has_to_be()))
     assert getattr(verdict, count) > 0
     assert not verdict.passed
 
 
-def test_what_kafka_acknowledged_has_to_lie_where_it_said() -> None:
+def test_acknowledged_messages_must_be_at_their_offset() -> None:
     verdict = Verdict()
     judge_ledger(verdict, Ledger({"m0": (HOME, 0), "m1": (HOME, 9), "m2": (HOME, 3)}), LOG)
     assert verdict.lost == 2
 
 
-def test_the_oracle_takes_a_stray_record_where_it_was_forwarded_to_and_leaves_poison_and_repetitions_out() -> None:
+def test_the_oracle_follows_forwarded_records_and_ignores_poison() -> None:
     stray = said(1).to_json()
     log = [
         lying(0, stray, partition=ELSEWHERE),
@@ -146,7 +146,7 @@ def test_the_oracle_takes_a_stray_record_where_it_was_forwarded_to_and_leaves_po
     assert [window.message_ids for window in expected(log).values()] == [("m0", "m1")]
 
 
-def test_the_oracle_tells_the_entities_values() -> None:
+def test_the_oracle_expects_the_entities_values() -> None:
     memories = expected_memories(TENANT, expected().values())
     told = {(each.type, each.kind): each.properties for each in memories.values() if each.kind == "entity"}
     assert told["mastery", "entity"] == {

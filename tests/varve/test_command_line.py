@@ -25,9 +25,9 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
     code = "import sys, varve.cli; print(' '.join(sys.modules))"
     loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
     assert not loaded & HEAVY
-    said = varve("--help").stdout
+    output = varve("--help").stdout
     for command in ("dev", "demo", "worker", "serve", "topics", "send", "recall", "status", "config", "tenants"):
-        assert f" {command} " in said
+        assert f" {command} " in output
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,13 @@ def test_an_error_is_one_sentence_and_exit_code_1(
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_config_shows_what_is_in_force_and_no_secret(tmp_path: Path) -> None:
-    said = varve("config", VARVE_DATA=str(tmp_path), VARVE_KAFKA__PARTITIONS="3", VARVE_LLM__API_KEY="hush").stdout
-    assert "VARVE_KAFKA__PARTITIONS=3\n" in said
-    assert "hush" not in said
+def test_config_masks_secrets(tmp_path: Path) -> None:
+    output = varve("config", VARVE_DATA=str(tmp_path), VARVE_KAFKA__PARTITIONS="3", VARVE_LLM__API_KEY="hush").stdout
+    assert "VARVE_KAFKA__PARTITIONS=3\n" in output
+    assert "hush" not in output
 
 
-def test_a_tenant_is_added_with_a_key_that_the_file_does_not_hold(tmp_path: Path) -> None:
+def test_an_added_tenants_key_is_not_stored(tmp_path: Path) -> None:
     done = varve("tenants", "add", "acme", "--schema", "meetings", "--data", str(tmp_path))
     key = done.stdout.strip()
     assert len(key) > 20

@@ -9,8 +9,7 @@ import pytest
 
 from memory.records import Message
 from memory.schema import scenario_names
-from varve.conversations import locomo_conversation, read_conversation
-from varve.demo.samples import sample
+from varve.conversations import locomo_conversation, read_conversation, scenario_sample
 from varve.errors import ConversationError
 
 
@@ -32,7 +31,7 @@ def _locomo() -> dict[str, Any]:
     }
 
 
-def test_locomo_sessions_become_sessions_in_their_order_with_their_own_times() -> None:
+def test_locomo_sessions_keep_their_order_and_times() -> None:
     conversation = locomo_conversation([_locomo()], source="a file")
     assert [message["id"] for message in conversation.messages] == ["D2:1", "D2:2", "D10:1"]
     assert [message["session"] for message in conversation.messages] == ["session_2", "session_2", "session_10"]
@@ -50,20 +49,20 @@ def test_locomo_speakers_become_roles_and_captions_join_the_text() -> None:
     assert messages[1]["text"] == "Look! [picture: a photo of a dog]"
 
 
-def test_every_turn_is_a_message_that_varve_takes() -> None:
+def test_every_locomo_turn_is_a_valid_message() -> None:
     for fields in locomo_conversation(_locomo(), source="a file").messages:
         Message.model_validate({**fields, "tenant": "t"})
 
 
 @pytest.mark.parametrize("scenario", scenario_names())
-def test_every_sample_is_made_of_messages_and_has_questions(scenario: str) -> None:
-    conversation = sample(scenario)
+def test_every_sample_has_valid_messages_and_questions(scenario: str) -> None:
+    conversation = scenario_sample(scenario)
     for fields in conversation.messages:
         Message.model_validate({**fields, "tenant": "t"})
     assert len(conversation.questions) >= 5
 
 
-def test_a_message_a_line_is_read_as_it_is(tmp_path: Path) -> None:
+def test_jsonl_messages_are_read_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "messages.jsonl"
     file.write_text('{"user": "u", "session": "s", "text": "one"}\n\n{"user": "u", "session": "s", "text": "two"}\n')
     assert [message["text"] for message in read_conversation(file).messages] == ["one", "two"]
@@ -82,7 +81,7 @@ def test_a_message_a_line_is_read_as_it_is(tmp_path: Path) -> None:
         ("7", r"not in LoCoMo's form"),
     ],
 )
-def test_a_file_of_another_form_is_refused_with_the_place(content: str, problem: str, tmp_path: Path) -> None:
+def test_an_unknown_form_is_refused_with_its_location(content: str, problem: str, tmp_path: Path) -> None:
     file = tmp_path / "file.json"
     file.write_text(content)
     with pytest.raises(ConversationError, match=problem):

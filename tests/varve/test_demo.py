@@ -9,8 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from varve.conversations import read_conversation
-from varve.demo.samples import sample
+from varve.conversations import read_conversation, scenario_sample
 
 pytestmark = pytest.mark.integration
 
@@ -20,9 +19,9 @@ RESULT_KEYS = ["id", "type", "content", "score", "evidence"]
 
 
 @pytest.mark.timeout(400)
-def test_the_sample_conversation_is_remembered_with_its_evidence() -> None:
+def test_the_sample_conversation_is_recalled_with_evidence() -> None:
     outcome = _demo()
-    conversation = sample("companion")
+    conversation = scenario_sample("companion")
     _holds_together(outcome, messages=len(conversation.messages))
     assert outcome["windows"] == 2
     assert [recall["query"] for recall in outcome["recalls"]] == list(conversation.questions)

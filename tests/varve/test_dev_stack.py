@@ -28,7 +28,7 @@ MESSAGES = [
 ]
 
 
-def test_what_was_sent_survives_a_killed_stage_and_a_restart_of_all(tmp_path: Path) -> None:
+def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with VarveProcess("dev", "--data", str(data), said=tmp_path / "first") as dev:
         dev.wait_until_said(READY)
@@ -57,7 +57,7 @@ def test_what_was_sent_survives_a_killed_stage_and_a_restart_of_all(tmp_path: Pa
         assert dev.process.wait(120) == 0
 
 
-def test_nothing_outlives_a_killed_supervisor(tmp_path: Path) -> None:
+def test_no_process_outlives_a_killed_supervisor(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with VarveProcess("dev", "--data", str(data), said=tmp_path / "said") as dev:
         dev.wait_until_said(READY)
@@ -68,7 +68,7 @@ def test_nothing_outlives_a_killed_supervisor(tmp_path: Path) -> None:
     wait_until(lambda: not living(family), seconds=30, failure=lambda: [process.cmdline() for process in living(family)])
 
 
-def test_an_interrupt_while_it_starts_stops_what_has_started(tmp_path: Path) -> None:
+def test_an_interrupted_start_stops_what_has_started(tmp_path: Path) -> None:
     with VarveProcess("dev", "--data", str(tmp_path / "data"), said=tmp_path / "said") as dev:
         dev.wait_until_said("redis: ready")
         family = dev.family()

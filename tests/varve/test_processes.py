@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 from memory.errors import VarveError
 from tests.varve.varve_process import living, wait_until
 from varve.errors import AccessDeniedError, DiskFullError, FolderInUseError, StartError
-from varve.supervisor.backoff import RestartBackoff
-from varve.supervisor.lock import sole_use
-from varve.supervisor.process import ManagedProcess, ProcessSpec, Tie
-from varve.supervisor.resident import resident_bytes
-from varve.supervisor.supervisor import Part, Step, Supervisor
+from varve.supervisor.lock import exclusive_lock
+from varve.supervisor.process import ManagedProcess, ParentWatch, ProcessSpec, resident_bytes
+from varve.supervisor.restart_policy import RestartPolicy
+from varve.supervisor.supervisor import OneShot, Program, Supervisor
 
 DEADLINE_S = 30.0
 SLEEPER = "import time; time.sleep(600)"
-DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
+IGNORES_SIGTERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
 
 PARENT = """
 import asyncio, sys, time
@@ -37,7 +36,7 @@ async def ready():
 async def main():
     child = ManagedProcess(
         ProcessSpec(name="child", command=(sys.executable, "-c", "import time; time.sleep(600)"), log=Path(sys.argv[1]), ready=ready),
-        tie=sys.argv[2],
+        parent_watch=sys.argv[2],
     )
     await child.start()
     print(child.pid, flush=True)
@@ -48,10 +47,10 @@ asyncio.run(main())
 
 
 async def test_a_process_is_started_when_it_is_ready(tmp_path: Path) -> None:
-    sign = tmp_path / "ready"
-    process = ManagedProcess(_spec(tmp_path, f"open({str(sign)!r}, 'w').close(); {SLEEPER}", ready=_exists(sign)))
+    marker = tmp_path / "ready"
+    process = ManagedProcess(_spec(tmp_path, f"open({str(marker)!r}, 'w').close(); {SLEEPER}", ready=_exists(marker)))
     await process.start()
-    assert sign.exists()
+    assert marker.exists()
     assert process.pid is not None
     assert resident_bytes(process.pid) == pytest.approx(psutil.Process(process.pid).memory_info().rss, rel=0.5)
     assert await process.stop()
@@ -59,12 +58,10 @@ async def test_a_process_is_started_when_it_is_ready(tmp_path: Path) -> None:
     assert process.exit_code == -signal.SIGTERM
 
 
-async def test_a_process_that_ends_while_it_starts_is_told_with_its_last_words(tmp_path: Path) -> None:
-    last_words = "import sys; print('noise', flush=True); sys.exit('the moon is in the wrong house')"
-    process = ManagedProcess(_spec(tmp_path, last_words, ready=_never))
-    with pytest.raises(
-        StartError, match=r"^part ended with exit code 1 while it started: the moon is in the wrong house \(whole log: .*\)$"
-    ):
+async def test_a_failed_start_quotes_the_last_line_of_output(tmp_path: Path) -> None:
+    code = "import sys; print('noise', flush=True); sys.exit('no configuration')"
+    process = ManagedProcess(_spec(tmp_path, code, ready=_never))
+    with pytest.raises(StartError, match=r"^part ended with exit code 1 while it started: no configuration \(whole log: .*\)$"):
         await process.start()
 
 
@@ -76,40 +73,40 @@ async def test_a_process_that_never_gets_ready_is_stopped(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("line", "error"),
     [
         ("OSError: [Errno 28] No space left on device", DiskFullError),
         ("java.nio.file.AccessDeniedException: /data/logs", AccessDeniedError),
         ("PermissionError: [Errno 13] Permission denied", AccessDeniedError),
     ],
 )
-async def test_the_file_systems_refusals_become_one_sentence(words: str, error: type[VarveError], tmp_path: Path) -> None:
-    process = ManagedProcess(_spec(tmp_path, f"import sys; print('at line 1', flush=True); sys.exit({words!r})", ready=_never))
+async def test_a_file_system_error_becomes_one_sentence(line: str, error: type[VarveError], tmp_path: Path) -> None:
+    process = ManagedProcess(_spec(tmp_path, f"import sys; print('at line 1', flush=True); sys.exit({line!r})", ready=_never))
     with pytest.raises(error) as caught:
         await process.start()
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("part ")
 
 
-async def test_only_this_runs_words_are_looked_at(tmp_path: Path) -> None:
+async def test_only_the_output_of_this_run_is_diagnosed(tmp_path: Path) -> None:
     (tmp_path / "part.log").write_text("No space left on device\n")
     process = ManagedProcess(_spec(tmp_path, "import sys; sys.exit('other trouble')", ready=_never))
     with pytest.raises(StartError, match="other trouble"):
         await process.start()
 
 
-async def test_a_process_that_will_not_end_is_ended(tmp_path: Path) -> None:
+async def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "part.log"
-    process = ManagedProcess(_spec(tmp_path, DEAF, ready=_says(log, "deaf"), stop_deadline_s=0.2))
+    process = ManagedProcess(_spec(tmp_path, IGNORES_SIGTERM, ready=_prints(log, "up"), stop_deadline_s=0.2))
     await process.start()
     assert not await process.stop()
     assert process.exit_code == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("tie", ["kernel", "pipe"])
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's tie is Linux' own")
-def test_a_child_does_not_outlive_a_killed_parent(tie: Tie, tmp_path: Path) -> None:
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path / "log"), tie], stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("watch", ["kernel", "pipe"])
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a child with its parent")
+def test_a_child_does_not_outlive_a_killed_parent(watch: ParentWatch, tmp_path: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path / "log"), watch], stdout=subprocess.PIPE, text=True)
     with parent:
         assert parent.stdout is not None
         child = psutil.Process(int(parent.stdout.readline()))
@@ -118,8 +115,10 @@ def test_a_child_does_not_outlive_a_killed_parent(tie: Tie, tmp_path: Path) -> N
     wait_until(lambda: not living(family), seconds=DEADLINE_S, failure=lambda: f"{living(family)} outlived their parent")
 
 
-async def test_the_watcher_of_the_pipe_does_not_outlive_its_command(tmp_path: Path) -> None:
-    process = ManagedProcess(_spec(tmp_path, f"print('up', flush=True); {SLEEPER}", ready=_says(tmp_path / "part.log", "up")), tie="pipe")
+async def test_the_pipes_watcher_does_not_outlive_its_command(tmp_path: Path) -> None:
+    process = ManagedProcess(
+        _spec(tmp_path, f"print('up', flush=True); {SLEEPER}", ready=_prints(tmp_path / "part.log", "up")), parent_watch="pipe"
+    )
     await process.start()
     try:
         assert process.pid is not None
@@ -132,18 +131,18 @@ async def test_the_watcher_of_the_pipe_does_not_outlive_its_command(tmp_path: Pa
 
 
 async def test_levels_start_in_order_and_stop_in_reverse(tmp_path: Path) -> None:
-    told: list[str] = []
+    notices: list[str] = []
     journal = tmp_path / "journal"
-    body = f"""
+    code = f"""
 import signal, sys, time
-def note(word):
+def record(line):
     with open({str(journal)!r}, "a") as file:
-        file.write(word + "\\n")
+        file.write(line + "\\n")
 def stop(*_):
-    note("stop " + sys.argv[1])
+    record("stop " + sys.argv[1])
     sys.exit(0)
 signal.signal(signal.SIGTERM, stop)
-note("start " + sys.argv[1])
+record("start " + sys.argv[1])
 time.sleep(600)
 """
 
@@ -151,27 +150,29 @@ time.sleep(600)
         with journal.open("a") as file:
             file.write("step\n")
 
-    def part(name: str) -> Part:
-        return Part(name=name, prepare=lambda: _spec(tmp_path, body, name=name, arguments=(name,), ready=_says(journal, f"start {name}")))
+    def program(name: str) -> Program:
+        return Program(
+            name=name, prepare=lambda: _spec(tmp_path, code, name=name, arguments=(name,), ready=_prints(journal, f"start {name}"))
+        )
 
-    supervisor = Supervisor([[part("first")], [Step(name="between", run=step)], [part("second")]], notice=told.append)
+    supervisor = Supervisor([[program("first")], [OneShot(name="between", run=step)], [program("second")]], notice=notices.append)
     await supervisor.start()
-    assert [state.phase for state in supervisor.parts] == ["ready", "ready"]
+    assert [state.phase for state in supervisor.programs] == ["ready", "ready"]
     await supervisor.stop()
     assert journal.read_text().split("\n")[:-1] == ["start first", "step", "start second", "stop second", "stop first"]
-    assert told == ["first: ready", "between: done", "second: ready"]
-    assert [state.phase for state in supervisor.parts] == ["stopped", "stopped"]
+    assert notices == ["first: ready", "between: done", "second: ready"]
+    assert [state.phase for state in supervisor.programs] == ["stopped", "stopped"]
 
 
-async def test_a_killed_part_is_started_again(tmp_path: Path) -> None:
+async def test_a_killed_program_is_started_again(tmp_path: Path) -> None:
     supervisor = Supervisor(
-        [[Part(name="part", prepare=lambda: _spec(tmp_path, SLEEPER))]],
+        [[Program(name="part", prepare=lambda: _spec(tmp_path, SLEEPER))]],
         notice=lambda _: None,
-        new_backoff=lambda: RestartBackoff(first_s=0.01),
+        restart_policy=RestartPolicy(initial_interval_s=0.01),
     )
     await supervisor.start()
     try:
-        state = supervisor.parts[0]
+        state = supervisor.programs[0]
         killed = state.pid
         assert killed is not None
         os.kill(killed, signal.SIGKILL)
@@ -183,33 +184,38 @@ async def test_a_killed_part_is_started_again(tmp_path: Path) -> None:
         await supervisor.stop()
 
 
-async def test_what_was_started_is_stopped_when_a_later_part_fails(tmp_path: Path) -> None:
-    good = Part(name="good", prepare=lambda: _spec(tmp_path, SLEEPER, name="good"))
-    bad = Part(name="bad", prepare=lambda: _spec(tmp_path, "import sys; sys.exit('no')", name="bad", ready=_never))
+async def test_a_failed_start_stops_what_had_been_started(tmp_path: Path) -> None:
+    good = Program(name="good", prepare=lambda: _spec(tmp_path, SLEEPER, name="good"))
+    bad = Program(name="bad", prepare=lambda: _spec(tmp_path, "import sys; sys.exit('no')", name="bad", ready=_never))
     supervisor = Supervisor([[good], [bad]], notice=lambda _: None)
     with pytest.raises(StartError, match=r"^bad ended with exit code 1 while it started: no"):
         await supervisor.start()
-    assert [state.pid for state in supervisor.parts] == [None, None]
+    assert [state.pid for state in supervisor.programs] == [None, None]
 
 
 @given(runs=st.lists(st.floats(min_value=0, max_value=120), min_size=1, max_size=40))
-def test_the_wait_between_crashes_doubles_up_to_a_bound_and_is_forgiven(runs: list[float]) -> None:
-    backoff = RestartBackoff(first_s=0.5, longest_s=30, forgiven_after_s=60)
-    expected = 0.5
-    for ran in runs:
-        expected = 0.5 if ran >= 60 else expected
-        assert backoff.after_crash(ran_s=ran) == expected
+def test_the_restart_interval_doubles_until_a_long_run(runs: list[float]) -> None:
+    policy = RestartPolicy(initial_interval_s=0.5, backoff_coefficient=2, maximum_interval_s=30, reset_after_s=60)
+    expected, crashes = 0.5, 0
+    for ran_s in runs:
+        expected = 0.5 if ran_s >= 60 else expected
+        crashes = policy.crashes_in_a_row(crashes, ran_s=ran_s)
+        assert policy.interval_s(crashes) == expected
         expected = min(30, expected * 2)
 
 
-def test_a_folder_has_one_supervisor(tmp_path: Path) -> None:
+def test_the_restart_interval_never_passes_its_maximum() -> None:
+    assert RestartPolicy(maximum_interval_s=30).interval_s(100_000) == 30
+
+
+def test_a_data_folder_has_one_supervisor(tmp_path: Path) -> None:
     with (
-        sole_use(tmp_path),
+        exclusive_lock(tmp_path),
         pytest.raises(FolderInUseError, match=rf"another `varve dev` \(process {os.getpid()}\) works on {tmp_path}: .*--data$"),
-        sole_use(tmp_path),
+        exclusive_lock(tmp_path),
     ):
         pass
-    with sole_use(tmp_path):
+    with exclusive_lock(tmp_path):
         pass
 
 
@@ -228,9 +234,9 @@ def _exists(path: Path) -> Callable[[], Awaitable[bool]]:
     return ready
 
 
-def _says(path: Path, words: str) -> Callable[[], Awaitable[bool]]:
+def _prints(path: Path, text: str) -> Callable[[], Awaitable[bool]]:
     async def ready() -> bool:
-        return await asyncio.to_thread(lambda: path.exists() and words in path.read_text())
+        return await asyncio.to_thread(lambda: path.exists() and text in path.read_text())
 
     return ready
 

@@ -1,4 +1,4 @@
-"""What a stack would start, and what its processes are told, without starting any."""
+"""What a stack would start, and with which environment, without starting it."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from runtime.settings import KafkaSettings, RedisSettings, Settings
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.stack import EmbeddedStack
 from varve.errors import StartError
-from varve.supervisor.supervisor import Part
+from varve.supervisor.supervisor import Program
 
 SERVERS = ["kafka", "redis", "edge"]
 WORKERS = ["sessions", "extraction", "events", "entities", "index", "service"]
@@ -21,13 +21,13 @@ ELSEWHERE = {
 }
 
 
-def _parts(stack: EmbeddedStack) -> list[list[str]]:
-    return [[member.name for member in level if isinstance(member, Part)] for level in stack.levels()]
+def _programs(stack: EmbeddedStack) -> list[list[str]]:
+    return [[member.name for member in level if isinstance(member, Program)] for level in stack.levels()]
 
 
 def test_servers_come_first_then_topics_then_everything_else(tmp_path: Path) -> None:
     stack = EmbeddedStack(settings=Settings(data=tmp_path))
-    assert _parts(stack) == [SERVERS, [], WORKERS]
+    assert _programs(stack) == [SERVERS, [], WORKERS]
     assert [member.name for member in stack.levels()[1]] == ["topics"]
 
 
@@ -40,22 +40,22 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Settings:
 
 def test_a_server_that_the_settings_name_is_not_started(elsewhere: Settings) -> None:
     stack = EmbeddedStack(settings=elsewhere)
-    assert _parts(stack) == [[], [], WORKERS]
-    told = stack.environment()
-    assert {name: told[name] for name in ELSEWHERE} == ELSEWHERE
+    assert _programs(stack) == [[], [], WORKERS]
+    environment = stack.environment()
+    assert {name: environment[name] for name in ELSEWHERE} == ELSEWHERE
 
 
-def test_a_server_given_at_its_default_address_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_given_at_its_default_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VARVE_KAFKA__BOOTSTRAP", KafkaSettings().bootstrap)
     monkeypatch.setenv("VARVE_REDIS__URL", RedisSettings().url)
-    assert _parts(EmbeddedStack(settings=Settings(data=tmp_path))) == [["edge"], [], WORKERS]
+    assert _programs(EmbeddedStack(settings=Settings(data=tmp_path))) == [["edge"], [], WORKERS]
 
 
 def test_a_throwaway_stack_touches_nothing_but_its_own(elsewhere: Settings) -> None:
     stack = EmbeddedStack(settings=elsewhere, throwaway=True)
-    assert _parts(stack) == [SERVERS, [], WORKERS]
-    told = stack.environment()
-    assert [name for name in ELSEWHERE if told[name] == ELSEWHERE[name]] == []
+    assert _programs(stack) == [SERVERS, [], WORKERS]
+    environment = stack.environment()
+    assert [name for name in ELSEWHERE if environment[name] == ELSEWHERE[name]] == []
     assert stack.settings.kafka.bootstrap.startswith("127.0.0.1:")
     assert stack.settings.tenants_path.parent == elsewhere.data
 
@@ -74,7 +74,7 @@ def test_the_environment_gives_processes_the_stacks_settings(tmp_path: Path, mon
     assert (read.data, read.tenants_path, read.cache_path) == (stack.settings.data, stack.settings.tenants_path, stack.settings.cache_path)
 
 
-def test_a_socket_path_too_long_for_the_system_is_refused(tmp_path: Path) -> None:
+def test_a_too_long_socket_path_is_refused(tmp_path: Path) -> None:
     edge = EmbeddedEdge(data=tmp_path, socket_path=tmp_path / ("x" * 120), log=tmp_path / "log")
     with pytest.raises(StartError, match="too long for a Unix socket"):
         edge.prepare()

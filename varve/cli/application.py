@@ -16,7 +16,7 @@ app = typer.Typer(
 )
 
 for group in (dev, demo, processes, flow, status, config, rebuild, replay, model):
-    group.register(app)
+    app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")

@@ -2,17 +2,15 @@
 
 import typer
 
-from varve.cli.context import DataOption, settings_in_reach
+from varve.cli.options import DataOption, attached_settings
+
+app = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command()(config)
-
-
+@app.command()
 def config(data: DataOption = None) -> None:
     """Print the settings in force as environment variables, secrets masked."""
     from runtime.settings_table import setting_rows
 
-    for row in setting_rows(settings_in_reach(data)):
+    for row in setting_rows(attached_settings(data)):
         typer.echo(f"{row.name}={row.value}")

@@ -8,16 +8,15 @@ from typing import Annotated, Final
 
 import typer
 
-from varve.cli.context import own_settings
+from varve.cli.options import load_settings
 
 QUESTIONS: Final = 20
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command()(demo)
+app = typer.Typer()
 
 
+@app.command()
 def demo(
     data: Annotated[Path | None, typer.Option(help="Messages to feed: a file in LoCoMo's form (its first conversation), or JSONL.")] = None,
     as_json: Annotated[
@@ -32,33 +31,32 @@ def demo(
     from rich.console import Console
     from rich.markup import escape
 
-    from varve.conversations import read_conversation
+    from varve.conversations import read_conversation, scenario_sample
     from varve.demo.run import run_demo
-    from varve.demo.samples import sample
     from varve.embedded.stack import EmbeddedStack
-    from varve.supervisor.interrupt import run_until_signal
+    from varve.supervisor.signals import run_until_signal
     from varve.supervisor.supervisor import Supervisor
 
     console = Console(stderr=as_json, highlight=False)
-    conversation = read_conversation(data) if data is not None else sample(scenario)
+    conversation = read_conversation(data) if data is not None else scenario_sample(scenario)
     folder = keep or Path(tempfile.mkdtemp(prefix="varve-demo-"))
 
     def notice(line: str) -> None:
         console.print(f"[dim]{escape(line)}[/]")
 
     try:
-        stack = EmbeddedStack(settings=own_settings(folder), throwaway=True)
+        stack = EmbeddedStack(settings=load_settings(folder), throwaway=True)
         supervisor = Supervisor(stack.levels(), notice=notice)
         outcome = run_until_signal(
             run_demo(stack, supervisor, conversation=conversation, questions=questions, schema=scenario, notice=notice),
-            first=lambda: notice("stopping; once more to kill what still runs"),
-            again=supervisor.kill,
+            on_first=lambda: notice("stopping; once more to kill what still runs"),
+            on_repeat=supervisor.kill,
         )
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
     if outcome is None:
         sys.exit(130)
-    outcome.show(console)
+    outcome.print_to(console)
     if as_json:
         typer.echo(orjson.dumps(outcome.as_json()))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from varve.cli.context import DataOption, own_settings
+from varve.cli.options import DataOption, load_settings, print_notice
 
 if TYPE_CHECKING:
     from varve.embedded.stack import EmbeddedStack
@@ -17,11 +17,10 @@ REFRESH_S: Final = 1.0
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="0: a free one.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command()(dev)
+app = typer.Typer()
 
 
+@app.command()
 def dev(
     data: DataOption = None,
     kafka_port: PortOption = 0,
@@ -35,37 +34,41 @@ def dev(
     A server that the settings name (VARVE_KAFKA__BOOTSTRAP, VARVE_REDIS__URL, VARVE_STORE__KIND=server) is used instead of a new one.
     """
     from varve.embedded.stack import EmbeddedStack
-    from varve.supervisor.interrupt import run_until_signal
+    from varve.supervisor.signals import run_until_signal
     from varve.supervisor.supervisor import Supervisor
 
     stack = EmbeddedStack(
-        settings=own_settings(data), kafka_port=kafka_port, redis_port=redis_port, service_port=service_port, kafka_heap_mb=kafka_heap_mb
+        settings=load_settings(data), kafka_port=kafka_port, redis_port=redis_port, service_port=service_port, kafka_heap_mb=kafka_heap_mb
     )
-    supervisor = Supervisor(stack.levels(), notice=_say)
+    supervisor = Supervisor(stack.levels(), notice=print_notice)
     run_until_signal(
-        _run(stack, supervisor, schema), first=lambda: _say("stopping; once more to kill what still runs"), again=supervisor.kill
+        _run(stack, supervisor, schema),
+        on_first=lambda: print_notice("stopping; once more to kill what still runs"),
+        on_repeat=supervisor.kill,
     )
-    _say("stopped")
+    print_notice("stopped")
 
 
 async def _run(stack: "EmbeddedStack", supervisor: "Supervisor", schema: str) -> None:
-    from varve.embedded.running import running_stack
+    from varve.embedded.lifecycle import running_stack
 
     async with running_stack(stack, supervisor, tenant=TENANT, schema=schema) as running:
-        _say(f"all parts are ready on {running.settings.data}")
-        _say(f"service {running.note.service_url}, Kafka {running.note.bootstrap}, Redis {running.note.redis_url}")
-        _say(f"API key of the tenant {TENANT}: {running.settings.data / f'{TENANT}.key'}; `varve send`, `recall` and `status` find it")
-        await _show(stack, supervisor)
+        print_notice(f"all parts are ready on {running.settings.data}")
+        print_notice(f"service {running.file.service_url}, Kafka {running.file.bootstrap}, Redis {running.file.redis_url}")
+        print_notice(
+            f"API key of the tenant {TENANT}: {running.settings.data / f'{TENANT}.key'}; `varve send`, `recall` and `status` find it"
+        )
+        await _show_live_status(stack, supervisor)
 
 
-async def _show(stack: "EmbeddedStack", supervisor: "Supervisor") -> None:
-    """The live status on a terminal; elsewhere nothing but the notices."""
+async def _show_live_status(stack: "EmbeddedStack", supervisor: "Supervisor") -> None:
+    """Refreshes the status table on a terminal; elsewhere only waits."""
     from rich.console import Console
     from rich.live import Live
 
     from memory.errors import VarveError
-    from varve.cli.status_table import stage_table
-    from varve.supervisor.stage_status import StageStatus, StageStatusReader
+    from varve.cli.status import status_table
+    from varve.stage_status import StageStatus, StageStatusReader
 
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -77,10 +80,6 @@ async def _show(stack: "EmbeddedStack", supervisor: "Supervisor") -> None:
                 try:
                     stages = await reader.read()
                 except VarveError:
-                    stages = []  # Kafka is away: the table says that it is being started again
-                live.update(stage_table(stages, supervisor.parts), refresh=True)
+                    stages = []  # Kafka is being restarted: the table shows its state
+                live.update(status_table(stages, supervisor.programs), refresh=True)
                 await asyncio.sleep(REFRESH_S)
-
-
-def _say(line: str) -> None:
-    typer.echo(f"varve: {line}", err=True)

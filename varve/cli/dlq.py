@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from varve.cli.context import DataOption, settings_in_reach
-from varve.cli.moments import moment
+from varve.cli.options import DataOption, attached_settings, parse_time
 
 if TYPE_CHECKING:
     from memory.positions import LogPosition
@@ -22,8 +21,8 @@ app = typer.Typer(help="Dead letters: what could not be processed.", no_args_is_
 TenantOption = Annotated[str | None, typer.Option(help="Only this tenant's.")]
 StageOption = Annotated[str | None, typer.Option(help="Only those that this stage refused.")]
 ReasonOption = Annotated[str | None, typer.Option(help="Only those refused for this reason.")]
-SinceOption = Annotated[datetime | None, typer.Option(parser=moment, help="Only those given up at this time or later (ISO 8601).")]
-UntilOption = Annotated[datetime | None, typer.Option(parser=moment, help="Only those given up before this time (ISO 8601).")]
+SinceOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only those given up at this time or later (ISO 8601).")]
+UntilOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="Only those given up before this time (ISO 8601).")]
 AtOption = Annotated[list[str] | None, typer.Option(help="Only the one at this place, partition/offset; may be repeated.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Needed where nothing else narrows the choice.")]
 
@@ -40,7 +39,7 @@ def list_letters(
     data: DataOption = None,
 ) -> None:
     """List dead letters, oldest first."""
-    settings = settings_in_reach(data)
+    settings = attached_settings(data)
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     letters = asyncio.run(_letters(settings, _selection(settings, tenant, stage, reason, since, until, states=states)))
     if as_json:
@@ -59,7 +58,7 @@ def list_letters(
 @app.command("show")
 def show(position: Annotated[str, typer.Argument(help="partition/offset, as `varve dlq list` names it.")], data: DataOption = None) -> None:
     """Show one dead letter with its content and headers, as JSON."""
-    settings = settings_in_reach(data)
+    settings = attached_settings(data)
     letter = asyncio.run(_open(settings, _position(settings, position)))
     typer.echo(orjson.dumps(letter.as_json(), option=orjson.OPT_INDENT_2))
 
@@ -77,7 +76,7 @@ def redrive(
     data: DataOption = None,
 ) -> None:
     """Send dead letters to their stages again, each with the identity it had: driving one twice changes nothing."""
-    settings = settings_in_reach(data)
+    settings = attached_settings(data)
     states: list[LetterState] = ["open", "redriven"] if again else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
@@ -100,7 +99,7 @@ def purge(
     data: DataOption = None,
 ) -> None:
     """Put dead letters away for good: they are not shown and not driven any more."""
-    settings = settings_in_reach(data)
+    settings = attached_settings(data)
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)

@@ -6,15 +6,12 @@ from typing import Annotated
 
 import typer
 
-from varve.cli.context import DataOption, settings_in_reach
+from varve.cli.options import DataOption, attached_settings
+
+app = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command()(send)
-    app.command()(recall)
-
-
+@app.command()
 def send(
     file: Annotated[Path, typer.Argument(help="JSONL with a message a line, or a file in LoCoMo's form.")],
     flush: Annotated[bool, typer.Option(help="Close the open windows afterwards.")] = False,
@@ -24,6 +21,7 @@ def send(
     typer.echo(f"{asyncio.run(_send(file, flush, data))} messages sent")
 
 
+@app.command()
 def recall(
     query: Annotated[str, typer.Argument(help="The question.")],
     user: Annotated[str | None, typer.Option(help="Only this user's memories.")] = None,
@@ -51,7 +49,7 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
     from varve.conversations import read_conversation
 
     conversation = read_conversation(file)
-    async with ServiceClient.of(settings_in_reach(data)) as service:
+    async with ServiceClient.of(attached_settings(data)) as service:
         sent = await service.send(conversation.messages)
         if flush:
             await service.flush()
@@ -61,5 +59,5 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
 async def _recall(query: str, user: str | None, limit: int | None, data: Path | None) -> list[dict[str, object]]:
     from varve.client import ServiceClient
 
-    async with ServiceClient.of(settings_in_reach(data)) as service:
+    async with ServiceClient.of(attached_settings(data)) as service:
         return await service.recall(query, user=user, limit=limit)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from varve.cli.context import DataOption, settings_in_reach
+from varve.cli.options import DataOption, attached_settings
 
 app = typer.Typer(help="Memories extracted anew, beside the live ones.", no_args_is_help=True)
 
@@ -25,7 +25,7 @@ def add(
     """Announce a generation; `varve replay extraction --generation NAME` then lays it down."""
     from runtime.tenants_file import add_generation
 
-    add_generation(settings_in_reach(data).tenants_path, tenant, name, schema=schema)
+    add_generation(attached_settings(data).tenants_path, tenant, name, schema=schema)
     typer.echo(f"run `varve replay extraction --generation {name}`, and switch to it once it has caught up")
 
 
@@ -34,7 +34,7 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     """List a tenant's generations with their schema; the live one is marked."""
     from runtime.tenants import TenantDirectory
 
-    found = TenantDirectory(path=settings_in_reach(data).tenants_path).get(tenant)
+    found = TenantDirectory(path=attached_settings(data).tenants_path).get(tenant)
     for name in ("", *(each.name for each in found.generations)):
         typer.echo(f"{name or '-'}\t{found.schema_of(name)}\t{'live' if name == found.generation else ''}")
 
@@ -49,7 +49,7 @@ def switch(
     """Make a generation the live one, for recalls and for what is extracted from now on."""
     from streams.generations import switch as make_live
 
-    asyncio.run(make_live(settings_in_reach(data), tenant, generation_named(name), incomplete=incomplete, notice=typer.echo))
+    asyncio.run(make_live(attached_settings(data), tenant, generation_named(name), incomplete=incomplete, notice=typer.echo))
 
 
 @app.command("drop")
@@ -58,7 +58,7 @@ def drop(tenant: TenantArgument, name: NameArgument, data: DataOption = None) ->
     from runtime.tenants import TenantDirectory
     from streams.generations import drop as take_back
 
-    settings = settings_in_reach(data)
+    settings = attached_settings(data)
     live = TenantDirectory(path=settings.tenants_path).get(tenant).generation
     asyncio.run(take_back(settings, tenant, generation_named(name), live=live, notice=typer.echo))
 

@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from varve.cli.context import DataOption, settings_in_reach
-from varve.cli.moments import moment
+from varve.cli.options import DataOption, attached_settings, parse_time
 
 if TYPE_CHECKING:
     from models.llm.usage import UsageKey, UsageTotal
     from runtime.settings import Settings
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command()(usage)
-    app.command()(prompt)
+app = typer.Typer()
 
 
+@app.command()
 def usage(
     tenant: Annotated[str | None, typer.Option(help="Only this tenant's.")] = None,
     stage: Annotated[str | None, typer.Option(help="Only this stage's.")] = None,
     model: Annotated[str | None, typer.Option(help="Only this model's.")] = None,
-    since: Annotated[datetime | None, typer.Option(parser=moment, help="Only calls at this time or later (ISO 8601).")] = None,
+    since: Annotated[datetime | None, typer.Option(parser=parse_time, help="Only calls at this time or later (ISO 8601).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -34,7 +31,7 @@ def usage(
     from rich.console import Console
     from rich.table import Table
 
-    totals = asyncio.run(_totals(settings_in_reach(data), tenant, stage, model, since))
+    totals = asyncio.run(_totals(attached_settings(data), tenant, stage, model, since))
     if as_json:
         for key, total in totals.items():
             typer.echo(orjson.dumps({**key._asdict(), **total._asdict(), "cached_share": total.cached_share}))
@@ -50,6 +47,7 @@ def usage(
     Console().print(table)
 
 
+@app.command()
 def prompt(
     schema: Annotated[str, typer.Argument(help="A shipped scenario, or the path of a schema file.")],
     window: Annotated[Path | None, typer.Option(help="A window's JSON, to show the whole prompt; else the schema's part alone.")] = None,
@@ -65,7 +63,7 @@ def prompt(
         shown = None if window is None else Window.from_json(window.read_bytes())
     except OSError as error:
         raise ConversationError(f"{window} cannot be read: {error.strerror}") from error
-    view = prompt_view(schema_named(schema, Path(schema)), settings=settings_in_reach(data), window=shown)
+    view = prompt_view(schema_named(schema, Path(schema)), settings=attached_settings(data), window=shown)
     typer.echo(view.text)
     typer.echo(f"about {view.prefix_tokens} tokens in the schema's part, {view.body_tokens} in the window's", err=True)
 

@@ -1,4 +1,4 @@
-"""``varve rebuild`` and ``varve snapshot``: the state given back by the log, and the state to compare it with."""
+"""``varve rebuild`` and ``varve snapshot``: state rebuilt from the log, and a canonical form to compare states in."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.context import DataOption, own_settings, settings_in_reach
+from varve.cli.options import DataOption, attached_settings, load_settings, print_notice
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -18,12 +18,10 @@ EmbeddedOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands."""
-    app.command()(rebuild)
-    app.command()(snapshot)
+app = typer.Typer()
 
 
+@app.command()
 def rebuild(data: DataOption = None, embedded: EmbeddedOption = False) -> None:
     """Drop the vector store, Redis' keys and the tables; the stages, started again, lay all of it down from the log without an LLM.
 
@@ -32,6 +30,7 @@ def rebuild(data: DataOption = None, embedded: EmbeddedOption = False) -> None:
     asyncio.run(_rebuild(data, embedded))
 
 
+@app.command()
 def snapshot(
     tenant: Annotated[str, typer.Argument(help="The tenant's id.")],
     digest: Annotated[bool, typer.Option("--digest", help="Print the SHA-256 of the snapshot alone.")] = False,
@@ -47,7 +46,7 @@ async def _rebuild(data: Path | None, embedded: bool) -> None:
     from runtime.redis import connect_redis
     from streams.rebuild import rebuild
 
-    async with _reached(data, embedded) as settings:
+    async with _settings_of(data, embedded) as settings:
         store = build_store(settings)
         try:
             async with connect_redis(settings.redis) as redis:
@@ -61,7 +60,7 @@ async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool
     from retrieval.stores.build import build_store
     from streams import snapshot as of_store
 
-    async with _reached(data, embedded) as settings:
+    async with _settings_of(data, embedded) as settings:
         store = build_store(settings)
         try:
             if digest:
@@ -74,11 +73,11 @@ async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool
 
 
 @asynccontextmanager
-async def _reached(data: Path | None, embedded: bool) -> AsyncIterator["Settings"]:
+async def _settings_of(data: Path | None, embedded: bool) -> AsyncIterator["Settings"]:
     if not embedded:
-        yield settings_in_reach(data)
+        yield attached_settings(data)
         return
-    from varve.embedded.servers import running_servers
+    from varve.embedded.lifecycle import running_servers
 
-    async with running_servers(own_settings(data), notice=lambda line: typer.echo(f"varve: {line}", err=True)) as settings:
+    async with running_servers(load_settings(data), notice=print_notice) as settings:
         yield settings

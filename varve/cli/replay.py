@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.context import DataOption, settings_in_reach
 from varve.cli.generations import generation_named
-from varve.cli.moments import moment
+from varve.cli.options import DataOption, attached_settings, parse_time
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command()(replay)
+app = typer.Typer()
 
 
+@app.command()
 def replay(
     stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities or index.")],
     from_time: Annotated[
-        datetime | None, typer.Option(parser=moment, help="Records produced at this time or later (ISO 8601); the beginning if not given.")
+        datetime | None,
+        typer.Option(parser=parse_time, help="Records produced at this time or later (ISO 8601); the beginning if not given."),
     ] = None,
     from_offset: Annotated[int | None, typer.Option(min=0, help="Records from this offset on.")] = None,
     partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
@@ -36,7 +35,7 @@ def replay(
     if generation is not None:
         if stage != "extraction" or from_offset is not None or partition is not None:
             raise typer.BadParameter("a generation is laid down by `extraction`, from the beginning, from a time, or from where it was")
-        _lay_down(settings_in_reach(data), generation_named(generation), from_time)
+        _lay_down(attached_settings(data), generation_named(generation), from_time)
         return
     from streams.replay import ReplayStart
     from streams.replay import replay as set_back
@@ -45,7 +44,7 @@ def replay(
         start = ReplayStart(time=from_time, offset=from_offset, partition=partition)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    moved = asyncio.run(set_back(settings_in_reach(data), stage, start, notice=typer.echo))
+    moved = asyncio.run(set_back(attached_settings(data), stage, start, notice=typer.echo))
     typer.echo(f"start the workers of {stage}: they go on from there" if moved else f"{stage} has not come that far: nothing to set back")
 
 

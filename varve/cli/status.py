@@ -1,19 +1,25 @@
-"""``varve status``: how far each stage has come."""
+"""``varve status``, and the status of stages and programs as a table."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.context import DataOption, settings_in_reach
+from varve.cli.options import DataOption, attached_settings
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from varve.stage_status import StageStatus
+    from varve.supervisor.supervisor import ProgramState
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command."""
-    app.command()(status)
+app = typer.Typer()
 
 
+@app.command()
 def status(
     over: Annotated[float, typer.Option(min=0.1, help="Seconds between the two readings that the rates come from.")] = 1.0,
     data: DataOption = None,
@@ -22,16 +28,59 @@ def status(
     asyncio.run(_status(over, data))
 
 
+def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramState]" = ()) -> "Table":
+    """A row for each program, with its stage's figures; without programs, a row for each stage.
+
+    Args:
+        stages: The stages' status, as far as it could be read.
+        programs: The processes, where this command runs them.
+    """
+    from rich.table import Table
+
+    by_name = {stage.name: stage for stage in stages}
+    table = Table(box=None, pad_edge=False)
+    table.add_column("part")
+    if programs:
+        table.add_column("state")
+    for column in ("lag", "records/s", "dead letters", "retries"):
+        table.add_column(column, justify="right")
+    if programs:
+        table.add_column("memory", justify="right")
+        table.add_column("restarts", justify="right")
+    else:
+        table.add_column("ready", justify="right")
+    for program in programs:
+        figures = _figures(by_name.get(program.name))
+        table.add_row(program.name, program.phase, *figures, _megabytes(program.memory_bytes), str(program.restarts))
+    if not programs:
+        for stage in stages:
+            table.add_row(stage.name, *_figures(stage), {True: "yes", False: "no", None: "?"}[stage.ready])
+    return table
+
+
 async def _status(over: float, data: Path | None) -> None:
     from rich.console import Console
 
-    from varve.cli.status_table import stage_table
     from varve.embedded.stack_file import StackFile
-    from varve.supervisor.stage_status import StageStatusReader
+    from varve.stage_status import StageStatusReader
 
-    settings = settings_in_reach(data)
-    note = StackFile.find(settings.data)
-    async with StageStatusReader(settings=settings, probes=note.probes if note else {}) as reader:
+    settings = attached_settings(data)
+    stack = StackFile.find(settings.data)
+    async with StageStatusReader(settings=settings, probes=stack.probes if stack else {}) as reader:
         await reader.read()
         await asyncio.sleep(over)
-        Console().print(stage_table(await reader.read(), parts=[]))
+        Console().print(status_table(await reader.read()))
+
+
+def _figures(stage: "StageStatus | None") -> tuple[str, str, str, str]:
+    if stage is None:
+        return "", "", "", ""
+    return str(stage.lag), _number(stage.rate), _number(stage.dead_letters), _number(stage.retries)
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:,.1f}" if isinstance(value, float) else str(value)
+
+
+def _megabytes(value: int | None) -> str:
+    return "" if value is None else f"{value / 1e6:,.0f} MB"

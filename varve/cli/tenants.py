@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from varve.cli.context import DataOption, own_settings
+from varve.cli.options import DataOption, load_settings
 
 app = typer.Typer(help="Who may use this Varve.", no_args_is_help=True)
 
@@ -18,7 +18,7 @@ def add(
     """Add a tenant, or one more API key to it; prints the key, which is kept nowhere."""
     from runtime.tenants import add_tenant
 
-    settings = own_settings(data)
+    settings = load_settings(data)
     typer.echo(add_tenant(settings.tenants_path, tenant, schema=schema))
     typer.echo(f"added to {settings.tenants_path}; the key above is shown this once", err=True)
 
@@ -28,7 +28,7 @@ def admin_key(data: DataOption = None) -> None:
     """Add an operator's key, which opens `/v1/admin`; prints the key, which is kept nowhere."""
     from runtime.tenants_file import add_admin_key
 
-    settings = own_settings(data)
+    settings = load_settings(data)
     typer.echo(add_admin_key(settings.tenants_path))
     typer.echo(f"added to {settings.tenants_path}; the key above is shown this once", err=True)
 
@@ -38,5 +38,5 @@ def list_all(data: DataOption = None) -> None:
     """List the tenants with their schema and number of keys."""
     from runtime.tenants import TenantDirectory
 
-    for tenant in TenantDirectory(path=own_settings(data).tenants_path).all():
+    for tenant in TenantDirectory(path=load_settings(data).tenants_path).all():
         typer.echo(f"{tenant.id}\t{tenant.schema_name}\t{len(tenant.key_hashes)} keys")

@@ -1,4 +1,4 @@
-"""The demo's outcome: for eyes, and as one JSON object."""
+"""The demo's outcome: as text, and as one JSON object."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from typing import Any, Final
 from rich.console import Console
 from rich.markup import escape
 
-from varve.demo.harvest import Harvest
+from varve.demo.contents import TopicContents
 
-SHOWN: Final = 12
-"""Lines of each list; the JSON form has no lists but the recalls."""
+MAX_LINES: Final = 12
+"""Of each printed list."""
 RESULT_FIELDS: Final = ("id", "type", "content", "score", "evidence")
-CONTENT_WIDTH: Final = 160
+CONTENT_CHARS: Final = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """One question with the results of its recall, best first."""
+class Recall:
+    """A question with its results, best first."""
 
     query: str
     results: tuple[dict[str, Any], ...]
@@ -25,59 +25,59 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoOutcome:
-    """What the demo has to show."""
+    """What the demo found."""
 
-    harvest: Harvest
-    answers: tuple[Answer, ...]
+    contents: TopicContents
+    recalls: tuple[Recall, ...]
     seconds: float
-    """From the start of the stack to the last answer."""
+    """From the start of the stack to the last recall."""
 
     def as_json(self) -> dict[str, Any]:
         """The numbers and the recalls, as ``varve demo --json`` prints them."""
         return {
-            "messages": self.harvest.messages,
-            "windows": len(self.harvest.windows),
-            "events": len(self.harvest.of_kind("event")),
-            "entities": len(self.harvest.of_kind("entity")),
-            "dead_letters": len(self.harvest.dead_letters),
+            "messages": self.contents.messages,
+            "windows": len(self.contents.windows),
+            "events": len(self.contents.of_kind("event")),
+            "entities": len(self.contents.of_kind("entity")),
+            "dead_letters": len(self.contents.dead_letters),
             "recalls": [
-                {"query": answer.query, "results": [{name: result[name] for name in RESULT_FIELDS} for result in answer.results]}
-                for answer in self.answers
+                {"query": recall.query, "results": [{name: result[name] for name in RESULT_FIELDS} for result in recall.results]}
+                for recall in self.recalls
             ],
             "seconds": round(self.seconds, 2),
         }
 
-    def show(self, console: Console) -> None:
+    def print_to(self, console: Console) -> None:
         """Prints all of it."""
-        harvest = self.harvest
+        contents = self.contents
         _section(
             console,
             "windows",
             [
                 f"{escape(window.session)} #{window.sequence}: {len(window.messages)} messages, closed by {window.closed_by}"
-                for window in harvest.windows
+                for window in contents.windows
             ],
         )
         for kind, title in (("event", "events"), ("entity", "entities"), ("summary", "summaries")):
-            memories = harvest.of_kind(kind)
+            memories = contents.of_kind(kind)
             if memories or kind != "summary":
                 _section(
                     console,
                     title,
                     [f"[dim]{memory.event_time:%Y-%m-%d}[/] {escape(memory.type)}: {_short(memory.content)}" for memory in memories],
                 )
-        _say(console, "\n[bold]recalls[/]")
-        for answer in self.answers:
-            _say(console, f"[bold cyan]? {escape(answer.query)}[/]")
-            for line in recall_lines(answer.results[:3]):
-                _say(console, f"  {line}")
-        letters = [f"{letter.stage}: {letter.reason}: {escape(letter.detail)}" for letter in harvest.dead_letters]
+        _print_line(console, "\n[bold]recalls[/]")
+        for recall in self.recalls:
+            _print_line(console, f"[bold cyan]? {escape(recall.query)}[/]")
+            for line in recall_lines(recall.results[:3]):
+                _print_line(console, f"  {line}")
+        letters = [f"{letter.stage}: {letter.reason}: {escape(letter.detail)}" for letter in contents.dead_letters]
         _section(console, "dead letters", letters)
-        counted = self.as_json()
+        counts = self.as_json()
         figures = ", ".join(
-            f"{counted[name]} {name.replace('_', ' ')}" for name in ("messages", "windows", "events", "entities", "dead_letters")
+            f"{counts[name]} {name.replace('_', ' ')}" for name in ("messages", "windows", "events", "entities", "dead_letters")
         )
-        _say(console, f"\n{figures}; {len(self.answers)} recalls; {self.seconds:.1f} s in all")
+        _print_line(console, f"\n{figures}; {len(self.recalls)} recalls; {self.seconds:.1f} s in all")
 
 
 def recall_lines(results: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -88,18 +88,18 @@ def recall_lines(results: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _section(console: Console, title: str, lines: Sequence[str]) -> None:
-    _say(console, f"\n[bold]{title}[/] ({len(lines)})")
-    for line in lines[:SHOWN]:
-        _say(console, f"  {line}")
-    if len(lines) > SHOWN:
-        _say(console, f"  ... and {len(lines) - SHOWN} more")
+    _print_line(console, f"\n[bold]{title}[/] ({len(lines)})")
+    for line in lines[:MAX_LINES]:
+        _print_line(console, f"  {line}")
+    if len(lines) > MAX_LINES:
+        _print_line(console, f"  ... and {len(lines) - MAX_LINES} more")
 
 
-def _say(console: Console, line: str) -> None:
-    """One line as one line, however narrow the terminal: it wraps by itself, and a file has no width."""
+def _print_line(console: Console, line: str) -> None:
+    """Prints without wrapping: a terminal wraps by itself, and a file has no width."""
     console.print(line, soft_wrap=True)
 
 
 def _short(content: str) -> str:
     line = " ".join(content.split())
-    return escape(line if len(line) <= CONTENT_WIDTH else line[: CONTENT_WIDTH - 1] + "…")
+    return escape(line if len(line) <= CONTENT_CHARS else line[: CONTENT_CHARS - 1] + "…")

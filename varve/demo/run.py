@@ -6,11 +6,11 @@ from typing import Final
 
 from varve.client import ServiceClient
 from varve.conversations import Conversation
-from varve.demo.catch_up import CatchUp
-from varve.demo.harvest import harvest
-from varve.demo.report import Answer, DemoOutcome
-from varve.embedded.running import running_stack
+from varve.demo.contents import read_contents
+from varve.demo.report import DemoOutcome, Recall
+from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
+from varve.lag import wait_for_zero_lag
 from varve.supervisor.supervisor import Supervisor
 
 TENANT: Final = "demo"
@@ -32,8 +32,8 @@ async def run_demo(
         supervisor: Of the stack's levels.
         conversation: What to feed.
         questions: How many of its questions to ask, from the first.
-        schema: What of it shall be remembered.
-        notice: Told in one line what happens.
+        schema: The schema to extract under.
+        notice: Called with a line of text for each step.
 
     Raises:
         VarveError: If any of it fails; in one sentence.
@@ -44,9 +44,9 @@ async def run_demo(
             notice(f"sending {len(conversation.messages)} messages")
             await service.send(conversation.messages)
             await service.flush()
-            await CatchUp(settings=running.settings, progress=lambda stage, lag: notice(f"{stage}: {lag} records to go")).wait()
+            await wait_for_zero_lag(running.settings, progress=lambda stage, lag: notice(f"{stage}: {lag} records to go"))
             notice("all stages have caught up")
-            answers = [Answer(query=query, results=tuple(await service.recall(query))) for query in conversation.questions[:questions]]
-        reaped = await harvest(running.settings)
+            recalls = [Recall(query=query, results=tuple(await service.recall(query))) for query in conversation.questions[:questions]]
+        contents = await read_contents(running.settings)
         seconds = time.monotonic() - started
-    return DemoOutcome(harvest=reaped, answers=tuple(answers), seconds=seconds)
+    return DemoOutcome(contents=contents, recalls=tuple(recalls), seconds=seconds)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from varve.errors import StartError
-from varve.supervisor.process import ProcessSpec, writing
+from varve.supervisor.file_errors import explained_os_errors
+from varve.supervisor.process import ProcessSpec
 
 LONGEST_SOCKET_PATH: Final = 103
 """In bytes: what the shortest of the systems' ``sockaddr_un`` takes."""
@@ -38,7 +39,7 @@ class EmbeddedEdge:
                 f"{self.socket_path} is too long for a Unix socket (at most {LONGEST_SOCKET_PATH} bytes): "
                 "choose a shorter --data, or set VARVE_STORE__SOCKET"
             )
-        with writing(self._data):
+        with explained_os_errors(self._data):
             self._data.mkdir(parents=True, exist_ok=True)
         return ProcessSpec(
             name="edge",

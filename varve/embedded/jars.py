@@ -18,7 +18,7 @@ from varve.errors import FetchError, MissingPartError
 
 KAFKA_VERSION: Final = "4.3.0"
 COORDINATES: Final = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}+org.slf4j:slf4j-simple:1.7.36"
-TRIES: Final = 3
+ATTEMPTS: Final = 3
 
 
 def java() -> Path:
@@ -54,13 +54,13 @@ def class_path(cache: Path) -> str:
 
 
 def fetch(cache: Path) -> Path:
-    """Brings the jars into the cache folder, where they are not there already.
+    """Downloads the jars into the cache folder, unless they are there.
 
     Returns:
         The folder that holds them.
 
     Raises:
-        FetchError: If they cannot be fetched, or one is not the one whose hash ships with Varve.
+        FetchError: If they cannot be downloaded, or a hash is not the one that ships with Varve.
         MissingPartError: If the ``embedded`` extra is not installed.
     """
     folder = jar_folder(cache)
@@ -88,20 +88,22 @@ def expected_hashes() -> Mapping[str, str]:
 
 def _resolve(scratch: Path) -> list[Path]:
     command = [sys.executable, "-m", "varve.embedded.jar_resolver", COORDINATES, str(scratch)]
-    said = ""
-    for _ in range(TRIES):
+    problem = ""
+    for _ in range(ATTEMPTS):
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=_resolver_environment())
         if done.returncode == 0:
             return [Path(line) for line in done.stdout.splitlines()]
-        said = (done.stderr.strip().splitlines() or ["no word why"])[-1]
-    raise FetchError(f"Kafka {KAFKA_VERSION} cannot be fetched from Maven Central ({said}): check the network, then run `make setup` again")
+        problem = (done.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
+    raise FetchError(
+        f"Kafka {KAFKA_VERSION} cannot be fetched from Maven Central ({problem}): check the network, then run `make setup` again"
+    )
 
 
 def _resolver_environment() -> dict[str, str]:
-    """Without JAVA_HOME jgo would fetch a JDK of its own; without a bundle it would trust only certifi's, not the machine's."""
+    """Without JAVA_HOME jgo would fetch a JDK of its own; without REQUESTS_CA_BUNDLE it would trust certifi's certificates only."""
     environment = {**os.environ, "JAVA_HOME": str(java().parent.parent)}
-    trusted = ssl.get_default_verify_paths()
-    bundle = trusted.cafile or trusted.capath
+    paths = ssl.get_default_verify_paths()
+    bundle = paths.cafile or paths.capath
     if bundle is not None:
         environment.setdefault("REQUESTS_CA_BUNDLE", bundle)
     return environment

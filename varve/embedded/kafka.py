@@ -12,7 +12,8 @@ from memory.errors import VarveError
 from varve.embedded import jars
 from varve.embedded.ports import HOST, free_port, listens, require_free
 from varve.errors import PortInUseError, StartError
-from varve.supervisor.process import ProcessSpec, diagnose_files, writing
+from varve.supervisor.file_errors import explained_os_errors, file_error_in
+from varve.supervisor.process import ProcessSpec
 
 CLUSTER_ID: Final = "VarveEmbeddedKafka000A"
 REQUEST_TIMEOUT_MS: Final = 5000
@@ -30,9 +31,9 @@ class EmbeddedKafka:
         cache: The cache folder that holds the jars.
         port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
         heap_mb: The JVM's heap in MiB.
-        short_lived: For a broker of some minutes: the JVM's optimising compiler, of which only long runs have something, stays off. A
-            start took 4.2 s of CPU instead of 5.9 s.
-        log: Where its output goes; ``kafka.log`` in the data folder unless told.
+        short_lived: For a broker of some minutes: the JVM's optimising compiler, which pays only in long runs, stays off. A start
+            took 4.2 s of CPU instead of 5.9 s.
+        log: Where its output goes; ``kafka.log`` in the data folder by default.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class EmbeddedKafka:
 
     @property
     def bootstrap(self) -> str:
-        """What clients connect to, ``host:port``."""
+        """The bootstrap address, ``host:port``."""
         return f"{HOST}:{self.port}"
 
     def prepare(self) -> ProcessSpec:
@@ -65,7 +66,7 @@ class EmbeddedKafka:
         require_free(self.port, owner="Kafka", option="--kafka-port")
         java, class_path = str(jars.java()), jars.class_path(self._cache)
         properties = self._data / "server.properties"
-        with writing(self._data):
+        with explained_os_errors(self._data):
             self._data.mkdir(parents=True, exist_ok=True)
             properties.write_text("".join(f"{name}={value}\n" for name, value in self._properties().items()))
         if not (self._logs / "meta.properties").exists():
@@ -85,7 +86,7 @@ class EmbeddedKafka:
             return False
         logger = logging.getLogger("aiokafka")
         level = logger.level
-        logger.setLevel(logging.CRITICAL)  # a refused connection is no news while it starts
+        logger.setLevel(logging.CRITICAL)  # refused connections are expected while it starts
         admin = AIOKafkaAdminClient(bootstrap_servers=self.bootstrap, request_timeout_ms=REQUEST_TIMEOUT_MS)
         try:
             await admin.start()
@@ -112,7 +113,7 @@ class EmbeddedKafka:
             "advertised.listeners": f"PLAINTEXT://{HOST}:{self.port}",
             "log.dirs": str(self._logs),
             "auto.create.topics.enable": "false",
-            # A broker that was killed is let in again only when its old session has run out.
+            # A killed broker can register again only once its old session has expired.
             "broker.session.timeout.ms": 3000,
             "broker.heartbeat.interval.ms": 500,
             "group.initial.rebalance.delay.ms": 0,
@@ -124,7 +125,7 @@ class EmbeddedKafka:
             "share.coordinator.state.topic.num.partitions": 1,
             "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1,
-            # Above the largest message that Varve takes in: what is too large must still fit into the dead letters.
+            # Above the largest message that Varve takes in: a too large one must still fit into the dead letters.
             "message.max.bytes": 16 * 1024 * 1024,
             "log.segment.bytes": 256 * 1024 * 1024,
             "log.index.size.max.bytes": 1024 * 1024,
@@ -138,11 +139,13 @@ class EmbeddedKafka:
         command += ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            said = done.stdout + done.stderr
+            output = done.stdout + done.stderr
             raise (
-                self._diagnose(said)
-                or diagnose_files("Kafka", said)
-                or StartError(f"Kafka's storage under {self._logs} cannot be formatted: {said.strip().splitlines()[-1:] or 'no word why'}")
+                self._diagnose(output)
+                or file_error_in(output, name="Kafka")
+                or StartError(
+                    f"Kafka's storage under {self._logs} cannot be formatted: {output.strip().splitlines()[-1:] or 'it wrote nothing'}"
+                )
             )
 
     def _diagnose(self, log: str) -> VarveError | None:

@@ -7,7 +7,8 @@ from typing import Final
 from memory.errors import VarveError
 from varve.embedded.ports import HOST, free_port, require_free
 from varve.errors import MissingPartError, PortInUseError
-from varve.supervisor.process import ProcessSpec, writing
+from varve.supervisor.file_errors import explained_os_errors
+from varve.supervisor.process import ProcessSpec
 
 STOP_DEADLINE_S: Final = 20.0
 PING_TIMEOUT_S: Final = 2.0
@@ -21,7 +22,7 @@ class EmbeddedRedis:
     Args:
         data: The folder of its data, kept between runs.
         port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
-        log: Where its output goes; ``redis.log`` in the data folder unless told.
+        log: Where its output goes; ``redis.log`` in the data folder by default.
     """
 
     def __init__(self, *, data: Path, port: int = 0, log: Path | None = None) -> None:
@@ -31,7 +32,7 @@ class EmbeddedRedis:
 
     @property
     def url(self) -> str:
-        """What clients connect to."""
+        """The address that clients connect to."""
         return f"redis://{HOST}:{self.port}/0"
 
     def prepare(self) -> ProcessSpec:
@@ -44,7 +45,7 @@ class EmbeddedRedis:
         """
         executable = redis_executable()
         require_free(self.port, owner="Redis", option="--redis-port")
-        with writing(self._data):
+        with explained_os_errors(self._data):
             self._data.mkdir(parents=True, exist_ok=True)
         return ProcessSpec(
             name="redis",

@@ -16,7 +16,7 @@ from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.ports import HOST, free_port, require_free
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ProcessSpec
-from varve.supervisor.supervisor import Level, Part, Step
+from varve.supervisor.supervisor import Level, OneShot, Program
 
 SERVICE: Final = "service"
 ONE_PLAIN_NODE: Final = {"security_protocol": "PLAINTEXT", "replication_factor": 1, "min_insync_replicas": 1}
@@ -93,16 +93,16 @@ class EmbeddedStack:
     def server_levels(self) -> list[Level]:
         """Kafka, Redis and Qdrant Edge, then the topics."""
         servers = [
-            Part(name=name, prepare=server.prepare)
+            Program(name=name, prepare=server.prepare)
             for name, server in (("kafka", self._kafka), ("redis", self._redis), ("edge", self._edge))
             if server is not None
         ]
-        return [servers, [Step(name="topics", run=partial(create_topics, self.settings))]]
+        return [servers, [OneShot(name="topics", run=partial(create_topics, self.settings))]]
 
     def levels(self) -> list[Level]:
         """All processes in the order of their start."""
-        workers = [Part(name=name, prepare=partial(self._stage, name)) for name in STAGES]
-        return [*self.server_levels(), [*workers, Part(name=SERVICE, prepare=self._service)]]
+        workers = [Program(name=name, prepare=partial(self._stage, name)) for name in STAGES]
+        return [*self.server_levels(), [*workers, Program(name=SERVICE, prepare=self._service)]]
 
     def environment(self) -> dict[str, str]:
         """The variables that point another Varve process at this stack."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 from runtime.settings import Settings
 from runtime.settings.group import Group
 from varve.embedded.stack import EmbeddedStack
-from varve.supervisor.process import writing
+from varve.supervisor.file_errors import explained_os_errors
 
 _Group = TypeVar("_Group", bound=Group)
 
@@ -71,7 +71,7 @@ class StackFile(BaseModel):
             DiskFullError: If there is no space in it.
         """
         path = _path(data)
-        with writing(path):
+        with explained_os_errors(path):
             path.unlink(missing_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:

@@ -1,10 +1,10 @@
-"""Starts a command so that it cannot outlive the process that asked for it, however that one ends.
+"""Starts a command that cannot outlive its parent, however the parent ends.
 
-Run as a script of its own, ``python launch.py MODE PARENT LIFELINE -- COMMAND ...``, it becomes the command by ``exec`` and keeps its
-process id, so that a signal to the child is a signal to the command.
+Run as a script, ``python launch.py MODE PARENT PIPE -- COMMAND ...``, it becomes the command by ``exec`` and keeps its process id, so that
+a signal to the child is a signal to the command.
 
-The kernel does the killing on Linux (``kernel`` mode: ``PR_SET_PDEATHSIG`` survives an ``exec``). Elsewhere (``pipe`` mode) a small
-watcher beside the command reads from a pipe whose other end only the parent holds: the pipe ends when the parent does.
+On Linux (``kernel`` mode) the kernel kills the command: ``PR_SET_PDEATHSIG`` survives an ``exec``. Elsewhere (``pipe`` mode) a watcher
+process reads from a pipe whose write end only the parent holds: it reads the end of the file when the parent dies.
 
 The standard library only, and no import of Varve: this runs once for every child, before anything else.
 """
@@ -21,37 +21,37 @@ WATCH_INTERVAL_S = 1.0
 
 
 def main(arguments: list[str]) -> None:
-    """Ties this process to its parent, then becomes the command.
+    """Has this process killed when its parent dies, then becomes the command.
 
     Args:
         arguments: ``[mode, parent's process id, file descriptor of the pipe, "--", command, ...]``.
     """
-    mode, parent, lifeline, _, *command = arguments
+    mode, parent, pipe, _, *command = arguments
     if mode == "kernel":
         _die_with_parent()
     else:
-        _watch(int(lifeline))
+        _watch_parent(int(pipe))
     if os.getppid() != int(parent):
         raise SystemExit("the process that started this one has ended")
     os.execvp(command[0], command)
 
 
 def _die_with_parent() -> None:
-    """SIGKILL, not SIGTERM: it also ends a child that hangs, and every part of the stack survives it without loss."""
+    """SIGKILL, not SIGTERM: it also ends a child that hangs, and no program of the stack loses data by it."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        raise SystemExit(f"cannot tie the process to its parent: {os.strerror(ctypes.get_errno())}")
+        raise SystemExit(f"cannot set the parent-death signal: {os.strerror(ctypes.get_errno())}")
 
 
-def _watch(lifeline: int) -> None:
+def _watch_parent(pipe: int) -> None:
     """Forks the watcher; returns in the process that becomes the command."""
     command = os.getpid()
     if os.fork() != 0:
-        os.close(lifeline)
+        os.close(pipe)
         return
     os.setsid()
     while os.getppid() == command:
-        ended, _, _ = select.select([lifeline], [], [], WATCH_INTERVAL_S)
+        ended, _, _ = select.select([pipe], [], [], WATCH_INTERVAL_S)
         if ended:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(command, signal.SIGKILL)

@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from varve.errors import FolderInUseError
-from varve.supervisor.process import writing
+from varve.supervisor.file_errors import explained_os_errors
 
 
 @contextmanager
-def sole_use(folder: Path) -> Iterator[None]:
-    """TenantThrottle a folder for this process. The kernel lets go of it when the process ends, however it ends.
+def exclusive_lock(folder: Path) -> Iterator[None]:
+    """Locks a folder for this process (``flock``). The kernel releases the lock when the process ends, however it ends.
 
     Raises:
-        FolderInUseError: If another process holds it; names the process.
+        FolderInUseError: If another process holds the lock; names the process.
         AccessDeniedError: If the folder cannot be written.
         DiskFullError: If there is no space in it.
     """
     path = folder / "stack.lock"
-    with writing(path):
+    with explained_os_errors(path):
         folder.mkdir(parents=True, exist_ok=True)
         lock = path.open("a+")
     with lock:

@@ -1,4 +1,4 @@
-"""Keeps a set of child processes alive, level by level: a level starts when the one before it is ready, and stops before it does."""
+"""Keeps a set of programs alive, level by level: a level starts when the one before it is ready, and stops before it does."""
 
 import asyncio
 import signal
@@ -9,42 +9,41 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from memory.errors import VarveError
-from varve.supervisor.backoff import RestartBackoff
-from varve.supervisor.process import ManagedProcess, ProcessSpec, describe_exit
-from varve.supervisor.resident import resident_bytes
+from varve.supervisor.process import ManagedProcess, ProcessSpec, describe_exit, resident_bytes
+from varve.supervisor.restart_policy import RestartPolicy
 
 Phase = Literal["waiting", "starting", "ready", "restarting", "stopping", "stopped"]
 Notice = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A process to keep alive. ``prepare`` is called before every start and may take its time."""
+class Program:
+    """A process to keep alive. ``prepare`` is called before every start and may block."""
 
     name: str
     prepare: Callable[[], ProcessSpec]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """Something to be done once, between two levels of processes."""
+class OneShot:
+    """Work done once, at its level's turn."""
 
     name: str
     run: Callable[[], Awaitable[object]]
 
 
-Level = Sequence[Part | Step]
+Level = Sequence[Program | OneShot]
 
 
 @dataclass(slots=True, kw_only=True)
-class PartState:
-    """How a part is doing, for those who watch."""
+class ProgramState:
+    """The state of a program, to be displayed."""
 
     name: str
     phase: Phase = "waiting"
     restarts: int = 0
     problem: str | None = None
-    """Why it last ended, or could not be started."""
+    """Why it last ended or failed to start."""
     process: ManagedProcess | None = field(default=None, repr=False)
 
     @property
@@ -54,7 +53,7 @@ class PartState:
 
     @property
     def memory_bytes(self) -> int | None:
-        """Its resident set while it runs."""
+        """Its resident set size while it runs."""
         return None if self.pid is None else resident_bytes(self.pid)
 
 
@@ -63,30 +62,30 @@ class Supervisor:
 
     Args:
         levels: What runs. The members of one level start and stop together.
-        notice: Told in one line of each change that a person may want to know.
-        new_backoff: Makes each part's wait between crashes.
+        notice: Called with a line of text for each change that a person may want to know.
+        restart_policy: How long to wait before a crashed program is started again.
     """
 
-    def __init__(self, levels: Sequence[Level], *, notice: Notice, new_backoff: Callable[[], RestartBackoff] = RestartBackoff) -> None:
+    def __init__(self, levels: Sequence[Level], *, notice: Notice, restart_policy: RestartPolicy | None = None) -> None:
         names = [member.name for level in levels for member in level]
         if len(set(names)) != len(names):
-            raise ValueError(f"every part and step needs a name of its own, got {names}")
+            raise ValueError(f"every program and one-shot needs a name of its own, got {names}")
         self._levels = [tuple(level) for level in levels]
         self._notice = notice
-        self._new_backoff = new_backoff
-        self._states = {member.name: PartState(name=member.name) for level in levels for member in level if isinstance(member, Part)}
-        self._keepers: list[asyncio.Task[None]] = []
+        self._restart_policy = restart_policy or RestartPolicy()
+        self._states = {member.name: ProgramState(name=member.name) for level in levels for member in level if isinstance(member, Program)}
+        self._watchers: list[asyncio.Task[None]] = []
 
     @property
-    def parts(self) -> list[PartState]:
-        """Every part's state, in the order of the levels."""
+    def programs(self) -> list[ProgramState]:
+        """Every program's state, in the order of the levels."""
         return list(self._states.values())
 
     async def start(self) -> None:
         """Starts everything and returns when all of it is ready.
 
         Raises:
-            VarveError: If a part cannot be started; what had been started is stopped again.
+            VarveError: If a program cannot be started; those started before it are stopped again.
         """
         try:
             for level in self._levels:
@@ -96,17 +95,17 @@ class Supervisor:
             raise
 
     async def stop(self) -> None:
-        """Stops everything in reverse, each part within its deadline; harmless when repeated."""
-        for keeper in self._keepers:
-            keeper.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
-        self._keepers.clear()
+        """Stops everything in reverse order, each program within its deadline; harmless when repeated."""
+        for watcher in self._watchers:
+            watcher.cancel()
+        await asyncio.gather(*self._watchers, return_exceptions=True)
+        self._watchers.clear()
         for level in reversed(self._levels):
-            await asyncio.gather(*(self._stop_part(self._states[member.name]) for member in level if isinstance(member, Part)))
+            await asyncio.gather(*(self._stop_program(self._states[member.name]) for member in level if isinstance(member, Program)))
 
     def kill(self) -> None:
-        """Ends every process at once, for someone who will not wait for :meth:`stop`."""
-        for state in self.parts:
+        """Sends SIGKILL to every process: for a second Ctrl-C during :meth:`stop`."""
+        for state in self.programs:
             if state.process is not None:
                 state.process.signal(signal.SIGKILL)
 
@@ -120,47 +119,48 @@ class Supervisor:
             await asyncio.gather(*starting, return_exceptions=True)
             raise
 
-    async def _start_member(self, member: Part | Step) -> None:
-        if isinstance(member, Step):
+    async def _start_member(self, member: Program | OneShot) -> None:
+        if isinstance(member, OneShot):
             await member.run()
             self._notice(f"{member.name}: done")
             return
         state = self._states[member.name]
-        await self._start_part(member, state)
+        await self._start_program(member, state)
         self._notice(f"{member.name}: ready")
-        self._keepers.append(asyncio.create_task(self._keep(member, state), name=f"keep {member.name}"))
+        self._watchers.append(asyncio.create_task(self._watch(member, state), name=f"watch {member.name}"))
 
-    async def _start_part(self, part: Part, state: PartState) -> None:
+    async def _start_program(self, program: Program, state: ProgramState) -> None:
         state.phase = "starting"
-        state.process = ManagedProcess(await asyncio.to_thread(part.prepare))
+        state.process = ManagedProcess(await asyncio.to_thread(program.prepare))
         await state.process.start()
         state.phase = "ready"
 
-    async def _keep(self, part: Part, state: PartState) -> None:
-        """Waits for the part to end, then starts it again, for as long as the supervisor runs."""
-        backoff = self._new_backoff()
+    async def _watch(self, program: Program, state: ProgramState) -> None:
+        """Waits for the program to end, then starts it again, for as long as the supervisor runs."""
+        crashes = 0
         started = time.monotonic()
         while True:
             process = state.process
             assert process is not None
-            await process.ended()
+            await process.wait_ended()
             if state.phase == "ready":
-                state.problem = str(process.fault(f"{part.name} ended with {describe_exit(process.exit_code or 0)}"))
+                state.problem = str(process.failure(f"{program.name} ended with {describe_exit(process.exit_code or 0)}"))
             await process.stop()
             state.phase = "restarting"
             state.restarts += 1
-            wait = backoff.after_crash(ran_s=time.monotonic() - started)
-            self._notice(f"{part.name}: {state.problem}; starting again in {wait:g} s")
-            await asyncio.sleep(wait)
+            crashes = self._restart_policy.crashes_in_a_row(crashes, ran_s=time.monotonic() - started)
+            interval = self._restart_policy.interval_s(crashes)
+            self._notice(f"{program.name}: {state.problem}; starting again in {interval:g} s")
+            await asyncio.sleep(interval)
             started = time.monotonic()
             try:
-                await self._start_part(part, state)
+                await self._start_program(program, state)
             except (VarveError, OSError) as error:
                 state.problem = str(error)
             else:
-                self._notice(f"{part.name}: ready again")
+                self._notice(f"{program.name}: ready again")
 
-    async def _stop_part(self, state: PartState) -> None:
+    async def _stop_program(self, state: ProgramState) -> None:
         if state.process is None:
             return
         state.phase = "stopping"

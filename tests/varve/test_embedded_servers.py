@@ -20,14 +20,14 @@ from varve.supervisor.process import ManagedProcess
 pytestmark = pytest.mark.integration
 
 
-async def test_the_broker_of_the_session_takes_and_gives_a_record(kafka: str, topic_prefix: str) -> None:
+async def test_the_sessions_broker_takes_and_gives_a_record(kafka: str, topic_prefix: str) -> None:
     topic = f"{topic_prefix}letters"
     await _create(kafka, topic)
     await _produce(kafka, topic, b"first")
     assert await _consume(kafka, topic, 1) == [b"first"]
 
 
-async def test_the_broker_finds_its_records_again_after_a_stop_and_after_a_kill(tmp_path: Path) -> None:
+async def test_records_survive_a_stop_and_a_kill(tmp_path: Path) -> None:
     cache = Settings().cache_path
     jars.fetch(cache)
     broker = EmbeddedKafka(data=tmp_path / "kafka", cache=cache, heap_mb=256, short_lived=True)
@@ -51,7 +51,7 @@ async def test_the_broker_finds_its_records_again_after_a_stop_and_after_a_kill(
         await process.stop()
 
 
-async def test_redis_finds_its_keys_again_after_a_stop_and_after_a_kill(tmp_path: Path) -> None:
+async def test_redis_keys_survive_a_stop_and_a_kill(tmp_path: Path) -> None:
     server = EmbeddedRedis(data=tmp_path / "redis")
     process = ManagedProcess(server.prepare())
     await process.start()
@@ -72,16 +72,19 @@ async def test_redis_finds_its_keys_again_after_a_stop_and_after_a_kill(tmp_path
         await process.stop()
 
 
-@pytest.mark.parametrize("part", ["kafka", "redis"])
-def test_a_port_in_use_is_said_in_one_sentence(part: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("server", ["kafka", "redis"])
+def test_a_port_in_use_is_named(server: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        servers = {"kafka": EmbeddedKafka(data=tmp_path, cache=tmp_path, port=port), "redis": EmbeddedRedis(data=tmp_path, port=port)}
-        with pytest.raises(PortInUseError, match=rf"^port {port} for {part.title()} is in use: .*--{part}-port$"):
-            servers[part].prepare()
+        servers: dict[str, EmbeddedKafka | EmbeddedRedis] = {
+            "kafka": EmbeddedKafka(data=tmp_path, cache=tmp_path, port=port),
+            "redis": EmbeddedRedis(data=tmp_path, port=port),
+        }
+        with pytest.raises(PortInUseError, match=rf"^port {port} for {server.title()} is in use: .*--{server}-port$"):
+            servers[server].prepare()
 
 
-def test_a_missing_jar_is_named_with_the_command_that_brings_it(tmp_path: Path) -> None:
+def test_a_missing_jar_is_named_with_its_remedy(tmp_path: Path) -> None:
     with pytest.raises(MissingPartError, match=r"HdrHistogram-2\.2\.2\.jar is missing: run `make setup`"):
         EmbeddedKafka(data=tmp_path, cache=tmp_path / "empty").prepare()
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import orjson
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from memory.keys import encode_key
 from memory.records import Usage
@@ -48,7 +47,7 @@ def run(settings: Settings) -> Run:
 
 
 @pytest.mark.integration
-def test_dead_letters_are_listed_shown_driven_and_purged(settings: Settings, run: Run) -> None:
+def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, run: Run) -> None:
     key = encode_key("acme", "s")
     source = Delivered(settings.topic("messages"), 0, 7, key, b"\xff", (), 0.0)
     letter = dead_letter(
@@ -77,7 +76,7 @@ def test_dead_letters_are_listed_shown_driven_and_purged(settings: Settings, run
 
 
 @pytest.mark.integration
-def test_a_stage_is_set_back(settings: Settings, run: Run) -> None:
+def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Run) -> None:
     assert "nothing to set back" in run("replay", "events").stdout
     assert run("replay", "extraction", "--generation", "v2", "--from-offset", "3").exit_code == 2
     run("tenants", "add", "acme")

@@ -10,8 +10,8 @@ from memory.topics import MESSAGES, WINDOWS
 from runtime.kafka import Producer, create_topics, read_topic
 from runtime.settings import KafkaSettings, Settings
 from streams.stages import STAGES
-from varve.demo.catch_up import CatchUp
 from varve.errors import StalledError
+from varve.lag import wait_for_zero_lag
 
 pytestmark = pytest.mark.integration
 
@@ -23,9 +23,9 @@ async def settings(make_settings: Callable[..., Settings]) -> Settings:
     return settings
 
 
-async def test_it_waits_until_the_last_stage_has_committed_and_passes_what_came_meanwhile(settings: Settings) -> None:
+async def test_all_stages_must_commit_also_what_came_meanwhile(settings: Settings) -> None:
     await _produce(settings, MESSAGES.name, 3)
-    waiting = asyncio.create_task(CatchUp(settings=settings).wait())
+    waiting = asyncio.create_task(wait_for_zero_lag(settings))
     await _commit(settings, "sessions")
     await _produce(settings, WINDOWS.name, 1)
     done, _ = await asyncio.wait({waiting}, timeout=1.0)
@@ -33,21 +33,21 @@ async def test_it_waits_until_the_last_stage_has_committed_and_passes_what_came_
     await _produce(settings, MESSAGES.name, 1)
     await _commit(settings, "extraction")
     done, _ = await asyncio.wait({waiting}, timeout=1.0)
-    assert not done, "a message that came late was not waited for"
+    assert not done, "a late message was not waited for"
     await _commit(settings, "sessions")
     async with asyncio.timeout(30):
         await waiting
 
 
-async def test_a_stage_that_does_not_move_is_named(settings: Settings) -> None:
+async def test_a_stalled_stage_is_named(settings: Settings) -> None:
     await _produce(settings, MESSAGES.name, 3)
-    told: list[tuple[str, int]] = []
+    lags: list[tuple[str, int]] = []
     with pytest.raises(StalledError, match="the stage sessions has not moved for 1 s with 3 records before it"):
-        await CatchUp(settings=settings, stall_s=0.5001, progress=lambda stage, lag: told.append((stage, lag))).wait()
-    assert told == [("sessions", 3)]
+        await wait_for_zero_lag(settings, stall_s=0.5001, progress=lambda stage, lag: lags.append((stage, lag)))
+    assert lags == [("sessions", 3)]
 
 
-async def test_a_topic_is_read_from_its_beginning_to_its_end(settings: Settings) -> None:
+async def test_a_topic_is_read_from_beginning_to_end(settings: Settings) -> None:
     assert [record async for record in read_topic(settings.topic(MESSAGES.name), settings.kafka)] == []
     await _produce(settings, MESSAGES.name, 25)
     values = sorted([int(record.value or b"") async for record in read_topic(settings.topic(MESSAGES.name), settings.kafka)])

@@ -1,8 +1,8 @@
-"""A stack that runs for the length of a block."""
+"""An embedded stack, or its servers alone, for the length of a block."""
 
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,8 @@ from runtime.settings import ClientSettings, Settings
 from runtime.tenants import TenantDirectory, add_tenant
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.stack_file import StackFile
-from varve.supervisor.lock import sole_use
-from varve.supervisor.process import writing
+from varve.supervisor.file_errors import explained_os_errors
+from varve.supervisor.lock import exclusive_lock
 from varve.supervisor.supervisor import Supervisor
 
 
@@ -24,12 +24,12 @@ class RunningStack:
 
     settings: Settings
     """With its addresses."""
-    note: StackFile
+    file: StackFile
 
 
 @asynccontextmanager
 async def running_stack(stack: EmbeddedStack, supervisor: Supervisor, *, tenant: str, schema: str) -> AsyncIterator[RunningStack]:
-    """Starts a stack, leaves its note, and stops it at the end, whatever happens in between.
+    """Starts a stack, writes its file, and stops the stack at the end of the block.
 
     Args:
         stack: What to run.
@@ -41,24 +41,49 @@ async def running_stack(stack: EmbeddedStack, supervisor: Supervisor, *, tenant:
         VarveError: If it cannot be started; in one sentence.
     """
     settings = stack.settings
-    with sole_use(settings.data):
-        note = StackFile.of(stack, tenant=tenant, api_key=developer_key(settings, tenant=tenant, schema=schema))
+    with exclusive_lock(settings.data):
+        file = StackFile.of(stack, tenant=tenant, api_key=developer_key(settings, tenant=tenant, schema=schema))
         await supervisor.start()
         try:
-            note.write(settings.data)
-            yield RunningStack(settings=settings.model_copy(update={"client": _client(settings, note)}), note=note)
+            file.write(settings.data)
+            yield RunningStack(settings=settings.model_copy(update={"client": _client(settings, file)}), file=file)
         finally:
             StackFile.remove(settings.data)
             await supervisor.stop()
 
 
-def _client(settings: Settings, note: StackFile) -> ClientSettings:
-    """The stack's own service, whatever the settings name."""
-    return settings.client.model_copy(update={"url": note.service_url, "api_key": SecretStr(note.api_key)})
+@asynccontextmanager
+async def running_servers(settings: Settings, *, notice: Callable[[str], None]) -> AsyncIterator[Settings]:
+    """Starts the servers of a data folder's stack without its stages: for commands that need the stages stopped.
+
+    Args:
+        settings: As for ``varve dev``.
+        notice: Called with a line of text for each change.
+
+    Yields:
+        The settings with the servers' addresses.
+
+    Raises:
+        FolderInUseError: If a stack runs on the folder.
+        VarveError: If a server cannot be started; in one sentence.
+    """
+    stack = EmbeddedStack(settings=settings)
+    with exclusive_lock(stack.settings.data):
+        supervisor = Supervisor(stack.server_levels(), notice=notice)
+        await supervisor.start()
+        try:
+            yield stack.settings
+        finally:
+            await supervisor.stop()
 
 
 def developer_key(settings: Settings, *, tenant: str, schema: str) -> str:
     """The API key of the stack's own tenant, kept in the data folder, readable by its owner only; the same from run to run.
+
+    Args:
+        settings: Where the data folder and the tenants' file are.
+        tenant: Made where it is missing.
+        schema: The tenant's schema.
 
     Raises:
         TenantsFileError: If the tenants' file is wrong, or has the tenant with another schema.
@@ -71,10 +96,15 @@ def developer_key(settings: Settings, *, tenant: str, schema: str) -> str:
         known = TenantDirectory(path=settings.tenants_path).by_api_key(key)
         if known is not None and (known.id, known.schema_name) == (tenant, schema):
             return key
-    with writing(path):
+    with explained_os_errors(path):
         key = add_tenant(settings.tenants_path, tenant, schema=schema)
         _write_privately(path, key)
     return key
+
+
+def _client(settings: Settings, file: StackFile) -> ClientSettings:
+    """The stack's own service, whatever the settings name."""
+    return settings.client.model_copy(update={"url": file.service_url, "api_key": SecretStr(file.api_key)})
 
 
 def _write_privately(path: Path, text: str) -> None:

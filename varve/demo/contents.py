@@ -1,4 +1,4 @@
-"""What a conversation has become, as the topics have it."""
+"""What the topics hold after a conversation."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from runtime.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Harvest:
-    """All that lies in the topics."""
+class TopicContents:
+    """The topics' contents."""
 
     messages: int
     windows: tuple[Window, ...]
-    """In the order they were closed, each once."""
+    """By the time of their first message, each once."""
     memories: tuple[Memory, ...]
-    """As the change feed leaves them, by event time."""
+    """The last state of each, by event time."""
     dead_letters: tuple[DeadLetter, ...]
 
     def of_kind(self, kind: str) -> list[Memory]:
@@ -27,14 +27,14 @@ class Harvest:
         return [memory for memory in self.memories if memory.kind == kind]
 
 
-async def harvest(settings: Settings) -> Harvest:
-    """Reads the topics from their beginnings.
+async def read_contents(settings: Settings) -> TopicContents:
+    """Reads the topics from the beginning.
 
     Raises:
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If the topics have not been created.
     """
-    return Harvest(
+    return TopicContents(
         messages=await _count_messages(settings),
         windows=await _windows(settings),
         memories=await _memories(settings),
@@ -64,5 +64,5 @@ async def _memories(settings: Settings) -> tuple[Memory, ...]:
 
 
 async def _dead_letters(settings: Settings) -> tuple[DeadLetter, ...]:
-    stories = [read_metadata(tuple(record.headers)) async for record in read_topic(settings.topic(DEAD_LETTERS.name), settings.kafka)]
-    return tuple(story for story in stories if story is not None)
+    letters = [read_metadata(tuple(record.headers)) async for record in read_topic(settings.topic(DEAD_LETTERS.name), settings.kafka)]
+    return tuple(letter for letter in letters if letter is not None)

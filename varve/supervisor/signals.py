@@ -8,31 +8,31 @@ from typing import Any, TypeVar
 _Result = TypeVar("_Result")
 
 
-def run_until_signal(main: Coroutine[Any, Any, _Result], *, first: Callable[[], None], again: Callable[[], None]) -> _Result | None:
-    """Runs a coroutine in a loop of its own; the first SIGINT or SIGTERM cancels it, so that what it holds is given back in order.
+def run_until_signal(main: Coroutine[Any, Any, _Result], *, on_first: Callable[[], None], on_repeat: Callable[[], None]) -> _Result | None:
+    """Runs a coroutine in an event loop of its own. The first SIGINT or SIGTERM cancels it, so that it can clean up.
 
     Args:
         main: What to run.
-        first: Called for that signal.
-        again: Called for every further signal, while the cancelled coroutine still cleans up.
+        on_first: Called for that first signal.
+        on_repeat: Called for every further signal, while the cancelled coroutine still cleans up.
 
     Returns:
         What the coroutine returns; None when a signal ended it.
     """
-    return asyncio.run(_until_signal(main, first, again))
+    return asyncio.run(_until_signal(main, on_first, on_repeat))
 
 
-async def _until_signal(main: Coroutine[Any, Any, _Result], first: Callable[[], None], again: Callable[[], None]) -> _Result | None:
+async def _until_signal(main: Coroutine[Any, Any, _Result], on_first: Callable[[], None], on_repeat: Callable[[], None]) -> _Result | None:
     task = asyncio.ensure_future(main)
-    told = False
+    received = False
 
     def on_signal() -> None:
-        nonlocal told
-        if told:
-            again()
+        nonlocal received
+        if received:
+            on_repeat()
         else:
-            told = True
-            first()
+            received = True
+            on_first()
             task.cancel()
 
     loop = asyncio.get_running_loop()
@@ -41,7 +41,7 @@ async def _until_signal(main: Coroutine[Any, Any, _Result], first: Callable[[], 
     try:
         return await task
     except asyncio.CancelledError:
-        if not told:
+        if not received:
             raise
         return None
     finally:

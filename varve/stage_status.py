@@ -1,4 +1,4 @@
-"""How far each stage has come: what lies before it, how fast it goes, what went wrong."""
+"""The status of each stage: lag, rate, errors."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ PROBE_TIMEOUT_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageStatus:
-    """One stage at one moment."""
+    """A stage's status at one time."""
 
     name: str
     lag: int
@@ -26,11 +26,11 @@ class StageStatus:
     rate: float | None
     """Records committed a second since the last reading; None for the first."""
     dead_letters: int | None
-    """Records that its worker has dead-lettered since it started; None: not known here."""
+    """Dead-lettered by its worker since that started; None: unknown."""
     retries: int | None
-    """Tries after the first, likewise."""
+    """By its worker since that started; None: unknown."""
     ready: bool | None
-    """Whether its worker says that it works; None: not known here."""
+    """What its worker's readiness probe says; None: unknown."""
 
 
 class StageStatusReader:
@@ -38,7 +38,7 @@ class StageStatusReader:
 
     Args:
         settings: Where Kafka is.
-        probes: The health pages of the stages' workers, as far as they are known.
+        probes: The known health pages of the stages' workers, by stage.
     """
 
     def __init__(self, *, settings: Settings, probes: Mapping[str, str]) -> None:
@@ -71,13 +71,13 @@ class StageStatusReader:
         group = stage.group(settings.kafka.topic_prefix)
         committed = await self._offsets.committed_offsets(group, topics)
         ends = await self._offsets.end_offsets(topics)
-        counted, ready = await self._probe(name)
+        counters, ready = await self._probe(name)
         return StageStatus(
             name=name,
-            lag=sum(max(0, end - committed.get(place, 0)) for place, end in ends.items()),
+            lag=sum(max(0, end - committed.get(partition, 0)) for partition, end in ends.items()),
             rate=self._rate(name, sum(committed.values())),
-            dead_letters=None if counted is None else counted.get("varve_dead_letters_total", 0),
-            retries=None if counted is None else counted.get("varve_retries_total", 0),
+            dead_letters=None if counters is None else counters.get("varve_dead_letters_total", 0),
+            retries=None if counters is None else counters.get("varve_retries_total", 0),
             ready=ready,
         )
 
@@ -95,11 +95,11 @@ class StageStatusReader:
             metrics, readiness = await asyncio.gather(self._http.get(f"{url}/metrics"), self._http.get(f"{url}/readyz"))
         except httpx.TransportError:
             return None, False
-        return counters(metrics.text), readiness.status_code == httpx.codes.OK
+        return sum_counters(metrics.text), readiness.status_code == httpx.codes.OK
 
 
-def counters(metrics_page: str) -> dict[str, int]:
-    """The sums of a metrics page's counters over all their labels, by sample name (``varve_retries_total``)."""
+def sum_counters(metrics_page: str) -> dict[str, int]:
+    """Sums a metrics page's counters over all their labels, by sample name (``varve_retries_total``)."""
     sums: dict[str, int] = {}
     for family in text_string_to_metric_families(metrics_page):
         if family.type != "counter":

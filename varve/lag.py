@@ -1,0 +1,69 @@
+"""Waits until no stage has any lag: by offsets, not by time."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Final
+
+from runtime.kafka import KafkaOffsets
+from runtime.settings import Settings
+from streams.stages import STAGES, StageSpec
+from varve.errors import StalledError
+
+POLL_S: Final = 0.1
+STALL_S: Final = 180.0
+
+Progress = Callable[[str, int], None]
+
+
+async def wait_for_zero_lag(settings: Settings, *, stall_s: float = STALL_S, progress: Progress = lambda stage, lag: None) -> None:
+    """Waits until all stages have committed all records of their topics.
+
+    A stage's outputs are durable before it commits the record they come from. So once a stage has committed all of its topic, it adds
+    nothing more to the next stage's topics: one pass in the order of the flow suffices, but for records that a stage sends back (timers,
+    ticks). Passes are repeated until one finds nothing new.
+
+    Args:
+        settings: Where Kafka is.
+        stall_s: The longest time in which a stage may commit nothing while it has lag, in seconds.
+        progress: Called with each stage's name and lag, whenever the lag changes.
+
+    Raises:
+        StalledError: If a stage stalls; names it.
+        KafkaUnavailableError: If no broker answers.
+    """
+    if stall_s <= 0:
+        raise ValueError(f"stall_s must be above 0, got {stall_s}")
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        before: dict[str, int] | None = None
+        while True:
+            for stage in STAGES.values():
+                await _wait_for_stage(stage, offsets, settings, stall_s, progress)
+            ends = {name: await _end(stage, offsets, settings) for name, stage in STAGES.items()}
+            if ends == before:
+                return
+            before = ends
+
+
+async def _wait_for_stage(stage: StageSpec, offsets: KafkaOffsets, settings: Settings, stall_s: float, progress: Progress) -> None:
+    group, topics = stage.group(settings.kafka.topic_prefix), _topics(stage, settings)
+    last: int | None = None
+    changed_at = time.monotonic()
+    while True:
+        lag = sum((await offsets.lag(group, topics)).values())
+        if lag != last:
+            last, changed_at = lag, time.monotonic()
+            progress(stage.name, lag)
+        if lag == 0:
+            return
+        if time.monotonic() - changed_at > stall_s:
+            raise StalledError(f"the stage {stage.name} has not moved for {stall_s:.0f} s with {lag} records before it: see its log")
+        await asyncio.sleep(POLL_S)
+
+
+async def _end(stage: StageSpec, offsets: KafkaOffsets, settings: Settings) -> int:
+    return sum((await offsets.end_offsets(_topics(stage, settings))).values())
+
+
+def _topics(stage: StageSpec, settings: Settings) -> list[str]:
+    return [settings.topic(source.name) for source in stage.sources]

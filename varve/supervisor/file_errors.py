@@ -1,0 +1,39 @@
+"""A full disk and a folder without access, as one clear sentence each."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memory.errors import VarveError
+from varve.errors import AccessDeniedError, DiskFullError
+
+
+@contextmanager
+def explained_os_errors(path: Path) -> Iterator[None]:
+    """Turns an ``OSError`` of the block, which writes ``path``, into an error with a clear sentence.
+
+    Raises:
+        DiskFullError: If there is no space.
+        AccessDeniedError: If the path cannot be written for another reason.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise DiskFullError(f"cannot write {path}: no space left on the disk; free some, then start again") from error
+        raise AccessDeniedError(f"cannot write {path}: {error.strerror}; choose another folder with --data, or change its owner") from error
+
+
+def file_error_in(log: str, *, name: str) -> VarveError | None:
+    """The file system error that a process died of, found in its log by the words of libc and the JVM.
+
+    Args:
+        log: The end of the log.
+        name: The process's name, for the message.
+    """
+    if "No space left on device" in log or "ENOSPC" in log:
+        return DiskFullError(f"{name} found no space left on the disk of the data folder: free some, then start again")
+    if "Permission denied" in log or "AccessDeniedException" in log:
+        return AccessDeniedError(f"{name} may not write under the data folder: choose another with --data, or change its owner")
+    return None
