@@ -11,23 +11,29 @@ from streams.delivery.build import NewDriver, ordered_driver_of
 from streams.sessions.codec import SessionCodec
 from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
-from streams.sessions.tail import TailFeed
+from streams.sessions.tail_writer import TailWriter
 from streams.tenancy import open_tenants
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
-    """Windows of sessions, with their tails in Redis."""
+    """Builds what the stage runs on: windows of sessions, with their tails in Redis.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+    """
     tenants = open_tenants(settings)
     redis = settings.redis
     client = connect_redis(redis)
     resources.push_async_callback(client.aclose)
     tail = SessionTail(client=client, prefix=redis.prefix, ttl_s=redis.tail_ttl_s)
-    feed = TailFeed(tail=tail, metrics=metrics)
-    feed.start()
-    resources.push_async_callback(feed.stop)
+    writer = TailWriter(tail=tail, metrics=metrics)
+    writer.start()
+    resources.push_async_callback(writer.stop)
     return ordered_driver_of(
         settings,
         SessionCodec(),
-        lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=feed, metrics=metrics),
-        driver_class=partial(SessionsDriver, feed=feed),
+        lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=writer, metrics=metrics),
+        driver_class=partial(SessionsDriver, tail_writer=writer),
     )

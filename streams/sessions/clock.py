@@ -4,10 +4,13 @@ import heapq
 
 
 class PartitionClock:
-    """A watermark: how far event time has come in one partition.
+    """The watermark of one partition.
 
-    It lies ``out_of_orderness_ms`` behind the newest message. Where nothing arrives for ``idle_ms`` of wall-clock time it moves on with
-    the wall clock, so that a silent partition does not hold its sessions open.
+    When nothing arrives for a while it advances with the wall clock, so that an idle partition does not keep its sessions open.
+
+    Args:
+        out_of_orderness_ms: How far it trails the newest message.
+        idle_ms: The partition is idle after so much wall-clock time without a message.
     """
 
     def __init__(self, *, out_of_orderness_ms: int, idle_ms: int) -> None:
@@ -17,7 +20,7 @@ class PartitionClock:
         self._arrived_ms = 0
 
     def observe(self, event_ms: int, wall_ms: int) -> bool:
-        """Notes a message.
+        """Takes a message into account.
 
         Returns:
             Whether it is late: behind the watermark.
@@ -32,16 +35,16 @@ class PartitionClock:
         if self._newest_ms is None:
             return None
         silence = wall_ms - self._arrived_ms
-        moved_on = silence if silence >= self._idle_ms else 0
-        return self._newest_ms - self._out_of_orderness_ms + moved_on
+        idle_for_ms = silence if silence >= self._idle_ms else 0
+        return self._newest_ms - self._out_of_orderness_ms + idle_for_ms
 
 
 class Timers:
-    """One timer per open session: cheap to put off, since that only notes the new time, and the heap catches up when the old one is due."""
+    """One timer per open session. Moving one is cheap: the heap is corrected only when the old time is due."""
 
     def __init__(self) -> None:
         self._due: dict[bytes, int] = {}
-        self._quiet_from: dict[bytes, int] = {}
+        self._silent_since: dict[bytes, int] = {}
         self._heap: list[tuple[int, bytes]] = []
         self._queued: dict[bytes, int] = {}
 
@@ -57,23 +60,28 @@ class Timers:
             wall_ms: When the session's newest message arrived.
         """
         self._due[key] = due_ms
-        self._quiet_from[key] = wall_ms
+        self._silent_since[key] = wall_ms
         if key not in self._queued or due_ms < self._queued[key]:
             self._queue(key, due_ms)
 
     def cancel(self, key: bytes) -> None:
-        """Drops a session's timer."""
+        """Cancels a session's timer."""
         self._due.pop(key, None)
-        self._quiet_from.pop(key, None)
+        self._silent_since.pop(key, None)
 
-    def due(self, now_ms: int, wall_ms: int, *, quiet_ms: int) -> list[bytes]:
-        """The sessions whose time has come, and to which nothing arrived for ``quiet_ms`` of wall-clock time.
+    def due(self, now_ms: int, wall_ms: int, *, silence_ms: int) -> list[bytes]:
+        """The sessions whose timers are due and that were silent on the wall clock.
 
-        The second condition keeps a backfill of old messages from being cut to pieces by the newer messages of its neighbours. A session
-        stays due, and is named again after another ``quiet_ms``, until its timer is moved or dropped.
+        Silence keeps a backfill of old messages from being cut by the newer messages of other sessions. A session stays due, and is
+        returned again after another silence, until its timer is moved or cancelled.
+
+        Args:
+            now_ms: The watermark.
+            wall_ms: The wall clock.
+            silence_ms: How long nothing may have arrived for the session.
         """
-        found = []
-        again = []
+        due = []
+        requeued = []
         while self._heap and self._heap[0][0] <= now_ms:
             queued_ms, key = heapq.heappop(self._heap)
             if self._queued.get(key) != queued_ms:
@@ -82,16 +90,16 @@ class Timers:
             due_ms = self._due.get(key)
             if due_ms is None:
                 continue
-            if due_ms <= now_ms and wall_ms - self._quiet_from[key] >= quiet_ms:
-                self._quiet_from[key] = wall_ms
-                found.append(key)
-            again.append((key, due_ms))
-        for key, due_ms in again:
+            if due_ms <= now_ms and wall_ms - self._silent_since[key] >= silence_ms:
+                self._silent_since[key] = wall_ms
+                due.append(key)
+            requeued.append((key, due_ms))
+        for key, due_ms in requeued:
             self._queue(key, due_ms)
-        return found
+        return due
 
     def open_sessions(self) -> list[bytes]:
-        """All sessions with a timer: those with an open window."""
+        """All sessions with a timer, which are those with an open window."""
         return list(self._due)
 
     def _queue(self, key: bytes, due_ms: int) -> None:

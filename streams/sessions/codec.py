@@ -4,7 +4,7 @@ from collections import deque
 
 import orjson
 
-from streams.sessions.windows import REMEMBERED_IDS, SessionState
+from streams.sessions.windows import MAX_RECENT_IDS, SessionState
 
 
 class SessionCodec:
@@ -22,32 +22,32 @@ class SessionCodec:
             "first": state.first_offset,
             "last": state.last_offset,
             "event": state.last_event_ms,
-            "remembered": list(state.remembered),
-            "redriven": state.redriven,
-            "lengths": [len(raw) for raw in state.raws],
+            "remembered": list(state.recent_ids),
+            "redriven": state.redriven_origins,
+            "lengths": [len(raw) for raw in state.raw_messages],
         }
-        return b"\0".join((orjson.dumps(head), b"".join(state.raws)))
+        return b"\0".join((orjson.dumps(head), b"".join(state.raw_messages)))
 
     def decode(self, raw: bytes) -> SessionState:
         """The state that :meth:`encode` wrote."""
         packed, _, messages = raw.partition(b"\0")
         head = orjson.loads(packed)
-        raws, start = [], 0
+        raw_messages, start = [], 0
         for length in head["lengths"]:
-            raws.append(messages[start : start + length])
+            raw_messages.append(messages[start : start + length])
             start += length
         return SessionState(
             tenant=head["tenant"],
             session=head["session"],
             sequence=head["sequence"],
             user=head["user"],
-            raws=raws,
+            raw_messages=raw_messages,
             ids=head["ids"],
             tokens=head["tokens"],
-            size=len(messages) + len(raws),
+            size=len(messages) + len(raw_messages),
             first_offset=head["first"],
             last_offset=head["last"],
             last_event_ms=head["event"],
-            remembered=deque(head["remembered"], maxlen=REMEMBERED_IDS),
-            redriven=head["redriven"],
+            recent_ids=deque(head["remembered"], maxlen=MAX_RECENT_IDS),
+            redriven_origins=head["redriven"],
         )

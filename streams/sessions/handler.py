@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from memory.errors import MalformedRecordError, RecordTooLargeError
 from memory.headers import COMMAND, KIND, ORIGIN, origin_of
@@ -20,15 +20,24 @@ from streams.delivery.records import FORWARDED, Delivered, Outgoing
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
 from streams.sessions.clock import PartitionClock, Timers
-from streams.sessions.tail import TailFeed
-from streams.sessions.windows import Closed, Incoming, SessionState, Windower, milliseconds
+from streams.sessions.tail_writer import TailWriter
+from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
 from streams.tenancy import tenant_of
 
 _WINDOW_OVERHEAD: Final = 64 * 1024
-"""Room in a window's record for its head, in bytes."""
+"""Bytes of a window's record that are kept free for its other fields."""
 
 _MAX_REDRIVEN: Final = 1000
-"""Origins of redriven messages remembered per session."""
+"""Origins of redriven messages that a session remembers."""
+
+
+class _OpenWindow(NamedTuple):
+    """What the timer command of an open window names."""
+
+    tenant: str
+    session: str
+    sequence: int
+    last_offset: int
 
 
 class SessionsHandler:
@@ -38,11 +47,11 @@ class SessionsHandler:
         partition: Its number.
         settings: The settings in force.
         tenants: Who is known.
-        tail: Where the open windows become readable at once; None: nowhere.
+        tail: Makes open windows readable at once; None: nothing does.
         metrics: Where late and repeated messages are counted.
     """
 
-    def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, tail: TailFeed | None, metrics: Metrics) -> None:
+    def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, tail: TailWriter | None, metrics: Metrics) -> None:
         self._partition = partition
         self._partitions = settings.kafka.partitions
         self._max_bytes = settings.kafka.max_record_bytes
@@ -52,16 +61,16 @@ class SessionsHandler:
         self._tenants = tenants
         self._tail = tail
         self._metrics = metrics
-        self._windower = Windower(limits=settings.sessions, max_window_bytes=self._max_bytes - _WINDOW_OVERHEAD)
-        self._quiet_ms = int(settings.sessions.idle_partition_s * 1000)
-        self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._quiet_ms)
+        self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=self._max_bytes - _WINDOW_OVERHEAD)
+        self._silence_ms = int(settings.sessions.idle_partition_s * 1000)
+        self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._silence_ms)
         self._timers = Timers()
-        self._open: dict[bytes, tuple[str, str, int, int]] = {}
-        self._first_tried: Delivered | None = None
-        self._moved: set[bytes] = set()
+        self._open: dict[bytes, _OpenWindow] = {}
+        self._last_first_record: Delivered | None = None
+        self._changed_keys: set[bytes] = set()
 
     async def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
-        """Sets the timers of all open windows, and shows them: Redis may have been emptied meanwhile."""
+        """Sets the timers of all open windows, and writes their tails again: Redis may have been emptied meanwhile."""
         wall_ms = milliseconds(now)
         yielder = Yielder()
         for key, session in state.scan():
@@ -69,16 +78,16 @@ class SessionsHandler:
             self._clock.observe(session.last_event_ms, wall_ms)
             self._track(key, session, wall_ms)
             if session.is_open:
-                self._feed(session, [])
+                self._publish_tail(session, [])
 
     async def handle(self, batch: Batch) -> None:
         """Handles messages and commands in the order of their log."""
         now = datetime.now(UTC)
         wall_ms = milliseconds(now)
-        if batch.records[0] is self._first_tried:
-            self._take_back(batch.state, wall_ms)
-        self._first_tried = batch.records[0]
-        self._moved.clear()
+        if batch.records[0] is self._last_first_record:
+            self._restore_timers(batch.state, wall_ms)
+        self._last_first_record = batch.records[0]
+        self._changed_keys.clear()
 
         def handle(record: Delivered) -> Awaitable[None] | None:
             if record.header(KIND) == COMMAND:
@@ -92,18 +101,24 @@ class SessionsHandler:
         """Nothing is to be noted."""
 
     def due(self, now: datetime) -> list[Outgoing]:
-        """Timer commands for the sessions that have been silent long enough. They go through the log, so that a replay finds them there."""
+        """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them."""
         wall_ms = milliseconds(now)
         event_now = self._clock.now_ms(wall_ms)
         if event_now is None:
             return []
         commands = []
-        for key in self._timers.due(event_now, wall_ms, quiet_ms=self._quiet_ms):
-            tenant, session, sequence, last_offset = self._open[key]
+        for key in self._timers.due(event_now, wall_ms, silence_ms=self._silence_ms):
+            window = self._open[key]
             commands.append(
                 self._command_record(
                     key,
-                    SessionCommand(command="timer", tenant=tenant, session=session, window_sequence=sequence, last_offset=last_offset),
+                    SessionCommand(
+                        command="timer",
+                        tenant=window.tenant,
+                        session=window.session,
+                        window_sequence=window.sequence,
+                        last_offset=window.last_offset,
+                    ),
                 )
             )
         return commands
@@ -120,15 +135,15 @@ class SessionsHandler:
         if self._clock.observe(event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
         identity = message.id or message_id(message.tenant, message.session, str(record.origin))
-        if state.knows(identity) or self._driven_before(state, record):
+        if state.has_seen(identity) or self._was_redriven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
         else:
             raw = record.value if message.id is not None else message.model_copy(update={"id": identity}).to_json()
-            incoming = Incoming(identity, message.user, event_ms, estimate_tokens(message.text), raw or b"", record.offset)
-            closed = self._windower.add(state, incoming, partition=self._partition)
+            entry = SessionMessage(identity, message.user, event_ms, estimate_tokens(message.text), raw or b"", record.offset)
+            closed = self._window_builder.add(state, entry, partition=self._partition)
             self._emit(batch, key, closed, record)
-            self._feed(state, closed)
+            self._publish_tail(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
     def _read(self, record: Delivered, now: datetime) -> Message:
@@ -145,7 +160,7 @@ class SessionsHandler:
         return message
 
     def _forward(self, batch: Batch, record: Delivered, key: bytes) -> bool:
-        """Sends a record that lies in another partition than its key says to the right one, once."""
+        """Sends a misplaced record to the partition of its key, once."""
         if (record.key == key and partition_of(key, self._partitions) == self._partition) or record.header(FORWARDED) is not None:
             return False
         self._metrics.records.labels("sessions", "forwarded").inc()
@@ -155,14 +170,14 @@ class SessionsHandler:
         batch.emit(Outgoing(self._messages_topic, key, record.value, headers), record)
         return True
 
-    def _driven_before(self, state: SessionState, record: Delivered) -> bool:
+    def _was_redriven_before(self, state: SessionState, record: Delivered) -> bool:
         origin = origin_of(record.headers)
         if origin is None:
             return False
-        name = str(origin)
-        if name in state.redriven:
+        position = str(origin)
+        if position in state.redriven_origins:
             return True
-        state.redriven = [*state.redriven, name][-_MAX_REDRIVEN:]
+        state.redriven_origins = [*state.redriven_origins, position][-_MAX_REDRIVEN:]
         return False
 
     async def _command(self, batch: Batch, record: Delivered, wall_ms: int) -> None:
@@ -172,39 +187,39 @@ class SessionsHandler:
             if command.command == "flush" and self._forward(batch, record, keys[0]):
                 return
         else:
-            keys = [key for key in sorted(self._timers.open_sessions()) if command.tenant in (None, self._open[key][0])]
+            keys = [key for key in sorted(self._timers.open_sessions()) if command.tenant in (None, self._open[key].tenant)]
         yielder = Yielder()
         for key in keys:
             await yielder.maybe_yield()
             state = batch.state.get(key)
             if state is None or record.offset <= state.last_offset:
                 continue
-            if state.is_open and self._applies(command, state):
-                reason = "flush" if command.command == "flush" else self._windower.timer_reason(state)
-                closed = [self._windower.close(state, reason, partition=self._partition)]
+            if state.is_open and self._is_current(command, state):
+                reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
+                closed = [self._window_builder.close(state, reason, partition=self._partition)]
                 self._emit(batch, key, closed, record)
-                self._feed(state, closed)
+                self._publish_tail(state, closed)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
 
     @staticmethod
-    def _applies(command: SessionCommand, state: SessionState) -> bool:
+    def _is_current(command: SessionCommand, state: SessionState) -> bool:
         if command.command == "flush":
             return True
         return command.window_sequence == state.sequence and command.last_offset == state.last_offset
 
-    def _emit(self, batch: Batch, key: bytes, closed: list[Closed], cause: Delivered) -> None:
+    def _emit(self, batch: Batch, key: bytes, closed: list[ClosedWindow], cause: Delivered) -> None:
         for window in closed:
             batch.emit(Outgoing(self._windows_topic, key, window.value), cause)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)
-        self._moved.add(key)
+        self._changed_keys.add(key)
         self._track(key, state, wall_ms)
 
-    def _take_back(self, states: PartitionState[SessionState], wall_ms: int) -> None:
-        """The last step failed and is tried again: the sessions that it moved stand as they did before."""
-        for key in self._moved:
+    def _restore_timers(self, states: PartitionState[SessionState], wall_ms: int) -> None:
+        """Sets the timers of the sessions that a failed batch changed back to their state: the batch is tried again."""
+        for key in self._changed_keys:
             state = states.get(key)
             if state is not None:
                 self._track(key, state, wall_ms)
@@ -213,8 +228,8 @@ class SessionsHandler:
 
     def _track(self, key: bytes, state: SessionState, wall_ms: int) -> None:
         if state.is_open:
-            self._timers.set(key, self._windower.due_ms(state), wall_ms)
-            self._open[key] = (state.tenant, state.session, state.sequence, state.last_offset)
+            self._timers.set(key, self._window_builder.due_ms(state), wall_ms)
+            self._open[key] = _OpenWindow(state.tenant, state.session, state.sequence, state.last_offset)
         else:
             self._untrack(key)
 
@@ -222,11 +237,11 @@ class SessionsHandler:
         self._timers.cancel(key)
         self._open.pop(key, None)
 
-    def _feed(self, state: SessionState, closed: list[Closed]) -> None:
+    def _publish_tail(self, state: SessionState, closed: list[ClosedWindow]) -> None:
         if self._tail is not None:
             for window in closed:
-                self._tail.closed(state.tenant, state.session, TailWindow(window.sequence, window.messages))
-            self._tail.moved(state)
+                self._tail.window_closed(state.tenant, state.session, TailWindow(window.sequence, window.messages))
+            self._tail.window_changed(state)
 
     def _command_record(self, key: bytes, command: SessionCommand) -> Outgoing:
         return Outgoing(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition)

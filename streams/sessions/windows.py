@@ -1,6 +1,6 @@
-"""When a window closes: the rules, without Kafka, with time as an argument (VikingMem 3.1).
+"""The rules by which windows close (VikingMem 3.1). Pure: time is an argument.
 
-What a window holds depends only on the session's own messages and commands in the order of their log, never on how fast they came. So a
+The contents of a window depend only on the session's own messages and commands in the order of their log, not on when they arrived. So a
 replay closes the same windows.
 """
 
@@ -15,12 +15,12 @@ from memory.ids import window_id
 from memory.records.message import ClosedBy
 from runtime.settings import SessionSettings
 
-REMEMBERED_IDS: Final = 100
-"""How many message ids of closed windows a session remembers, to know a producer's repetition."""
+MAX_RECENT_IDS: Final = 100
+"""Message ids of closed windows that a session remembers, to recognise a producer's repetition."""
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class SessionMessage:
     """A message that may enter a window."""
 
     id: str
@@ -35,50 +35,50 @@ class Incoming:
 
 @dataclass(slots=True)
 class SessionState:
-    """One session's open window, and what it remembers of the closed ones."""
+    """One session's open window, and what is remembered of its closed ones."""
 
     tenant: str
     session: str
     sequence: int = 0
     user: str = ""
-    raws: list[bytes] = field(default_factory=list)
+    raw_messages: list[bytes] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     tokens: int = 0
     size: int = 0
     first_offset: int = -1
     last_offset: int = -1
-    """The newest source record that this state knows; -1: none."""
+    """The newest source record that this state has seen; -1: none."""
     last_event_ms: int = 0
-    remembered: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED_IDS))
-    redriven: list[str] = field(default_factory=list)
-    """Origins of redriven records that were taken in: driving one again is harmless, however late."""
+    recent_ids: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_RECENT_IDS))
+    redriven_origins: list[str] = field(default_factory=list)
+    """Origins of the redriven records that entered a window: a second redrive of one changes nothing."""
 
     @property
     def is_open(self) -> bool:
         """Whether a window is open."""
-        return bool(self.raws)
+        return bool(self.raw_messages)
 
-    def knows(self, message_id: str) -> bool:
+    def has_seen(self, message_id: str) -> bool:
         """Whether that message is in the open window or was in a recent one."""
-        return message_id in self.ids or message_id in self.remembered
+        return message_id in self.ids or message_id in self.recent_ids
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
-    """A window that has closed: its record's bytes."""
+class ClosedWindow:
+    """A window that has closed."""
 
-    id: str
     sequence: int
     messages: tuple[bytes, ...]
     value: bytes
+    """The bytes of its record."""
 
 
-class Windower:
-    """Lets messages into a session's window and closes it by the rules.
+class WindowBuilder:
+    """Adds messages to a session's window and closes it by the rules.
 
     Args:
-        limits: The settings of the rules.
-        max_window_bytes: A window is closed before its messages would be larger: it has to fit into a record.
+        limits: The limits in the rules.
+        max_window_bytes: A window closes before its messages exceed this size, since it has to fit into a record.
     """
 
     def __init__(self, *, limits: SessionSettings, max_window_bytes: int) -> None:
@@ -87,11 +87,16 @@ class Windower:
         self._pause_ms = int(limits.pause_s * 1000)
         self._idle_ms = int(limits.wait_timeout_s * 1000)
 
-    def add(self, state: SessionState, message: Incoming, *, partition: int) -> list[Closed]:
-        """Adds a message; it closes the window before it, or behind it, or neither.
+    def add(self, state: SessionState, message: SessionMessage, *, partition: int) -> list[ClosedWindow]:
+        """Adds a message. The window may close before it, after it, or not at all.
+
+        Args:
+            state: The session; it is changed.
+            message: The message.
+            partition: The source partition, for the window's record.
 
         Returns:
-            The windows that it closed, in order.
+            The windows that closed, in order.
         """
         closed = []
         if state.is_open and (reason := self._closes_before(state, message)) is not None:
@@ -100,46 +105,49 @@ class Windower:
             state.user = message.user
             state.first_offset = message.offset
             state.last_event_ms = message.event_ms
-        state.raws.append(message.raw)
+        state.raw_messages.append(message.raw)
         state.ids.append(message.id)
         state.tokens += message.tokens
         state.size += len(message.raw) + 1
         state.last_event_ms = max(state.last_event_ms, message.event_ms)
         state.last_offset = message.offset
-        if len(state.raws) >= self._limits.message_cap:
+        if len(state.raw_messages) >= self._limits.message_cap:
             closed.append(self.close(state, "message_count", partition=partition))
         elif state.tokens >= self._limits.token_count:
             closed.append(self.close(state, "token_count", partition=partition))
         return closed
 
-    def close(self, state: SessionState, reason: ClosedBy, *, partition: int) -> Closed:
-        """Closes the open window."""
-        sequence = state.sequence
-        closed = Closed(
-            window_id(state.tenant, state.session, sequence), sequence, tuple(state.raws), self._record(state, reason, partition)
-        )
-        state.remembered.extend(state.ids)
+    def close(self, state: SessionState, reason: ClosedBy, *, partition: int) -> ClosedWindow:
+        """Closes the open window.
+
+        Args:
+            state: The session; it is changed.
+            reason: Why it closes.
+            partition: The source partition, for the window's record.
+        """
+        closed = ClosedWindow(state.sequence, tuple(state.raw_messages), self._record(state, reason, partition))
+        state.recent_ids.extend(state.ids)
         state.sequence += 1
-        state.raws, state.ids = [], []
+        state.raw_messages, state.ids = [], []
         state.tokens = state.size = 0
         return closed
 
     def due_ms(self, state: SessionState) -> int:
-        """The event time from which on silence closes the open window, in milliseconds."""
-        wait = self._pause_ms if len(state.raws) >= self._limits.message_count else self._idle_ms
-        return state.last_event_ms + wait
+        """The event time at which silence closes the open window, in milliseconds."""
+        gap = self._pause_ms if len(state.raw_messages) >= self._limits.message_count else self._idle_ms
+        return state.last_event_ms + gap
 
     def timer_reason(self, state: SessionState) -> ClosedBy:
         """Why a timer closes the open window."""
-        return "pause" if len(state.raws) >= self._limits.message_count else "idle"
+        return "pause" if len(state.raw_messages) >= self._limits.message_count else "idle"
 
-    def _closes_before(self, state: SessionState, message: Incoming) -> ClosedBy | None:
+    def _closes_before(self, state: SessionState, message: SessionMessage) -> ClosedBy | None:
         gap = message.event_ms - state.last_event_ms
         if message.user != state.user:
             return "user"
         if gap >= self._idle_ms:
             return "idle"
-        if gap >= self._pause_ms and len(state.raws) >= self._limits.message_count:
+        if gap >= self._pause_ms and len(state.raw_messages) >= self._limits.message_count:
             return "pause"
         if state.tokens + message.tokens > self._limits.token_count:
             return "token_count"
@@ -163,8 +171,8 @@ class Windower:
                 "last_offset": state.last_offset,
             }
         )
-        # The messages are JSON already, validated when they came in: parsing and writing them again would double the stage's work.
-        return head[:-1] + b',"messages":[' + b",".join(state.raws) + b"]}"
+        # The messages are valid JSON already: parsing and writing them again would double the stage's work.
+        return head[:-1] + b',"messages":[' + b",".join(state.raw_messages) + b"]}"
 
 
 def milliseconds(time: datetime) -> int:

@@ -44,25 +44,25 @@ def test_a_timer_moved_earlier_fires_earlier() -> None:
     timers = Timers()
     timers.set(b"a", 1800 * SECOND, 0)
     timers.set(b"a", 140 * SECOND, 0)
-    assert timers.due(139 * SECOND, 100 * SECOND, quiet_ms=0) == []
-    assert timers.due(140 * SECOND, 100 * SECOND, quiet_ms=0) == [b"a"]
+    assert timers.due(139 * SECOND, 100 * SECOND, silence_ms=0) == []
+    assert timers.due(140 * SECOND, 100 * SECOND, silence_ms=0) == [b"a"]
 
 
 def test_a_backfill_is_not_cut_by_its_neighbours() -> None:
     timers = Timers()
     timers.set(b"old", 100 * SECOND, wall_ms=0)
-    assert timers.due(9999 * SECOND, 9 * SECOND, quiet_ms=10 * SECOND) == []
+    assert timers.due(9999 * SECOND, 9 * SECOND, silence_ms=10 * SECOND) == []
     timers.set(b"old", 200 * SECOND, wall_ms=9 * SECOND)
-    assert timers.due(9999 * SECOND, 18 * SECOND, quiet_ms=10 * SECOND) == []
-    assert timers.due(9999 * SECOND, 19 * SECOND, quiet_ms=10 * SECOND) == [b"old"]
+    assert timers.due(9999 * SECOND, 18 * SECOND, silence_ms=10 * SECOND) == []
+    assert timers.due(9999 * SECOND, 19 * SECOND, silence_ms=10 * SECOND) == [b"old"]
 
 
 def test_a_due_session_repeats_only_after_another_silence() -> None:
     timers = Timers()
     timers.set(b"a", 0, wall_ms=0)
-    assert timers.due(1, 10 * SECOND, quiet_ms=10 * SECOND) == [b"a"]
-    assert timers.due(1, 19 * SECOND, quiet_ms=10 * SECOND) == []
-    assert timers.due(1, 20 * SECOND, quiet_ms=10 * SECOND) == [b"a"]
+    assert timers.due(1, 10 * SECOND, silence_ms=10 * SECOND) == [b"a"]
+    assert timers.due(1, 19 * SECOND, silence_ms=10 * SECOND) == []
+    assert timers.due(1, 20 * SECOND, silence_ms=10 * SECOND) == [b"a"]
 
 
 MOVES = st.tuples(st.sampled_from([b"a", b"b", b"c"]), st.none() | st.integers(0, 50))
@@ -80,6 +80,6 @@ def test_exactly_the_sessions_whose_time_has_come_are_named(rounds: list[tuple[l
             else:
                 timers.set(key, due, wall_ms=0)
                 due_at[key] = due
-        assert sorted(timers.due(now, 0, quiet_ms=0)) == sorted(key for key, due in due_at.items() if due <= now)
+        assert sorted(timers.due(now, 0, silence_ms=0)) == sorted(key for key, due in due_at.items() if due <= now)
         assert sorted(timers.open_sessions()) == sorted(due_at)
         assert len(timers) == len(due_at)

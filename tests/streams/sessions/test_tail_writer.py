@@ -1,0 +1,193 @@
+"""The tail writer: what it writes, what it keeps for the next try, and what it drops."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+
+import pytest
+
+from memory.keys import encode_key
+from runtime.errors import RedisUnavailableError
+from runtime.metrics import Metrics
+from runtime.session_tail import TailUpdate, TailWindow
+from runtime.settings import KafkaSettings
+from streams.sessions import tail_writer as tail_module
+from streams.sessions.codec import SessionCodec
+from streams.sessions.driver import SessionsDriver
+from streams.sessions.handler import SessionsHandler
+from streams.sessions.tail_writer import TailWriter
+from streams.sessions.windows import SessionState
+from tests.streams.harness import InMemoryRows, plain_settings, stage_context, tenants_of, until
+
+
+class FakeTailSink:
+    """Takes tails, unless it is away or slow."""
+
+    def __init__(self) -> None:
+        self.tries = 0
+        self.open: dict[str, TailWindow] = {}
+        self.closed: dict[str, TailWindow] = {}
+        self.is_away = False
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def write(self, updates: Iterable[TailUpdate]) -> None:
+        updates = list(updates)
+        self.tries += 1
+        await self.answers.wait()
+        if self.is_away:
+            raise RedisUnavailableError("away")
+        for update in updates:
+            if update.view.open is not None:
+                self.open[update.session] = update.view.open
+            if update.view.closed is not None:
+                self.closed[update.session] = update.view.closed
+
+
+@pytest.fixture
+def sink() -> FakeTailSink:
+    return FakeTailSink()
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture
+async def writer(sink: FakeTailSink, metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[TailWriter]:
+    monkeypatch.setattr(tail_module, "_INTERVAL_S", 0.0)
+    monkeypatch.setattr(tail_module, "_RETRY_S", 0.0)
+    writer = TailWriter(tail=sink, metrics=metrics)
+    writer.start()
+    yield writer
+    await writer.stop()
+
+
+def session(name: str, *raw_messages: bytes, sequence: int = 0) -> SessionState:
+    return SessionState(tenant="acme", session=name, sequence=sequence, raw_messages=list(raw_messages), size=sum(map(len, raw_messages)))
+
+
+def window(sequence: int, *raw_messages: bytes) -> TailWindow:
+    return TailWindow(sequence, raw_messages)
+
+
+async def test_tails_are_written_once_redis_is_back(writer: TailWriter, sink: FakeTailSink) -> None:
+    writer.assign(lambda: True)
+    sink.is_away = True
+    writer.window_changed(session("s", b"1", sequence=1))
+    writer.window_closed("acme", "s", window(0, b"0"))
+    await until(lambda: sink.tries >= 2)
+    sink.is_away = False
+    await until(lambda: "s" in sink.open)
+    assert (sink.open["s"], sink.closed["s"]) == (window(1, b"1"), window(0, b"0"))
+
+
+async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, sink: FakeTailSink) -> None:
+    writer.assign(lambda: True)
+    sink.is_away = True
+    sink.answers.clear()
+    writer.window_changed(session("s", b"old"))
+    writer.window_closed("acme", "other", window(0, b"0"))
+    await until(lambda: sink.tries == 1)
+    writer.window_changed(session("s", b"new"))
+    sink.answers.set()
+    await until(lambda: sink.tries >= 2)
+    sink.is_away = False
+    await until(lambda: "s" in sink.open and "other" in sink.closed)
+    assert sink.open["s"] == window(0, b"new")
+
+
+async def test_pending_tails_are_bounded(writer: TailWriter, sink: FakeTailSink, metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tail_module, "_MAX_PENDING_BYTES", 5)
+    writer.assign(lambda: True)
+    sink.is_away = True
+    for name in "abcd":
+        writer.window_changed(session(name, b"12"))
+    await until(lambda: sink.tries >= 2)
+    sink.is_away = False
+    await until(lambda: len(sink.open) == 2)
+    assert metrics.records.labels("sessions", "tail_skipped")._value.get() == 2
+
+
+async def test_a_worker_that_may_not_write_drops_pending_tails(writer: TailWriter, sink: FakeTailSink) -> None:
+    checks = 0
+    is_assigned = False
+
+    def may_write() -> bool:
+        nonlocal checks
+        checks += 1
+        return is_assigned
+
+    writer.assign(may_write)
+    writer.window_changed(session("s", b"old"))
+    await until(lambda: checks >= 1)
+    is_assigned = True
+    writer.window_changed(session("new", b"1"))
+    await until(lambda: "new" in sink.open)
+    assert "s" not in sink.open
+
+
+async def test_nothing_is_written_before_an_assignment(writer: TailWriter, sink: FakeTailSink) -> None:
+    writer.window_changed(session("s", b"1"))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert sink.tries == 0
+    writer.assign(lambda: True)
+    await until(lambda: "s" in sink.open)
+
+
+async def test_a_revocation_awaits_the_current_write_and_drops_others(writer: TailWriter, sink: FakeTailSink) -> None:
+    writer.assign(lambda: True)
+    sink.answers.clear()
+    sink.is_away = True
+    writer.window_changed(session("s", b"old"))
+    await until(lambda: sink.tries == 1)
+    writer.window_changed(session("t", b"old"))
+    revoking = asyncio.create_task(writer.revoke())
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not revoking.done()
+    sink.answers.set()
+    await revoking
+    sink.is_away = False
+    writer.assign(lambda: True)
+    writer.window_changed(session("new", b"1"))
+    await until(lambda: "new" in sink.open)
+    assert sink.open.keys() == {"new"}
+
+
+async def test_tails_are_written_only_under_the_assigned_generation(writer: TailWriter, sink: FakeTailSink, tmp_path: Path) -> None:
+    settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1))
+    tenants = tenants_of(settings, {"acme": "companion"})
+    metrics = Metrics()
+    present = 1
+    context = stage_context(None, stage="sessions", metrics=metrics, may_write=lambda generation: generation == present)
+    state = session("recovered", b"1")
+    state.last_event_ms = 1
+    rows = InMemoryRows()
+    key = encode_key("acme", "recovered")
+    rows.rows[key] = (0).to_bytes(8, "big") + SessionCodec().encode(state)
+    processors = SessionsDriver(
+        tail_writer=writer,
+        context=context,
+        new_handler=lambda partition: SessionsHandler(
+            partition=partition, settings=settings, tenants=tenants, tail=writer, metrics=metrics
+        ),
+        rows=lambda _: rows,
+        codec=SessionCodec(),
+        max_span=10,
+        cache_bytes=1_000_000,
+    )
+    await processors.assign({0}, 1)
+    await until(lambda: "recovered" in sink.open)
+    present = 2
+    tries = sink.tries
+    writer.window_changed(session("late", b"1"))
+    await until(lambda: not writer._pending)
+    await processors.assign({0}, 2)
+    await until(lambda: sink.tries > tries)
+    writer.window_changed(session("in-time", b"1"))
+    await until(lambda: "in-time" in sink.open)
+    await processors.stop()
+    assert "late" not in sink.open
