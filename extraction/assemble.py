@@ -1,4 +1,4 @@
-"""Turns a checked draft into the records that an extraction lays down."""
+"""Turns a valid draft into the records of an extraction."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,16 @@ from memory.schema import MemorySchema
 
 
 def message_ids(window: Window) -> list[str]:
-    """The ids of a window's messages, in order; one made from its place where the window was built without."""
+    """The ids of a window's messages, in order; one made from its index where the window was built without."""
     return [
-        message.id or message_id(window.tenant, window.session, f"{window.id}/{place}") for place, message in enumerate(window.messages)
+        message.id or message_id(window.tenant, window.session, f"{window.id}/{index}") for index, message in enumerate(window.messages)
     ]
 
 
 def build_extraction(
     draft: Draft, *, window: Window, schema: MemorySchema, extractor: str, generation: str, usage: Sequence[Usage]
 ) -> Extraction:
-    """The extraction of a window: ids from its places, so that the same draft gives the same records.
+    """The extraction of a window. Ids are made from the window's id and each item's index: the same draft gives the same records.
 
     Args:
         draft: What is good in the answer.
@@ -30,13 +30,13 @@ def build_extraction(
     """
     ids = message_ids(window)
     segments = [
-        Segment(id=segment_id(window.id, place, generation), topic=segment.topic, ranges=list(segment.ranges))
-        for place, segment in enumerate(draft.segments)
+        Segment(id=segment_id(window.id, index, generation), topic=segment.topic, ranges=list(segment.ranges))
+        for index, segment in enumerate(draft.segments)
     ]
 
-    def event(place: int, each: EventDraft) -> Event:
+    def event(index: int, each: EventDraft) -> Event:
         return Event(
-            id=event_id(window.id, place, generation),
+            id=event_id(window.id, index, generation),
             tenant=window.tenant,
             user=window.user,
             session=window.session,
@@ -49,20 +49,20 @@ def build_extraction(
             event_time=each.event_time,
             said_at=each.said_at,
             segment_id=None if each.segment is None else segments[each.segment].id,
-            message_ids=[ids[place] for place in each.messages],
+            message_ids=[ids[index] for index in each.messages],
             extractor=extractor,
         )
 
-    def patch(place: int, each: PatchDraft) -> EntityPatch:
+    def patch(index: int, each: PatchDraft) -> EntityPatch:
         return EntityPatch(
-            id=patch_id(window.id, place, generation),
+            id=patch_id(window.id, index, generation),
             entity_type=each.entity_type,
             entity_key=each.entity_key,
             field=each.field,
             search=each.search,
             replace=each.replace,
             event_time=each.event_time,
-            message_ids=[ids[place] for place in each.messages],
+            message_ids=[ids[index] for index in each.messages],
         )
 
     return Extraction(
@@ -76,8 +76,8 @@ def build_extraction(
         schema_name=schema.name,
         message_ids=ids,
         segments=segments,
-        events=[event(place, each) for place, each in enumerate(draft.events)],
-        patches=[patch(place, each) for place, each in enumerate(draft.patches)],
+        events=[event(index, each) for index, each in enumerate(draft.events)],
+        patches=[patch(index, each) for index, each in enumerate(draft.patches)],
         dropped=draft.tally.as_dropped(),
         usage=list(usage),
         window_end=max(message.event_time for message in window.messages),

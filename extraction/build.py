@@ -3,7 +3,7 @@
 from extraction.dedup import Thresholds
 from extraction.offline.extractor import OfflineExtractor
 from extraction.one_pass.extractor import OnePassExtractor
-from extraction.one_pass.prompt.limits import limits_of
+from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import Extractor
 from models.embedding.port import Embedder
 from models.llm.port import LLM
@@ -32,7 +32,7 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
         llm=llm,
         embedder=embedder,
         settings=settings.llm,
-        limits=limits_of(extraction),
+        limits=PromptLimits.of(extraction),
         thresholds=thresholds,
         clock=clock or SystemClock(),
         beyond_budget=offline,

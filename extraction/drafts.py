@@ -1,4 +1,4 @@
-"""What was read from an answer, checked against window and schema, before it gets its ids."""
+"""What was extracted from a window, valid under its schema, before it gets its ids."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Kind = Literal["event", "segment", "patch", "property", "message"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentDraft:
-    """A topic and its messages: inclusive ranges of places in the window, ascending, apart from each other."""
+    """A topic and its messages: inclusive ranges of indices in the window, ascending, apart from each other."""
 
     topic: str
     ranges: tuple[tuple[int, int], ...]
@@ -30,9 +30,9 @@ class EventDraft:
     importance: float
     keywords: tuple[str, ...]
     segment: int | None
-    """Its place among the draft's segments."""
+    """Its index among the draft's segments."""
     messages: tuple[int, ...]
-    """Places in the window, at least one, best first."""
+    """Indices of messages in the window, at least one, best first."""
     event_time: datetime
     said_at: datetime
 
@@ -57,7 +57,13 @@ class Tally:
     counts: Counter[tuple[Kind, str]] = field(default_factory=Counter)
 
     def drop(self, what: Kind, reason: str, count: int = 1) -> None:
-        """Counts something left out."""
+        """Counts something left out.
+
+        Args:
+            what: Its kind.
+            reason: Why, as a stable word.
+            count: How many.
+        """
         self.counts[what, reason] += count
 
     def as_dropped(self) -> list[Dropped]:
@@ -67,7 +73,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """All that is good in an answer."""
+    """All that was extracted from a window."""
 
     segments: tuple[SegmentDraft, ...] = ()
     events: tuple[EventDraft, ...] = ()

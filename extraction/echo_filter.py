@@ -1,4 +1,4 @@
-"""Knows again what a recall put into the conversation, as text or as a tool's result, so that memories do not feed on themselves."""
+"""Recognises what a recall put into the conversation, as text or as a tool's result, so that memories do not feed on themselves."""
 
 import json
 import re
@@ -11,8 +11,8 @@ from memory.hashing import content_hash
 from memory.records import Message
 
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
-_DEEPEST: Final = 12
-_MOST_VALUES: Final = 5000
+_MAX_DEPTH: Final = 12
+_MAX_VALUES: Final = 5000
 _LONGEST_TEXT: Final = 500_000
 _RECALL_ID: Final = "recall_id"
 _BESIDE_A_MEMORY: Final = re.compile(
@@ -23,63 +23,63 @@ _BESIDE_A_MEMORY: Final = re.compile(
 _ID_OR_TIME: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d{4}-\d\d-\d\d(?:[T ][\d:.+\-Z]*)?")
 
 
-def is_echo(message: Message, hashes: frozenset[str]) -> bool:
+def is_echo(message: Message, recalled_hashes: frozenset[str]) -> bool:
     """Whether a message holds nothing but what recalls returned: marked by the client, or known by its contents' hashes.
 
     Args:
         message: A message of the window.
-        hashes: :func:`memory.hashing.content_hash` of the contents that recalls returned lately.
+        recalled_hashes: :func:`memory.hashing.content_hash` of the contents that recalls returned lately.
     """
-    if message.from_recall or not hashes:
+    if message.from_recall or not recalled_hashes:
         return message.from_recall
-    text, call = without_echoes(message.text, hashes).strip(), message.tool_call
+    text, call = without_echoes(message.text, recalled_hashes).strip(), message.tool_call
     if call is None:
         return bool(message.text.strip()) and not text
-    result = _Sieve(hashes).sift(call.result, 0)
+    result = _EchoRemover(recalled_hashes).remove_from(call.result, 0)
     has_echo = result is not call.result or text != message.text.strip()
     return has_echo and not text and not call.error and _says_nothing(result)
 
 
-def without_echoes(text: str, hashes: frozenset[str]) -> str:
+def without_echoes(text: str, recalled_hashes: frozenset[str]) -> str:
     """The text without what recalls returned: nothing of it, or without the lines (list marks aside) that are such contents."""
-    if not hashes:
+    if not recalled_hashes:
         return text
-    if content_hash(text) in hashes:
+    if content_hash(text) in recalled_hashes:
         return ""
     lines = text.splitlines()
-    kept = [line for line in lines if not _is_echoed_line(line, hashes)]
-    return text if len(kept) == len(lines) else "\n".join(kept).strip()
+    rest = [line for line in lines if not _is_echoed_line(line, recalled_hashes)]
+    return text if len(rest) == len(lines) else "\n".join(rest).strip()
 
 
-def without_echoes_in_result(message: Message, hashes: frozenset[str]) -> Message:
+def without_echoes_in_result(message: Message, recalled_hashes: frozenset[str]) -> Message:
     """The message, its tool's result without what recalls returned: a recall is a tool to an agent, and its answer no news.
 
     Looks into lists, objects and texts that are JSON themselves, as deep and as far as an answer to a recall goes; what lies beyond stays.
     """
     call = message.tool_call
-    if call is None or not hashes:
+    if call is None or not recalled_hashes:
         return message
-    result = _Sieve(hashes).sift(call.result, 0)
+    result = _EchoRemover(recalled_hashes).remove_from(call.result, 0)
     if result is call.result:
         return message
     return message.model_copy(update={"tool_call": call.model_copy(update={"result": None if _is_empty(result) else result})})
 
 
-def _is_echoed_line(line: str, hashes: frozenset[str]) -> bool:
-    return content_hash(line) in hashes or content_hash(_LIST_MARK.sub("", line)) in hashes
+def _is_echoed_line(line: str, recalled_hashes: frozenset[str]) -> bool:
+    return content_hash(line) in recalled_hashes or content_hash(_LIST_MARK.sub("", line)) in recalled_hashes
 
 
-class _Sieve:
-    """Takes echoes out of a value. What holds none is given back as the very same object; what is nothing else becomes empty."""
+class _EchoRemover:
+    """Removes echoes from a value. A value without any is returned as the same object; one that is nothing else becomes empty."""
 
-    def __init__(self, hashes: frozenset[str]) -> None:
-        self._hashes = hashes
-        self._values_left = _MOST_VALUES
-        self._letters_left = _LONGEST_TEXT
+    def __init__(self, recalled_hashes: frozenset[str]) -> None:
+        self._hashes = recalled_hashes
+        self._values_left = _MAX_VALUES
+        self._characters_left = _LONGEST_TEXT
 
-    def sift(self, value: JsonValue, depth: int) -> JsonValue:
+    def remove_from(self, value: JsonValue, depth: int) -> JsonValue:
         self._values_left -= 1
-        if depth > _DEEPEST or self._values_left < 0:
+        if depth > _MAX_DEPTH or self._values_left < 0:
             return value
         if isinstance(value, str):
             return self._text(value, depth)
@@ -88,38 +88,38 @@ class _Sieve:
         return self._object(value, depth) if isinstance(value, dict) else value
 
     def _text(self, text: str, depth: int) -> JsonValue:
-        self._letters_left -= len(text)
-        if self._letters_left < 0 or not text.strip():
+        self._characters_left -= len(text)
+        if self._characters_left < 0 or not text.strip():
             return text
-        plain = without_echoes(text, self._hashes)
-        if plain != text:
-            return plain
+        rest = without_echoes(text, self._hashes)
+        if rest != text:
+            return rest
         if text.lstrip()[0] not in "[{":
             return text
         try:
             value: JsonValue = orjson.loads(text)
         except orjson.JSONDecodeError:
             return text
-        kept = self.sift(value, depth + 1)
-        return text if kept is value else "" if _is_empty(kept) else json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+        result = self.remove_from(value, depth + 1)
+        return text if result is value else "" if _is_empty(result) else json.dumps(result, ensure_ascii=False, separators=(",", ":"))
 
     def _list(self, values: list[JsonValue], depth: int) -> JsonValue:
-        sifted = [self.sift(each, depth + 1) for each in values]
-        if all(new is old for new, old in zip(sifted, values, strict=True)):
+        results = [self.remove_from(each, depth + 1) for each in values]
+        if all(new is old for new, old in zip(results, values, strict=True)):
             return values
-        return [new for new, old in zip(sifted, values, strict=True) if new is old or not _is_empty(new)]
+        return [new for new, old in zip(results, values, strict=True) if new is old or not _is_empty(new)]
 
     def _object(self, fields: dict[str, JsonValue], depth: int) -> JsonValue:
-        sifted = {name: self.sift(value, depth + 1) for name, value in fields.items()}
-        echoes = {name for name, value in sifted.items() if value is not fields[name]}
+        results = {name: self.remove_from(value, depth + 1) for name, value in fields.items()}
+        echoes = {name for name, value in results.items() if value is not fields[name]}
         if not echoes:
             return fields
-        gone = {name for name in echoes if _is_empty(sifted[name])}
-        # What a recall answers, and a memory as it shows it, is an echo whole: also properties and scores are of the memory.
-        if _RECALL_ID in fields or ("content" in gone and "id" in fields):
+        emptied = {name for name in echoes if _is_empty(results[name])}
+        # A recall's answer, and a memory in it, is an echo as a whole: its properties and scores belong to the memory too.
+        if _RECALL_ID in fields or ("content" in emptied and "id" in fields):
             return {}
-        kept = {name: value for name, value in sifted.items() if name not in gone}
-        return {} if gone and _says_nothing(kept) else kept
+        rest = {name: value for name, value in results.items() if name not in emptied}
+        return {} if emptied and _says_nothing(rest) else rest
 
 
 def _is_empty(value: JsonValue) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from extraction.statements import Statement
 
 _OTHER_OCCASION: Final = timedelta(hours=1)
-"""From so far apart on, a quantity that the text alone names is not taken for the one told before."""
+"""From so far apart on, a quantity that the text alone names is not taken for the one stated before."""
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE: Final = re.compile(
     rf"\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?"
@@ -23,13 +23,13 @@ _ONCE_MORE: Final = re.compile(
 )
 
 
-def may_be_distinct(one: Statement, other: Statement, *, told_apart: bool) -> bool:
+def may_be_distinct(one: Statement, other: Statement, *, is_said_apart: bool) -> bool:
     """Whether two statements that differ in no fact may still tell two occasions rather than one of them twice.
 
     Args:
         one: A statement.
         other: Another.
-        told_apart: Whether they rest on messages that do not follow upon each other, and no date of their own makes them one.
+        is_said_apart: Whether they rest on messages that do not follow upon each other, and no date of their own makes them one.
     """
     if bool(_ONCE_MORE.search(one.content)) != bool(_ONCE_MORE.search(other.content)):
         return True
@@ -37,7 +37,7 @@ def may_be_distinct(one: Statement, other: Statement, *, told_apart: bool) -> bo
         return False  # it is the same time of day, or they would differ in a number
     is_later = abs(other.event_time - one.event_time) >= _OTHER_OCCASION
     if _is_measured(one) or _is_measured(other):
-        return told_apart or is_later
+        return is_said_apart or is_later
     return is_later and _names_a_quantity(other)
 
 

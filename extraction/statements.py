@@ -114,7 +114,7 @@ def share_frame(one: Statement, other: Statement) -> bool:
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
     """How many words two texts begin with alike."""
     return next(
-        (place for place, (word, another) in enumerate(zip(one, other, strict=False)) if word != another), min(len(one), len(other))
+        (index for index, (word, another) in enumerate(zip(one, other, strict=False)) if word != another), min(len(one), len(other))
     )
 
 

@@ -73,9 +73,9 @@ def _event(event_type: _Type, number: int, text: str) -> dict[str, Any]:
         form.CONTENT: text,
     }
     values = {name: _value(value_type, text) for name, value_type in event_type.properties.items()}
-    event |= form.placed(values, names=values)
+    event |= form.property_fields(values, names=values)
     words = sorted(set(re.findall(r"[^\W\d_]{4,}", text.lower())), key=lambda word: (-len(word), word))
-    return event | {form.KEYWORDS: words[:3], form.WEIGHT: len(text) % (form.HEAVIEST + 1)}
+    return event | {form.KEYWORDS: words[:3], form.WEIGHT: len(text) % (form.MAX_WEIGHT + 1)}
 
 
 def _patch(entity_type: _Type, number: int, text: str) -> dict[str, Any]:

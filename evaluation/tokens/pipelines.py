@@ -9,15 +9,15 @@ import orjson
 from evaluation.tokens import others
 from evaluation.tokens.scenes import Change, Scene
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.reading import Rules
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.fencing import fenced, nonce_of, one_line
-from extraction.one_pass.prompt.limits import limits_of
+from extraction.one_pass.prompt.limits import PromptLimits
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.schema import EntityType, MemorySchema
 from runtime.settings import ExtractionSettings
 
-_LIMITS: Final = limits_of(ExtractionSettings())
+_LIMITS: Final = PromptLimits.of(ExtractionSettings())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def per_message(scene: Scene, memories: Sequence[str]) -> Iterator[Call]:
 
 def _extraction(scene: Scene, schema: MemorySchema, nearest: Any, lists: dict[str, Any]) -> Call:
     context = ExtractionContext(session_summary=scene.before.summary, entities=tuple(nearest))
-    prompt = build_prompt(Rules(scene.annotated.window, schema), context, _LIMITS)
+    prompt = build_prompt(Source(scene.annotated.window, schema), context, _LIMITS)
     return Call(prompt.prefix, prompt.body, form.encode_answer({name: lists[name] for name in form.LISTS if name in lists}))
 
 

@@ -211,7 +211,7 @@ def _event(event_type: EventType, observation: Observation, annotated: Annotated
         form.CONTENT: observation.text,
     }
     values = {each.name: _value(each, observation.text, place) for place, each in enumerate(event_type.properties)}
-    event |= form.placed(values, names=values)
+    event |= form.property_fields(values, names=values)
     words = sorted(set(observation.text.strip(".").split()), key=lambda word: (-len(word), word))
     return event | {form.KEYWORDS: words[:3], form.WEIGHT: 5}
 

@@ -58,7 +58,7 @@ def may_hold_repetitions(candidates: Sequence[Candidate]) -> bool:
     return any(
         later.type == earlier.type and either_says_all(earlier.statement, later.statement)
         for place, later in enumerate(candidates)
-        if not later.is_laid_down
+        if not later.is_from_earlier_window
         for earlier in candidates[:place]
     )
 
@@ -73,7 +73,7 @@ def without_repetitions(draft: Draft, candidates: Sequence[Candidate], vectors: 
         thresholds: The cosines to go by.
     """
     same, _ = compare(candidates, vectors, thresholds)
-    events = merge(draft.events, len(candidates) - len(draft.events), same, draft.tally)
+    events = merge(draft.events, same, draft.tally, from_earlier_windows=len(candidates) - len(draft.events))
     return replace(draft, events=tuple(replace(each, keywords=each.keywords[:MAX_KEYWORDS]) for each in events))
 
 

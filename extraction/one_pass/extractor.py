@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import TypeVar
 
 from extraction.assemble import build_extraction
-from extraction.dedup import Candidate, Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
+from extraction.dedup import Candidate, EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import Draft
 from extraction.one_pass.answer.form import answer_schema
-from extraction.one_pass.answer.reading import Rules
 from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.one_pass.resolution import resolution_flow
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext, Extractor
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
@@ -29,9 +30,19 @@ _LOG = logger(__name__)
 
 
 class OnePassExtractor:
-    """Extracts all types of memories from a window with one call, and two at most where the answer was cut off or of no use.
+    """Extracts all types of memories from a window with one call, and two at most if the answer was cut off or unusable.
 
-    A further, small call is made only where two events are so alike that embeddings leave doubt whether they are one.
+    A further, small call is made only if two events are so alike that embeddings leave doubt whether they are one.
+
+    Args:
+        llm: The endpoint; closed with the extractor.
+        embedder: Finds repetitions; not closed.
+        settings: The model's context and longest answer.
+        limits: The caps of the prompt's parts.
+        thresholds: When two events are one.
+        clock: Dates the usage records.
+        beyond_budget: Extracts the windows of tenants whose hard budget is used up and whose policy is not to wait; closed with the
+            extractor.
     """
 
     def __init__(
@@ -45,17 +56,6 @@ class OnePassExtractor:
         clock: Clock,
         beyond_budget: Extractor,
     ) -> None:
-        """An extractor over an LLM.
-
-        Args:
-            llm: The endpoint; closed with the extractor.
-            embedder: For telling repetitions; not closed.
-            settings: The model's context and longest answer.
-            limits: The caps of the prompt's parts.
-            thresholds: When two events are one.
-            clock: Dates the usage records.
-            beyond_budget: Extracts windows of tenants whose hard budget is used up, and who would rather not wait; closed as well.
-        """
         self._llm = llm
         self._embedder = embedder
         self._settings = settings
@@ -70,7 +70,7 @@ class OnePassExtractor:
         return f"llm:{self._llm.model}"
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
-        """Extracts all that the schema asks for from one window.
+        """See :meth:`extraction.port.Extractor.extract`.
 
         Raises:
             TransientModelError: What may pass: try again later.
@@ -99,40 +99,41 @@ class OnePassExtractor:
         return build_extraction(draft, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
 
     def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:
-        form = answer_schema(schema)
         prefix_tokens = estimate_tokens(compile_prefix(schema))
         return Task(
-            rules=Rules(window, schema, context.recalled_hashes),
+            source=Source(window, schema, context.recalled_hashes),
             context=context,
             limits=self._limits.within(self._settings, prefix_tokens=prefix_tokens),
-            answer_schema=form,
+            answer_schema=answer_schema(schema),
             max_tokens=self._settings.max_completion_tokens,
         )
 
     async def _without_repetitions(self, draft: Draft, task: Task, usage: list[Usage]) -> Draft:
-        candidates = candidates_of(draft.events, task.context.session_events, task.rules.window.messages)
+        candidates = candidates_of(draft.events, task.context.session_events, task.source.window.messages)
         if len(candidates) < 2 or not draft.events:
             return draft
         try:
             embeddings = await self._embedder.embed_documents([each.statement.content for each in candidates])
         except InputRefusedError as error:
-            # No retry mends it, and a repetition kept loses nothing.
-            _LOG.warning("repetitions_not_looked_for", tenant=task.rules.window.tenant, window=task.rules.window.id, error=str(error))
+            # A retry would be refused too, and a repetition that stays loses nothing.
+            _LOG.warning("repetitions_not_looked_for", tenant=task.source.window.tenant, window=task.source.window.id, error=str(error))
             return draft
-        same, doubts = compare(candidates, [each.dense for each in embeddings], self._thresholds)
-        if doubts:
-            same += await self._resolved(candidates, doubts, task, usage)
-        laid_down = len(candidates) - len(draft.events)
-        return replace(draft, events=merge(draft.events, laid_down, same, draft.tally))
+        same, doubtful = compare(candidates, [each.dense for each in embeddings], self._thresholds)
+        if doubtful:
+            same += await self._resolve(candidates, doubtful, task, usage)
+        from_earlier_windows = len(candidates) - len(draft.events)
+        return replace(draft, events=merge(draft.events, same, draft.tally, from_earlier_windows=from_earlier_windows))
 
-    async def _resolved(self, candidates: Sequence[Candidate], doubts: Sequence[Doubt], task: Task, usage: list[Usage]) -> list[Doubt]:
-        """Which doubtful pairs are one; none where the model cannot be asked, since a repetition kept loses nothing."""
-        window = task.rules.window
+    async def _resolve(
+        self, candidates: Sequence[Candidate], doubtful: Sequence[EventPair], task: Task, usage: list[Usage]
+    ) -> list[EventPair]:
+        """Which doubtful pairs are one; none if the model cannot be asked, since a repetition that stays loses nothing."""
+        window = task.source.window
         request = LLMRequest(messages=(), tenant=window.tenant, stage=STAGE, subject=window.id)
         try:
-            return await self._run(resolution_flow(candidates, doubts, request), usage)
+            return await self._run(resolution_flow(candidates, doubtful, request), usage)
         except ModelError as error:
-            _LOG.warning("repetitions_not_resolved", tenant=window.tenant, window=window.id, pairs=len(doubts), error=str(error))
+            _LOG.warning("repetitions_not_resolved", tenant=window.tenant, window=window.id, pairs=len(doubtful), error=str(error))
             return []
 
     async def _run(self, flow: Flow[R], usage: list[Usage]) -> R:

@@ -1,7 +1,7 @@
-"""The course of one extraction, free of I/O: it yields requests and is sent answers, so that one driver serves live, replay and tests.
+"""The calls of one extraction, free of I/O: a generator that yields requests and is sent answers, so that any driver can run it.
 
-Ask; where the answer was cut off at the token limit, keep its whole items and ask once for the rest; where it cannot be used, show it back
-with what is wrong and ask once for a repaired one.
+It asks for an answer. If that was cut off at the token limit, it keeps the whole items and asks once for the rest. If the answer is
+unusable, it sends the answer back with the problem and asks once for a repair.
 """
 
 from collections.abc import Generator
@@ -11,11 +11,12 @@ from typing import Any, Final, TypeVar
 from extraction.drafts import Draft
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.items import RawAnswer, gather
 from extraction.one_pass.answer.loops import ends_in_loop
-from extraction.one_pass.answer.reading import Rules, read_answer
+from extraction.one_pass.answer.parsing import RawAnswer, parse_answer
+from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.prompt.build import build_prompt
-from extraction.one_pass.prompt.limits import PromptLimits, cut
+from extraction.one_pass.prompt.limits import PromptLimits, truncate
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 
@@ -24,7 +25,7 @@ Flow = Generator[LLMRequest, LLMAnswer, R]
 
 STAGE: Final = "extraction"
 
-_LOOP_LASTS: Final = 400
+_LOOP_CHARACTERS: Final = 400
 """Characters that a loop has to go on for before its answer is given up."""
 _LOOP_STEP: Final = 40
 """No longer than the shortest loop: any other word between would show."""
@@ -35,15 +36,15 @@ _CONTINUE: Final = (
 )
 _REPAIR: Final = "That answer cannot be used: {problem}. Answer again with the whole JSON object of the asked form, nothing else. {advice}"
 _SHORTER: Final = "Be shorter, and do not repeat yourself."
-_INNOCENT: Final = frozenset({"recalled", "repeated", "no_change", "too_many"})
+_BENIGN_REASONS: Final = frozenset({"recalled", "repeated", "no_change", "too_many"})
 """Reasons for which leaving an item out is right: no repair would change them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What one extraction is to do."""
+    """One extraction to make."""
 
-    rules: Rules
+    source: Source
     context: ExtractionContext
     limits: PromptLimits
     answer_schema: dict[str, Any]
@@ -52,44 +53,44 @@ class Task:
 
 
 def extraction_flow(task: Task) -> Flow[Draft]:
-    """Yields requests, is sent their answers, and returns what is good in them.
+    """Yields requests, is sent their answers, and returns their valid items.
 
-    The first request may wait for off-peak hours. Those behind it may not: what is begun is paid for, and is brought to its end.
+    The first request may wait for off-peak hours. Those after it may not: an extraction that has begun has been paid for.
 
     Raises:
         UnusableAnswerError: If neither the answer nor its repair can be used; carries the raw text of both.
     """
-    prompt = build_prompt(task.rules, task.context, task.limits)
-    asked = prompt.messages()
-    answer = yield replace(_request(task, asked), deferrable=True)
-    raw = gather(answer.text)
+    prompt = build_prompt(task.source, task.context, task.limits)
+    messages = prompt.messages()
+    answer = yield replace(_request(task, messages), deferrable=True)
+    raw = parse_answer(answer.text)
     if raw.cut and raw.has_items and not ends_in_loop(answer.text):
-        kept = ChatMessage("assistant", form.encode_answer(raw.lists))
-        further = yield _request(task, (*asked, kept, ChatMessage("user", _CONTINUE)))
-        raw = raw.joined(gather(further.text))
-    draft, problem = _judged(task, raw, answer)
+        whole_items = ChatMessage("assistant", form.encode_answer(raw.lists))
+        continuation = yield _request(task, (*messages, whole_items, ChatMessage("user", _CONTINUE)))
+        raw = raw.continued_by(parse_answer(continuation.text))
+    draft, problem = _validated(task, raw, answer)
     if problem:
-        draft, problem = yield from _repaired(task, asked, answer, problem)
-    draft.tally.drop("message", "cut", prompt.cut_messages)
+        draft = yield from _repaired(task, messages, answer, problem)
+    draft.tally.drop("message", "cut", prompt.truncated_messages)
     return draft
 
 
-def _repaired(task: Task, asked: tuple[ChatMessage, ...], bad: LLMAnswer, problem: str) -> Flow[tuple[Draft, str]]:
-    advice = _SHORTER if bad.finish_reason == "length" else ""
-    shown = ChatMessage("assistant", cut(bad.text, task.max_tokens) or "(nothing)")
-    repaired = yield _request(task, (*asked, shown, ChatMessage("user", _REPAIR.format(problem=problem, advice=advice).rstrip())))
-    draft, still = _judged(task, gather(repaired.text), repaired)
-    if still:
+def _repaired(task: Task, messages: tuple[ChatMessage, ...], unusable: LLMAnswer, problem: str) -> Flow[Draft]:
+    advice = _SHORTER if unusable.finish_reason == "length" else ""
+    quoted = ChatMessage("assistant", truncate(unusable.text, task.max_tokens) or "(nothing)")
+    repaired = yield _request(task, (*messages, quoted, ChatMessage("user", _REPAIR.format(problem=problem, advice=advice).rstrip())))
+    draft, remaining_problem = _validated(task, parse_answer(repaired.text), repaired)
+    if remaining_problem:
         raise UnusableAnswerError(
-            f"the model's answer for window {task.rules.window.id} cannot be used ({problem}), nor can its repair ({still})",
-            raw=f"{bad.text}\n--- repair ---\n{repaired.text}",
+            f"the model's answer for window {task.source.window.id} cannot be used ({problem}), nor can its repair ({remaining_problem})",
+            raw=f"{unusable.text}\n--- repair ---\n{repaired.text}",
         )
-    return draft, ""
+    return draft
 
 
-def _judged(task: Task, raw: RawAnswer, answer: LLMAnswer) -> tuple[Draft, str]:
-    """What is good in an answer, and what makes it useless as a whole, if anything does."""
-    draft = read_answer(raw, task.rules)
+def _validated(task: Task, raw: RawAnswer, answer: LLMAnswer) -> tuple[Draft, str]:
+    """The valid items of an answer, and what makes it unusable as a whole, if anything does."""
+    draft = validate_answer(raw, task.source)
     if not raw.found:
         return draft, "it holds no JSON object with " + ", ".join(f'"{name}"' for name in task.answer_schema["properties"])
     if raw.cut:
@@ -98,14 +99,14 @@ def _judged(task: Task, raw: RawAnswer, answer: LLMAnswer) -> tuple[Draft, str]:
         return draft, ""
     if raw.cut:
         return draft, "it was cut off before its first whole event"
-    faults = [each for each in draft.tally.as_dropped() if each.what in ("event", "patch") and each.reason not in _INNOCENT]
+    faults = [each for each in draft.tally.as_dropped() if each.what in ("event", "patch") and each.reason not in _BENIGN_REASONS]
     if faults:
         return draft, "nothing in it fits the types: " + ", ".join(f"{each.count} {each.what} {each.reason}" for each in faults)
     return draft, ""
 
 
 def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:
-    window = task.rules.window
+    window = task.source.window
     return LLMRequest(
         messages=messages,
         tenant=window.tenant,
@@ -120,4 +121,4 @@ def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:
 
 def _loops_on(text: str) -> bool:
     """Whether a text has been in a loop for a while: a rule drawn in dashes looks like one too, but comes to an end."""
-    return all(ends_in_loop(text[: len(text) - back]) for back in range(0, _LOOP_LASTS + 1, _LOOP_STEP))
+    return all(ends_in_loop(text[: len(text) - back]) for back in range(0, _LOOP_CHARACTERS + 1, _LOOP_STEP))

@@ -15,9 +15,10 @@ from evaluation.tokens.pipelines import multi_pass, one_pass, one_pass_without_e
 from evaluation.tokens.scenes import Director
 from evaluation.tokens.schemas import PAPER, measured_schema
 from evaluation.tokens.sums import Sum
-from extraction.one_pass.answer.items import gather
-from extraction.one_pass.answer.reading import Rules, read_answer
+from extraction.one_pass.answer.parsing import parse_answer
+from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.one_pass.source import Source
 from memory.tokens import estimate_tokens
 from models.embedding.build import build_embedder
 from runtime.settings import EmbeddingSettings, Settings
@@ -93,7 +94,7 @@ async def test_the_simulated_answers_are_answers_that_the_extractor_keeps_whole(
     schema = measured_schema(name)
     for scene in await scenes_of(data, name):
         (call,) = one_pass(scene, schema)
-        draft = read_answer(gather(call.answer), Rules(scene.annotated.window, schema))
+        draft = validate_answer(parse_answer(call.answer), Source(scene.annotated.window, schema))
 
         assert call.prefix == compile_prefix(schema)
         assert [event.content for event in draft.events] == [each.text for each in scene.annotated.observations]

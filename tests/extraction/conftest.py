@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from extraction.one_pass.answer.form import answer_schema
-from extraction.one_pass.answer.reading import Rules
 from extraction.one_pass.flow import Task
 from extraction.one_pass.prompt.limits import PromptLimits
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.records import Message, Usage, Window
 from memory.schema import MemorySchema, parse_schema
@@ -142,7 +142,7 @@ def task_of(schema: MemorySchema, limits: PromptLimits) -> BuildTask:
     def build(window: Window, context: ExtractionContext | None = None) -> Task:
         context = context or ExtractionContext()
         return Task(
-            rules=Rules(window, schema, context.recalled_hashes),
+            source=Source(window, schema, context.recalled_hashes),
             context=context,
             limits=limits,
             answer_schema=answer_schema(schema),

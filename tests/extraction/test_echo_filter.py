@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from extraction.echo_filter import is_echo, without_echoes_in_result
 from extraction.offline.extractor import OfflineExtractor
-from extraction.one_pass.answer.reading import Rules
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.hashing import content_hash
 from memory.records import Message, ToolCall
@@ -123,7 +123,7 @@ def test_the_prompt_shows_an_echo_unnumbered_and_short_and_news_without_the_echo
     calls = [{"text": "", "role": "tool", "tool_call": {"name": "recall", "result": result}} for result in ([*[OSLO] * 200], news)]
     window = window_of(*calls)
     context = ExtractionContext(recalled_hashes=HASHES)
-    lines = build_prompt(Rules(window, schema, HASHES), context, limits).body.splitlines()
+    lines = build_prompt(Source(window, schema, HASHES), context, limits).body.splitlines()
 
     (echo,) = (line for line in lines if line.startswith("[recalled] "))
     assert estimate_tokens(echo) < 80

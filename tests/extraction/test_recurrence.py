@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extraction.dedup import Doubt, Thresholds, candidates_of, compare, merge, resolution_flow
+from extraction.dedup import EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import EventDraft, Tally
+from extraction.one_pass.resolution import resolution_flow
 from memory.records import NotedEvent
 from models.embedding.port import Embedder
 from models.llm.port import LLMRequest
@@ -34,7 +35,7 @@ def event(content: str, *places: int, after: timedelta = timedelta(), dated: dat
     )
 
 
-def alike(events: list[EventDraft], *laid_down: NotedEvent, cosine: float = 1.0) -> tuple[list[Doubt], list[Doubt]]:
+def alike(events: list[EventDraft], *laid_down: NotedEvent, cosine: float = 1.0) -> tuple[list[EventPair], list[EventPair]]:
     """The pairs, where events of the same words have one vector, and others the cosine."""
     candidates = candidates_of(events, laid_down)
     contents = list(dict.fromkeys(each.statement.content for each in candidates))
@@ -47,21 +48,21 @@ def test_a_state_that_came_back_is_no_repetition_of_the_first_one() -> None:
     same, doubts = alike(events, cosine=0.93)
 
     assert same == []
-    assert doubts == [Doubt(0, 1), Doubt(1, 2)]
-    assert merge(events, 0, same, Tally()) == tuple(events)
+    assert doubts == [EventPair(0, 1), EventPair(1, 2)]
+    assert merge(events, same, Tally(), from_earlier_windows=0) == tuple(events)
 
 
 def test_the_messages_tell_the_order_not_the_answer() -> None:
     assert alike([event(OPEN, 0), event(OPEN, 4), event(CLOSED, 2)], cosine=0.93)[0] == []
-    assert alike([event(OPEN, 0), event(CLOSED, 4), event(OPEN, 2)], cosine=0.93)[0] == [Doubt(0, 2)]
+    assert alike([event(OPEN, 0), event(CLOSED, 4), event(OPEN, 2)], cosine=0.93)[0] == [EventPair(0, 2)]
 
 
 def test_a_state_that_came_back_after_an_earlier_window_is_laid_down() -> None:
     was_open, was_closed = NotedEvent("note", OPEN, {}, MORNING), NotedEvent("note", CLOSED, {}, MORNING)
 
-    assert alike([event(OPEN)], was_open, was_closed, cosine=0.93) == ([], [Doubt(1, 2)])
-    assert alike([event(CLOSED), event(OPEN, 2)], was_open, cosine=0.93) == ([], [Doubt(0, 1), Doubt(1, 2)])
-    assert alike([event(OPEN)], was_closed, was_open, cosine=0.93)[0] == [Doubt(1, 2)]
+    assert alike([event(OPEN)], was_open, was_closed, cosine=0.93) == ([], [EventPair(1, 2)])
+    assert alike([event(CLOSED), event(OPEN, 2)], was_open, cosine=0.93) == ([], [EventPair(0, 1), EventPair(1, 2)])
+    assert alike([event(OPEN)], was_closed, was_open, cosine=0.93)[0] == [EventPair(1, 2)]
 
 
 def test_a_value_that_came_back_is_laid_down() -> None:
@@ -75,13 +76,13 @@ def test_a_value_that_came_back_is_laid_down() -> None:
 def test_an_altered_state_counts_also_where_its_vector_is_farther_away_than_a_doubt() -> None:
     assert alike([event("Ann is in Oslo.", 0), event("Ann is in Bergen.", 2), event("Ann is in Oslo.", 4)], cosine=0.76) == ([], [])
     unlike = [event("Ann is in Oslo.", 0), event("Bob cooked soup yesterday.", 2), event("Ann is in Oslo.", 4)]
-    assert alike(unlike, cosine=0.76)[0] == [Doubt(0, 2)]
+    assert alike(unlike, cosine=0.76)[0] == [EventPair(0, 2)]
 
 
 def test_what_one_says_in_three_wordings_is_one_where_the_model_says_so() -> None:
     events = [event("Ann moved to Oslo.", 0), event("Ann relocated to Oslo.", 2), event("Ann moved to Oslo.", 4)]
     same, doubts = alike(events, cosine=0.93)
-    (one,) = merge(events, 0, [*same, *doubts], Tally())
+    (one,) = merge(events, [*same, *doubts], Tally(), from_earlier_windows=0)
 
     assert set(one.messages) == {0, 2, 4}
 
@@ -113,11 +114,14 @@ PUSH_UPS = "Ann did 20 push-ups."
     ],
 )
 def test_a_measured_deed_done_twice_on_a_day_is_not_dropped_unasked(again: EventDraft) -> None:
-    assert alike([event(PUSH_UPS, 0, count=20), again]) == ([], [Doubt(0, 1)])
+    assert alike([event(PUSH_UPS, 0, count=20), again]) == ([], [EventPair(0, 1)])
 
 
 def test_a_measured_deed_of_an_earlier_window_is_not_taken_for_a_later_one() -> None:
-    assert alike([event(PUSH_UPS, 0, after=EVENING, count=20)], NotedEvent("note", PUSH_UPS, {"count": 20}, MORNING)) == ([], [Doubt(0, 1)])
+    assert alike([event(PUSH_UPS, 0, after=EVENING, count=20)], NotedEvent("note", PUSH_UPS, {"count": 20}, MORNING)) == (
+        [],
+        [EventPair(0, 1)],
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,11 +137,11 @@ def test_a_measured_deed_of_an_earlier_window_is_not_taken_for_a_later_one() -> 
     ],
 )
 def test_what_is_only_told_twice_is_one(one: EventDraft, other: EventDraft) -> None:
-    assert alike([one, other]) == ([Doubt(0, 1)], [])
+    assert alike([one, other]) == ([EventPair(0, 1)], [])
 
 
 def test_the_model_is_told_the_times_where_they_differ() -> None:
     candidates = candidates_of([event(PUSH_UPS, 0), event(PUSH_UPS, 4, after=EVENING)], ())
-    request = next(resolution_flow(candidates, [Doubt(0, 1)], LLMRequest(messages=(), tenant="acme", stage="extraction")))
+    request = next(resolution_flow(candidates, [EventPair(0, 1)], LLMRequest(messages=(), tenant="acme", stage="extraction")))
 
     assert f"[0] A (07:00): {PUSH_UPS} | B (19:00): {PUSH_UPS}" in request.messages[1].content.splitlines()

@@ -2,10 +2,11 @@
 
 import pytest
 
-from extraction.one_pass.answer.items import gather
-from extraction.one_pass.answer.reading import Rules, read_answer
+from extraction.one_pass.answer.parsing import parse_answer
+from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.prompt.build import build_prompt
-from extraction.one_pass.prompt.limits import limits_of
+from extraction.one_pass.prompt.limits import PromptLimits
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from loadtest.answers import extraction_answer
 from loadtest.requests import ChatRequest
@@ -32,10 +33,10 @@ def window_of(name: str) -> Window:
 
 @pytest.mark.parametrize("name", scenario_names())
 def test_every_message_becomes_one_valid_event(name: str) -> None:
-    rules = Rules(window=window_of(name), schema=scenario(name))
-    prompt = build_prompt(rules, ExtractionContext(), limits_of(ExtractionSettings()))
+    rules = Source(window=window_of(name), schema=scenario(name))
+    prompt = build_prompt(rules, ExtractionContext(), PromptLimits.of(ExtractionSettings()))
     body = {"messages": [{"role": each.role, "content": each.content} for each in prompt.messages()]}
-    draft = read_answer(gather(extraction_answer(ChatRequest.read(body))), rules)
+    draft = validate_answer(parse_answer(extraction_answer(ChatRequest.read(body))), rules)
     assert draft.tally.as_dropped() == []
     assert [each.messages for each in draft.events] == [(place,) for place in range(len(rules.window.messages))]
     types = [each.name for each in rules.schema.event_types]

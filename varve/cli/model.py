@@ -54,7 +54,7 @@ def prompt(
     data: DataOption = None,
 ) -> None:
     """Print the prompt that extraction sends under a schema; its tokens go to standard error."""
-    from extraction.one_pass.prompt.view import prompt_view
+    from extraction.one_pass.prompt.preview import preview_prompt
     from memory.records import Window
     from runtime.tenants_file import schema_named
     from varve.errors import ConversationError
@@ -63,7 +63,7 @@ def prompt(
         shown = None if window is None else Window.from_json(window.read_bytes())
     except OSError as error:
         raise ConversationError(f"{window} cannot be read: {error.strerror}") from error
-    view = prompt_view(schema_named(schema, Path(schema)), settings=attached_settings(data), window=shown)
+    view = preview_prompt(schema_named(schema, Path(schema)), settings=attached_settings(data), window=shown)
     typer.echo(view.text)
     typer.echo(f"about {view.prefix_tokens} tokens in the schema's part, {view.body_tokens} in the window's", err=True)
 

@@ -1,4 +1,4 @@
-"""Safe readings of values that a model gave in another type than asked."""
+"""Converts values that a model gave in another type than the answer's form asks for."""
 
 import math
 import re
@@ -30,7 +30,7 @@ def as_text(value: Any, *, longest: int) -> str:
 
 
 def as_index(value: Any) -> int | None:
-    """A place in a list: a whole number that is not negative, also as a text (``"3"``, ``"[3]"``, ``"#3"``)."""
+    """An index: a whole number that is not negative, also as a text (``"3"``, ``"[3]"``, ``"#3"``)."""
     if isinstance(value, bool):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -42,7 +42,7 @@ def as_index(value: Any) -> int | None:
 
 
 def as_indices(value: Any) -> list[int | None]:
-    """Places in a list, None for each that is none: from a list of them, one alone, or a text that names several (``"3, 4"``)."""
+    """Indices, None for each that is none: from a list of them, one alone, or a text that names several (``"3, 4"``)."""
     if isinstance(value, str):
         value = value.strip("[]() ").split(",")
     return [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
@@ -51,7 +51,7 @@ def as_indices(value: Any) -> list[int | None]:
 def as_ranges(value: Any) -> Iterator[tuple[int, int] | None]:
     """Inclusive ranges, None for each that is none.
 
-    From ``[[0, 3], [7, 9]]``; also ``[0, 3]`` as one range, ``[5]`` or ``5`` alone, ``"0-3"``, and ``[0, 1, 2]`` as single places.
+    From ``[[0, 3], [7, 9]]``; also ``[0, 3]`` as one range, ``[5]`` or ``5`` alone, ``"0-3"``, and ``[0, 1, 2]`` as single indices.
     """
     if not isinstance(value, list) or (len(value) == 2 and all(as_index(each) is not None for each in value)):
         yield from _as_range(value)
@@ -88,12 +88,12 @@ def as_time(value: Any, *, zone: tzinfo | None) -> datetime | None:
 def _as_range(value: Any) -> Iterator[tuple[int, int] | None]:
     if isinstance(value, str) and (found := _RANGE.fullmatch(value)):
         value = [found[1], found[2]]
-    places = [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
-    if len(places) == 2 and places[0] is not None and places[1] is not None:
-        yield min(places[0], places[1]), max(places[0], places[1])
+    indices = [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
+    if len(indices) == 2 and indices[0] is not None and indices[1] is not None:
+        yield min(indices[0], indices[1]), max(indices[0], indices[1])
     else:
-        for place in places or [None]:
-            yield None if place is None else (place, place)
+        for index in indices or [None]:
+            yield None if index is None else (index, index)
 
 
 def _zone(offset: str | None) -> tzinfo | None:

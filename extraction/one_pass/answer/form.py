@@ -29,10 +29,10 @@ RANGES: Final = "ranges"
 DATE: Final = "date"
 CONTENT: Final = "content"
 PROPERTIES: Final = "props"
-"""TenantThrottle the properties of a type that has one named as an event's own field."""
+"""Holds the properties of a type that has one named as an event's own field."""
 KEYWORDS: Final = "keywords"
 WEIGHT: Final = "weight"
-HEAVIEST: Final = 10
+MAX_WEIGHT: Final = 10
 """``weight`` is a whole number from 0 to this: one token, where a fraction costs three."""
 
 EVENT_FIELDS: Final = frozenset({TYPE, MESSAGES, DATE, CONTENT, PROPERTIES, KEYWORDS, WEIGHT})
@@ -46,11 +46,11 @@ KNOWN_FROM_WINDOW: Final = ("user", "session", "day")
 """Parts of an entity's key that no answer has to name."""
 
 _DOUBLE_BITS: Final = 1023
-_DEEPEST: Final = 100
+_MAX_DEPTH: Final = 100
 
-_MOST_RANGES: Final = 12
-_MOST_PLACES: Final = 20
-_MOST_KEYWORDS: Final = 3
+_MAX_RANGES: Final = 12
+_MAX_INDICES: Final = 20
+_MAX_KEYWORDS: Final = 3
 
 _JSON_TYPES: Final[Mapping[ValueType, Mapping[str, Any]]] = {
     "int64": {"type": ["integer", "null"]},
@@ -74,19 +74,19 @@ def named_key_parts(entity_type: EntityType) -> tuple[str, ...]:
     return tuple(part for part in entity_type.keys if part not in KNOWN_FROM_WINDOW)
 
 
-def stand_apart(names: Iterable[str]) -> bool:
-    """Whether properties of these names stand in an object of their own: one bears the name of an event's own field."""
+def need_own_object(names: Iterable[str]) -> bool:
+    """Whether properties of these names need an object of their own: one has the name of an event's own field."""
     return not EVENT_FIELDS.isdisjoint(names)
 
 
-def placed(values: Mapping[str, Any], *, names: Iterable[str]) -> dict[str, Any]:
-    """An event's properties as they stand in its item.
+def property_fields(values: Mapping[str, Any], *, names: Iterable[str]) -> dict[str, Any]:
+    """An event's properties as fields of its item.
 
     Args:
         values: Those that the event has.
         names: All that its type has.
     """
-    return {PROPERTIES: dict(values)} if stand_apart(names) else dict(values)
+    return {PROPERTIES: dict(values)} if need_own_object(names) else dict(values)
 
 
 def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
@@ -95,7 +95,7 @@ def encode_answer(lists: Mapping[str, Iterable[Any]]) -> str:
     try:
         return orjson.dumps(answer, option=orjson.OPT_PASSTHROUGH_DATACLASS).decode()
     except orjson.JSONEncodeError:
-        return orjson.dumps(_writable(answer, depth=0)).decode()
+        return orjson.dumps(_json_safe(answer, depth=0)).decode()
 
 
 def answer_schema(schema: MemorySchema) -> dict[str, Any]:
@@ -103,9 +103,9 @@ def answer_schema(schema: MemorySchema) -> dict[str, Any]:
 
     It keeps to what strict endpoints accept: every property required and no further ones; what is absent is an empty text (a token less
     than null, and no union of types), an empty list or null. Lists of numbers and
-    keywords are bounded, for it is there that small models count on for ever.
+    keywords are bounded: small models count on without end there.
     """
-    ranges = _list_of(_list_of({"type": "integer"}, minItems=2, maxItems=2), maxItems=_MOST_RANGES)
+    ranges = _list_of(_list_of({"type": "integer"}, minItems=2, maxItems=2), maxItems=_MAX_RANGES)
     lists: dict[str, Any] = {SEGMENTS: _list_of(_object({TOPIC: {"type": "string"}, RANGES: ranges}))}
     if schema.event_types:
         lists[EVENTS] = _list_of(_one_of(_event_schema(event_type) for event_type in schema.event_types))
@@ -114,20 +114,20 @@ def answer_schema(schema: MemorySchema) -> dict[str, Any]:
     return _object(lists)
 
 
-def _writable(value: Any, *, depth: int) -> Any:
-    """A value with all that JSON cannot hold replaced: halves of characters, integers out of 64 bits, what lies too deep or was cut."""
+def _json_safe(value: Any, *, depth: int) -> Any:
+    """A value without what JSON cannot hold: halves of characters, integers out of 64 bits, nesting too deep, what was cut."""
     if isinstance(value, Partial):
         value = value.value
     if isinstance(value, str):
         return join_surrogates(value)
     if isinstance(value, int) and value not in INTEGERS:
         return float(value) if value.bit_length() <= _DOUBLE_BITS else None
-    if isinstance(value, list | dict) and depth >= _DEEPEST:
+    if isinstance(value, list | dict) and depth >= _MAX_DEPTH:
         return None
     if isinstance(value, list):
-        return [_writable(each, depth=depth + 1) for each in value]
+        return [_json_safe(each, depth=depth + 1) for each in value]
     if isinstance(value, dict):
-        return {join_surrogates(name): _writable(each, depth=depth + 1) for name, each in value.items()}
+        return {join_surrogates(name): _json_safe(each, depth=depth + 1) for name, each in value.items()}
     return value
 
 
@@ -139,8 +139,8 @@ def _event_schema(event_type: EventType) -> dict[str, Any]:
         CONTENT: {"type": "string"},
     }
     properties = {each.name: _value_schema(each) for each in event_type.properties}
-    fields |= {PROPERTIES: _object(properties)} if stand_apart(properties) else properties
-    return _object(fields | {KEYWORDS: _list_of({"type": "string"}, maxItems=_MOST_KEYWORDS), WEIGHT: {"type": "integer"}})
+    fields |= {PROPERTIES: _object(properties)} if need_own_object(properties) else properties
+    return _object(fields | {KEYWORDS: _list_of({"type": "string"}, maxItems=_MAX_KEYWORDS), WEIGHT: {"type": "integer"}})
 
 
 def _patch_schema(entity_type: EntityType) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def _value_schema(each: Property) -> dict[str, Any]:
 
 
 def _indices() -> dict[str, Any]:
-    return _list_of({"type": "integer"}, maxItems=_MOST_PLACES)
+    return _list_of({"type": "integer"}, maxItems=_MAX_INDICES)
 
 
 def _list_of(items: Mapping[str, Any], **bounds: int) -> dict[str, Any]:

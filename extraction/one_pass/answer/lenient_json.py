@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-_DEEPEST: Final = 32
+_MAX_DEPTH: Final = 32
 _THOUGHTS: Final = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _OPENING: Final = re.compile(r"[{\[]")
 _SPACE: Final = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)|```\w*)*", re.DOTALL)
@@ -54,30 +54,30 @@ def read_json(text: str) -> list[Any]:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         thoughts = _THOUGHTS.match(text)
-        return _Reader(text[thoughts.end() :] if thoughts else text).containers()
+        return _Parser(text[thoughts.end() :] if thoughts else text).containers()
     return [value] if isinstance(value, dict | list) else []
 
 
-class _Reader:
+class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._at = 0
+        self._position = 0
         self._cut = False
 
     def containers(self) -> list[Any]:
         found: list[Any] = []
-        while not self._cut and (opening := _OPENING.search(self._text, self._at)):
-            self._at = opening.start()
+        while not self._cut and (opening := _OPENING.search(self._text, self._position)):
+            self._position = opening.start()
             found.append(self._value(depth=0))
         return found
 
     def _value(self, *, depth: int) -> Any:
         mark = self._peek()
         if mark in ("{", "["):
-            if depth >= _DEEPEST:
+            if depth >= _MAX_DEPTH:
                 self._cut = True
                 return _MISSING
-            self._at += 1
+            self._position += 1
             return self._object(depth) if mark == "{" else self._list(depth)
         if mark in _QUOTES:
             return self._string()
@@ -93,15 +93,15 @@ class _Reader:
                 return Partial(items)
             if mark in ("]", "}"):
                 # A wrong closer ends this list and is left for the container that it may belong to.
-                self._at += mark == "]"
+                self._position += mark == "]"
                 return items
-            start = self._at
+            start = self._position
             value = self._value(depth=depth + 1)
             if self._cut:
                 return Partial([*items, value] if isinstance(value, Partial) else items)
             if value is not _MISSING:
                 items.append(value)
-            self._at += self._at == start
+            self._position += self._position == start
 
     def _object(self, depth: int) -> dict[str, Any] | Partial:
         members: dict[str, Any] = {}
@@ -112,12 +112,12 @@ class _Reader:
                 self._cut = True
                 return Partial(members)
             if mark in ("]", "}"):
-                self._at += mark == "}"
+                self._position += mark == "}"
                 return members
-            start = self._at
+            start = self._position
             name = self._name()
-            if separator := _SEPARATOR.match(self._text, self._at):
-                self._at = separator.end()
+            if separator := _SEPARATOR.match(self._text, self._position):
+                self._position = separator.end()
                 self._skip()
                 value = _MISSING if self._peek() in ("}", "]", ",") else self._value(depth=depth + 1)
                 if self._cut or (self._peek() == "" and value is _MISSING):
@@ -126,15 +126,15 @@ class _Reader:
                     members[name] = value
             if self._cut:
                 return Partial(members)
-            self._at += self._at == start
+            self._position += self._position == start
 
     def _name(self) -> str:
         if self._peek() in _QUOTES:
             return self._string(is_name=True)
-        word = _WORD.match(self._text, self._at)
+        word = _WORD.match(self._text, self._position)
         if word is None:
             return ""
-        self._at = word.end()
+        self._position = word.end()
         return word.group()
 
     def _string(self, *, is_name: bool = False) -> str:
@@ -142,68 +142,68 @@ class _Reader:
         closing = _QUOTES[self._peek()]
         stops = re.compile(rf"[\\{closing}]")
         parts: list[str] = []
-        self._at += 1
-        while stop := stops.search(self._text, self._at):
-            parts.append(self._text[self._at : stop.start()])
-            self._at = stop.end()
+        self._position += 1
+        while stop := stops.search(self._text, self._position):
+            parts.append(self._text[self._position : stop.start()])
+            self._position = stop.end()
             if stop.group() == "\\":
                 parts.append(self._escape())
-            elif is_name or _ENDS_VALUE.match(self._text, self._at):
+            elif is_name or _ENDS_VALUE.match(self._text, self._position):
                 return "".join(parts)
             else:
                 parts.append(closing)
         self._cut = True
-        self._at = len(self._text)
+        self._position = len(self._text)
         return ""
 
     def _escape(self) -> str:
-        mark = self._text[self._at : self._at + 1]
-        self._at += 1
+        mark = self._text[self._position : self._position + 1]
+        self._position += 1
         if mark != "u":
             return _ESCAPES.get(mark, mark)
         unit = self._code_unit()
         if unit is None:
             return ""
-        if 0xD800 <= unit < 0xDC00 and self._text.startswith("\\u", self._at):
-            after_high = self._at
-            self._at += 2
+        if 0xD800 <= unit < 0xDC00 and self._text.startswith("\\u", self._position):
+            after_high = self._position
+            self._position += 2
             low = self._code_unit()
             if low is not None and 0xDC00 <= low < 0xE000:
                 return chr(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
-            self._at = after_high
+            self._position = after_high
         return "\ufffd" if 0xD800 <= unit < 0xE000 else chr(unit)
 
     def _code_unit(self) -> int | None:
-        digits = _CODE_UNIT.match(self._text, self._at)
+        digits = _CODE_UNIT.match(self._text, self._position)
         if digits is None:
             return None
-        self._at = digits.end()
+        self._position = digits.end()
         return int(digits.group(), 16)
 
     def _bare(self) -> Any:
-        if number := _NUMBER.match(self._text, self._at):
+        if number := _NUMBER.match(self._text, self._position):
             after = _WORD.match(self._text, number.end())
             if after is None:
-                self._at = number.end()
-                self._cut = self._at == len(self._text)
+                self._position = number.end()
+                self._cut = self._position == len(self._text)
                 return _number(number.group())
-        word = _WORD.match(self._text, self._at)
+        word = _WORD.match(self._text, self._position)
         if word is None:
             return _MISSING
-        self._at = word.end()
-        self._cut = self._at == len(self._text)
+        self._position = word.end()
+        self._cut = self._position == len(self._text)
         return _LITERALS.get(word.group().lower(), word.group())
 
     def _skip(self) -> None:
         while True:
-            space = _SPACE.match(self._text, self._at)
-            self._at = space.end() if space else self._at
+            space = _SPACE.match(self._text, self._position)
+            self._position = space.end() if space else self._position
             if self._peek() != ",":
                 return
-            self._at += 1
+            self._position += 1
 
     def _peek(self) -> str:
-        return self._text[self._at : self._at + 1]
+        return self._text[self._position : self._position + 1]
 
 
 def _number(digits: str) -> int | float | None:

@@ -1,9 +1,9 @@
-"""Small models fall into loops: the same words, or the same item, until the token limit. Here loops are found and cut."""
+"""Finds and cuts loops: small models repeat the same words, or the same item, until the token limit."""
 
 from typing import Final
 
 _LONGEST_UNIT: Final = 200
-_TURNS: Final = 4
+_LEAST_REPETITIONS: Final = 4
 _SHORTEST_LOOP: Final = 40
 
 
@@ -13,7 +13,7 @@ def ends_in_loop(text: str) -> bool:
 
 
 def cut_loop(text: str) -> str:
-    """The text with a loop at its end cut down to one turn."""
+    """The text with a loop at its end cut down to one repetition."""
     unit = _looping_unit(text)
     if not unit:
         return text
@@ -25,9 +25,9 @@ def cut_loop(text: str) -> str:
 
 def _looping_unit(text: str) -> int:
     """The length of the shortest unit that the text's end repeats; 0: none."""
-    tail = text[-_LONGEST_UNIT * _TURNS :]
-    for unit in range(1, min(_LONGEST_UNIT, len(tail) // _TURNS) + 1):
-        loop = max(unit * _TURNS, _SHORTEST_LOOP)
+    tail = text[-_LONGEST_UNIT * _LEAST_REPETITIONS :]
+    for unit in range(1, min(_LONGEST_UNIT, len(tail) // _LEAST_REPETITIONS) + 1):
+        loop = max(unit * _LEAST_REPETITIONS, _SHORTEST_LOOP)
         if loop <= len(tail) and tail[-loop:-unit] == tail[unit - loop :]:
             return unit
     return 0

@@ -11,11 +11,11 @@ from pydantic import JsonValue
 
 from extraction.echo_filter import without_echoes, without_echoes_in_result
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.reading import Rules
-from extraction.one_pass.prompt.entity_view import field_lines, flat_text, head_of
+from extraction.one_pass.prompt.entity_view import entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.fencing import fenced, nonce_of, one_line
-from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, cut, share
+from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.errors import KeyFormatError
 from memory.keys import entity_key_parts
@@ -26,8 +26,8 @@ from models.llm.port import ChatMessage
 
 _STAMP_EVERY: Final = timedelta(minutes=10)
 _LONGEST_SPEAKER: Final = 60
-_MOST_NAMES: Final = 3
-_RECALLED_TOKENS: Final = 60
+_MAX_NAMES: Final = 3
+_ECHO_TOKENS: Final = 60
 _LINE_FRAME_TOKENS: Final = 16
 """Of a message's line, besides its text: its number and its share of the date lines."""
 
@@ -40,40 +40,40 @@ class Prompt:
     """Depends on the schema alone."""
     body: str
     """Summary, entities and messages of one window."""
-    cut_messages: int = 0
-    """How many of the window's messages were too long to be shown whole."""
+    truncated_messages: int = 0
+    """How many of the window's messages were too long to stand whole in the prompt."""
 
     def messages(self) -> tuple[ChatMessage, ...]:
         """The prompt as a chat."""
         return ChatMessage("system", self.prefix), ChatMessage("user", self.body)
 
 
-def build_prompt(rules: Rules, context: ExtractionContext, limits: PromptLimits) -> Prompt:
+def build_prompt(source: Source, context: ExtractionContext, limits: PromptLimits) -> Prompt:
     """The prompt for one window.
 
     Args:
-        rules: The window and the schema.
+        source: The window and the schema.
         context: The session's summary, and the entities near the window, nearest first.
         limits: The caps of the parts.
 
     Returns:
         A prompt whose prefix is the schema's and whose body keeps within the caps.
     """
-    summary = cut(one_line(context.session_summary), limits.summary_tokens)
-    entities = list(_entity_lines(rules, context.entities, limits))
-    messages, cut_messages = _message_lines(rules, limits)
+    summary = truncate(one_line(context.session_summary), limits.summary_tokens)
+    entities = list(_entity_lines(source, context.entities, limits))
+    messages, truncated_messages = _message_lines(source, limits)
     nonce = nonce_of([summary, *entities, *messages])
     parts = [fenced("summary", [summary], nonce)] if summary else []
     if entities:
         parts.append(fenced("entities", entities, nonce))
     parts += [fenced("messages", messages, nonce), "Answer with the JSON object for these messages."]
-    return Prompt(prefix=compile_prefix(rules.schema), body="\n".join(parts), cut_messages=cut_messages)
+    return Prompt(prefix=compile_prefix(source.schema), body="\n".join(parts), truncated_messages=truncated_messages)
 
 
-def _entity_lines(rules: Rules, entities: Sequence[Memory], limits: PromptLimits) -> Iterator[str]:
+def _entity_lines(source: Source, entities: Sequence[Memory], limits: PromptLimits) -> Iterator[str]:
     left = limits.entities_tokens
-    for entity_type in form.patched_types(rules.schema):
-        own = (_entity(rules, entity_type, entity, limits) for entity in entities if entity.type == entity_type.name)
+    for entity_type in form.patched_types(source.schema):
+        own = (_entity(source, entity_type, entity, limits) for entity in entities if entity.type == entity_type.name)
         for lines in islice(filter(None, own), ENTITIES_PER_TYPE):
             left -= sum(map(estimate_tokens, lines)) + len(lines)
             if left < 0:
@@ -81,63 +81,63 @@ def _entity_lines(rules: Rules, entities: Sequence[Memory], limits: PromptLimits
             yield from lines
 
 
-def _entity(rules: Rules, entity_type: EntityType, entity: Memory, limits: PromptLimits) -> list[str]:
+def _entity(source: Source, entity_type: EntityType, entity: Memory, limits: PromptLimits) -> list[str]:
     """The entity's patchable fields as patches edit them; nothing of an entity that a patch from this window cannot reach."""
     try:
         parts = dict(zip(entity_type.keys, entity_key_parts(entity.entity_key or ""), strict=True))
     except (KeyFormatError, ValueError):
         return []
-    window = rules.window
+    window = source.window
     if parts.get("user", window.user) != window.user or parts.get("session", window.session) != window.session:
         return []
-    head = head_of(entity_type.name, [parts[name] for name in form.named_key_parts(entity_type)])
+    head = entity_heading(entity_type.name, [parts[name] for name in form.named_key_parts(entity_type)])
     fields = [field.name for field in entity_type.patched_properties() if entity.properties.get(field.name) is not None]
     room = max(0, limits.entity_tokens - estimate_tokens(head) - sum(estimate_tokens(name) + 1 for name in fields))
     texts = [flat_text(entity.properties[name]) for name in fields]
-    cap = share([estimate_tokens(text) for text in texts], room)
-    return [head, *(line for name, text in zip(fields, texts, strict=True) for line in field_lines(name, cut(text, cap)))]
+    cap = fair_share([estimate_tokens(text) for text in texts], room)
+    return [head, *(line for name, text in zip(fields, texts, strict=True) for line in field_lines(name, truncate(text, cap)))]
 
 
-def _message_lines(rules: Rules, limits: PromptLimits) -> tuple[list[str], int]:
-    messages = rules.window.messages
-    recalled = rules.recalled_places()
+def _message_lines(source: Source, limits: PromptLimits) -> tuple[list[str], int]:
+    messages = source.window.messages
+    echoes = source.echo_indices()
     texts = [
-        cut(text, _RECALLED_TOKENS) if place in recalled else text
-        for place, text in enumerate(one_line(_said(message, rules, is_echo=place in recalled)) for place, message in enumerate(messages))
+        truncate(text, _ECHO_TOKENS) if index in echoes else text
+        for index, text in enumerate(one_line(_text_of(message, source, is_echo=index in echoes)) for index, message in enumerate(messages))
     ]
-    cap = share([estimate_tokens(text) for text in texts], max(0, limits.window_tokens - _LINE_FRAME_TOKENS * len(messages)))
+    cap = fair_share([estimate_tokens(text) for text in texts], max(0, limits.window_tokens - _LINE_FRAME_TOKENS * len(messages)))
     lines = list(_introduction(messages))
-    cut_messages = 0
-    shown: datetime | None = None
-    for place, (message, text) in enumerate(zip(messages, texts, strict=True)):
+    truncated_messages = 0
+    stamp: datetime | None = None
+    for index, (message, text) in enumerate(zip(messages, texts, strict=True)):
         if not text:
             continue
-        if shown is None or abs(message.event_time - shown) >= _STAMP_EVERY or message.event_time.date() != shown.date():
-            shown = message.event_time
-            lines.append(f"@ {shown:%a %Y-%m-%d %H:%M}")
-        fitting = cut(text, cap)
-        cut_messages += fitting != text
-        mark = "recalled" if place in recalled else str(place)
+        if stamp is None or abs(message.event_time - stamp) >= _STAMP_EVERY or message.event_time.date() != stamp.date():
+            stamp = message.event_time
+            lines.append(f"@ {stamp:%a %Y-%m-%d %H:%M}")
+        fitting = truncate(text, cap)
+        truncated_messages += fitting != text
+        mark = "recalled" if index in echoes else str(index)
         lines.append(f"[{mark}] {_speaker(message)}: {fitting}")
-    return lines, cut_messages
+    return lines, truncated_messages
 
 
 def _introduction(messages: Sequence[Message]) -> Iterator[str]:
     """Which names the user speaks under, where they have one."""
     names = dict.fromkeys(_speaker(message) for message in messages if message.role == "user" and message.speaker)
     if names:
-        yield f"The user speaks as {', '.join(list(names)[:_MOST_NAMES])}"
+        yield f"The user speaks as {', '.join(list(names)[:_MAX_NAMES])}"
 
 
 def _speaker(message: Message) -> str:
     return one_line(message.speaker or message.role)[:_LONGEST_SPEAKER]
 
 
-def _said(message: Message, rules: Rules, *, is_echo: bool) -> str:
+def _text_of(message: Message, source: Source, *, is_echo: bool) -> str:
     text = message.text
     if not is_echo:
-        text = without_echoes(text, rules.recalled_hashes)
-        message = without_echoes_in_result(message, rules.recalled_hashes)
+        text = without_echoes(text, source.recalled_hashes)
+        message = without_echoes_in_result(message, source.recalled_hashes)
     if message.tool_call is None:
         return text
     return f"{text} {_tool_call(message.tool_call)}".strip()

@@ -1,4 +1,4 @@
-"""How an entity is shown to a model: each field as the text that patches edit, line for line, so that what is copied from it is found."""
+"""An entity in the prompt: each field is the text that patches edit, line for line, so that a search text copied from it matches."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,7 +16,7 @@ _LINE_INDENT: Final = "    "
 """Deeper than a field's, so that no line of a text can pass for a field or an entity."""
 
 
-def head_of(entity_type: str, key: Sequence[str]) -> str:
+def entity_heading(entity_type: str, key: Sequence[str]) -> str:
     """The line that names an entity, with the key parts that a patch has to name."""
     return f"{entity_type} {one_line(orjson.dumps(list(key)).decode())}" if key else entity_type
 

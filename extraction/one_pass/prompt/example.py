@@ -5,7 +5,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from extraction.one_pass.answer import form
-from extraction.one_pass.prompt.entity_view import field_lines, flat_text, head_of
+from extraction.one_pass.prompt.entity_view import entity_heading, field_lines, flat_text
 from memory.schema import EntityType, EventType, MemorySchema, Property
 from memory.schema.model import ValueType
 
@@ -22,41 +22,45 @@ def example(schema: MemorySchema) -> str:
     answer: dict[str, list[Any]] = {form.SEGMENTS: []}
     if schema.event_types:
         event_type = schema.event_types[0]
-        shown = event_type.properties[:_MOST_PROPERTIES]
-        facts = ", ".join(f"{_words(each.name)} {_spoken(each, place)}" for place, each in enumerate(shown))
+        properties = event_type.properties[:_MOST_PROPERTIES]
+        facts = ", ".join(f"{_words(each.name)} {_spoken(each, index)}" for index, each in enumerate(properties))
         about = _words(event_type.name) + (f" with {facts}" if facts else "")
         lines += [f"[1] Ann: Yesterday there was this {about}.", "[2] Ben: Lovely weather today, by the way."]
         lines += [f"[3] Ben: So that {_words(event_type.name)}, was it the last one?", "[4] Ann: Yes."]
         answer[form.SEGMENTS].append({form.TOPIC: f"Ann's {_words(event_type.name)}", form.RANGES: [[1, 1], [3, 4]]})
-        answer[form.EVENTS] = [_event(event_type, shown, f"Ann told Ben about her last {about} on 2024-03-04.")]
+        answer[form.EVENTS] = [_event(event_type, properties, f"Ann told Ben about her last {about} on 2024-03-04.")]
     if entity_types := form.patched_types(schema):
         entity_type = entity_types[0]
         field = entity_type.patched_properties()[0]
-        place = 5 if schema.event_types else 1
-        lines.append(f"[{place}] Ann: One more thing: {_words(field.name)} is {_WORDS[1]} now, no longer {_WORDS[0]}.")
-        lines += ["and the entity", head_of(entity_type.name, _key(entity_type)), *field_lines(field.name, _present(field.value_type))]
-        answer[form.SEGMENTS].append({form.TOPIC: f"Ann's {_words(field.name)}", form.RANGES: [[place, place]]})
-        answer[form.PATCHES] = [_patch(entity_type, field.name, place)]
+        index = 5 if schema.event_types else 1
+        lines.append(f"[{index}] Ann: One more thing: {_words(field.name)} is {_WORDS[1]} now, no longer {_WORDS[0]}.")
+        lines += [
+            "and the entity",
+            entity_heading(entity_type.name, _key(entity_type)),
+            *field_lines(field.name, _present(field.value_type)),
+        ]
+        answer[form.SEGMENTS].append({form.TOPIC: f"Ann's {_words(field.name)}", form.RANGES: [[index, index]]})
+        answer[form.PATCHES] = [_patch(entity_type, field.name, index)]
     return "\n".join([*lines, "answer", form.encode_answer(answer)])
 
 
-def _event(event_type: EventType, shown: tuple[Property, ...], content: str) -> dict[str, Any]:
+def _event(event_type: EventType, properties: tuple[Property, ...], content: str) -> dict[str, Any]:
     event: dict[str, Any] = {
         form.TYPE: event_type.name,
         form.MESSAGES: [1, 4],
         form.DATE: "2024-03-04",
         form.CONTENT: content,
     }
-    values = {each.name: _value(each.value_type, place) for place, each in enumerate(shown)}
-    event |= form.placed(values, names=(each.name for each in event_type.properties))
+    values = {each.name: _value(each.value_type, index) for index, each in enumerate(properties)}
+    event |= form.property_fields(values, names=(each.name for each in event_type.properties))
     return event | {form.KEYWORDS: [_words(event_type.name)], form.WEIGHT: 6}
 
 
-def _patch(entity_type: EntityType, field: str, place: int) -> dict[str, Any]:
+def _patch(entity_type: EntityType, field: str, index: int) -> dict[str, Any]:
     patch: dict[str, Any] = {form.TYPE: entity_type.name}
     if key := _key(entity_type):
         patch[form.KEY] = key
-    return patch | {form.FIELD: field, form.MESSAGES: [place], form.SEARCH: _WORDS[0], form.REPLACE: _WORDS[1]}
+    return patch | {form.FIELD: field, form.MESSAGES: [index], form.SEARCH: _WORDS[0], form.REPLACE: _WORDS[1]}
 
 
 def _key(entity_type: EntityType) -> list[str]:
@@ -68,8 +72,8 @@ def _present(value_type: ValueType) -> str:
     return flat_text([_WORDS[0], _WORDS[2]] if value_type in ("string", "list<string>") else _WORDS[0])
 
 
-def _value(value_type: ValueType, place: int) -> JsonValue:
-    word, number = _WORDS[place % len(_WORDS)], place + 2
+def _value(value_type: ValueType, index: int) -> JsonValue:
+    word, number = _WORDS[index % len(_WORDS)], index + 2
     values: dict[ValueType, JsonValue] = {
         "int64": number,
         "float32": number + 0.5,
@@ -83,14 +87,14 @@ def _value(value_type: ValueType, place: int) -> JsonValue:
     return values[value_type]
 
 
-def _spoken(each: Property, place: int) -> str:
-    value = _value(each.value_type, place)
+def _spoken(each: Property, index: int) -> str:
+    value = _value(each.value_type, index)
     if isinstance(value, list):
-        return " and ".join(map(_said, value))
-    return _said(value)
+        return " and ".join(map(_as_words, value))
+    return _as_words(value)
 
 
-def _said(value: JsonValue) -> str:
+def _as_words(value: JsonValue) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 

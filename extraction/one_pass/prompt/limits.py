@@ -1,7 +1,7 @@
 """How long each part of a prompt may be: together they bound it, whatever the history (docs/architecture.md, invariant 8)."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from memory.tokens import estimate_tokens
 from models.errors import ModelConfigurationError
@@ -13,10 +13,10 @@ ENTITIES_PER_TYPE: Final = 5
 _FRAME_TOKENS: Final = 300
 """Fences, headings, and the words that ask for a continuation or a repair."""
 _SMALLEST_WINDOW: Final = 256
-_ELISION: Final = " […] "
+_ELLIPSIS: Final = " […] "
 _HEAD_SHARE: Final = 0.7
-_MOST_LETTERS_PER_TOKEN: Final = 16
-_SAFETY: Final = 1.2
+_MAX_CHARACTERS_PER_TOKEN: Final = 16
+_SAFETY_FACTOR: Final = 1.2
 """An estimate of tokens may be so much too low."""
 
 
@@ -27,19 +27,29 @@ class PromptLimits:
     summary_tokens: int
     """Of the session's summary."""
     entity_tokens: int
-    """Of each entity shown."""
+    """Of each entity in the prompt."""
     entities_tokens: int
-    """Of all entities shown."""
+    """Of all entities in the prompt."""
     window_tokens: int
     """Of the window's messages; longer ones are cut, the longest first."""
 
-    def within(self, llm: LLMSettings, *, prefix_tokens: int) -> "PromptLimits":
+    @classmethod
+    def of(cls, settings: ExtractionSettings) -> Self:
+        """The caps that the settings ask for."""
+        return cls(
+            summary_tokens=settings.summary_tokens,
+            entity_tokens=settings.entity_tokens,
+            entities_tokens=settings.entities_tokens,
+            window_tokens=settings.window_tokens,
+        )
+
+    def within(self, llm: LLMSettings, *, prefix_tokens: int) -> Self:
         """The caps that fit into a model's context beside the prefix, an answer, and that answer once more in a continuation.
 
         Raises:
             ModelConfigurationError: If no window of use fits.
         """
-        room = int(llm.context_tokens / _SAFETY) - 2 * llm.max_completion_tokens - prefix_tokens - _FRAME_TOKENS
+        room = int(llm.context_tokens / _SAFETY_FACTOR) - 2 * llm.max_completion_tokens - prefix_tokens - _FRAME_TOKENS
         if room < _SMALLEST_WINDOW:
             raise ModelConfigurationError(
                 f"a context of {llm.context_tokens} tokens leaves no room for a window beside the prompt's fixed part "
@@ -48,7 +58,7 @@ class PromptLimits:
             )
         summary = min(self.summary_tokens, room // 10)
         entities = min(self.entities_tokens, room * 3 // 10)
-        return PromptLimits(
+        return type(self)(
             summary_tokens=summary,
             entity_tokens=min(self.entity_tokens, entities),
             entities_tokens=entities,
@@ -56,19 +66,9 @@ class PromptLimits:
         )
 
 
-def limits_of(extraction: ExtractionSettings) -> PromptLimits:
-    """The caps that the settings ask for."""
-    return PromptLimits(
-        summary_tokens=extraction.summary_tokens,
-        entity_tokens=extraction.entity_tokens,
-        entities_tokens=extraction.entities_tokens,
-        window_tokens=extraction.window_tokens,
-    )
-
-
-def cut(text: str, tokens: int) -> str:
+def truncate(text: str, tokens: int) -> str:
     """The text in at most so many estimated tokens: its beginning and, shorter, its end."""
-    most = tokens * _MOST_LETTERS_PER_TOKEN
+    most = tokens * _MAX_CHARACTERS_PER_TOKEN
     if len(text) <= most and estimate_tokens(text) <= tokens:
         return text
     low, high = 0, min(len(text), most)
@@ -78,8 +78,8 @@ def cut(text: str, tokens: int) -> str:
     return _shortened(text, low) if low else ""
 
 
-def share(sizes: list[int], total: int) -> int:
-    """The largest cap on each size under which their sum is at most ``total``: small ones stay whole, the largest give way."""
+def fair_share(sizes: list[int], total: int) -> int:
+    """The max-min fair cap: the largest one on each size under which their sum is at most ``total``. Small sizes stay whole."""
     left, count = total, len(sizes)
     for size in sorted(sizes):
         if size * count > left:
@@ -89,6 +89,6 @@ def share(sizes: list[int], total: int) -> int:
     return max(sizes, default=0)
 
 
-def _shortened(text: str, letters: int) -> str:
-    head = int(letters * _HEAD_SHARE)
-    return f"{text[:head].rstrip()}{_ELISION}{text[len(text) - (letters - head) :].lstrip()}"
+def _shortened(text: str, characters: int) -> str:
+    head = int(characters * _HEAD_SHARE)
+    return f"{text[:head].rstrip()}{_ELLIPSIS}{text[len(text) - (characters - head) :].lstrip()}"

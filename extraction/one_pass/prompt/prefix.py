@@ -41,7 +41,7 @@ A field of several lines, or a list, stands indented below its name, an item a l
 - "replace": what stands there instead, in a few words."""
 _KEY_RULE: Final = """- "key": which entity, where the type names key parts: one text each, the present key where the entity is shown."""
 
-_APART: Final = f'Its properties stand in "{form.PROPERTIES}": {{...}}.'
+_OWN_OBJECT_RULE: Final = f'Its properties stand in "{form.PROPERTIES}": {{...}}.'
 
 
 def compile_prefix(schema: MemorySchema) -> str:
@@ -71,8 +71,8 @@ def _lists_of(schema: MemorySchema) -> Iterator[str]:
 
 def _event_types(schema: MemorySchema) -> Iterator[str]:
     for event_type in schema.event_types:
-        apart = _APART if form.stand_apart(each.name for each in event_type.properties) else ""
-        yield f"## {_titled(event_type.name, f'{event_type.description} {apart}')}"
+        own_object_rule = _OWN_OBJECT_RULE if form.need_own_object(each.name for each in event_type.properties) else ""
+        yield f"## {_titled(event_type.name, f'{event_type.description} {own_object_rule}')}"
         yield from map(_property, event_type.properties)
 
 

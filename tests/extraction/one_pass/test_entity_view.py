@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.reading import Rules
 from extraction.one_pass.prompt.build import build_prompt
-from extraction.one_pass.prompt.entity_view import field_lines, flat_text, head_of
+from extraction.one_pass.prompt.entity_view import entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.keys import entity_key
 from memory.records import Memory
@@ -49,7 +49,7 @@ def shown(schema: MemorySchema, window_of: BuildWindow, limits: PromptLimits, **
         event_time=BEGIN,
         entity_key=entity_key("alice"),
     )
-    body = build_prompt(Rules(window_of("Hi"), schema), ExtractionContext(entities=(entity,)), limits).body
+    body = build_prompt(Source(window_of("Hi"), schema), ExtractionContext(entities=(entity,)), limits).body
     lines = body.split("\n")
     return lines[1 : next(place for place, line in enumerate(lines) if re.fullmatch("entities [0-9a-f]{8}>>>", line))]
 
@@ -129,7 +129,7 @@ def test_the_example_shows_its_entity_as_a_prompt_does_and_copies_from_it(name: 
     at = lines.index("and the entity")
     entity_type = entity_types[0]
     field = entity_type.patched_properties()[0]
-    assert lines[at + 1] == head_of(entity_type.name, ["delta"] * len(form.named_key_parts(entity_type)))
+    assert lines[at + 1] == entity_heading(entity_type.name, ["delta"] * len(form.named_key_parts(entity_type)))
     assert edited(text_of(lines[at + 2 : lines.index("answer")], field.name), Patch(0, "p", "alpha", "beta")).startswith("beta")
 
 

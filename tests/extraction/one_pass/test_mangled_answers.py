@@ -11,9 +11,10 @@ from extraction.assemble import build_extraction
 from extraction.drafts import Draft
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.items import gather
-from extraction.one_pass.answer.reading import Rules, read_answer
+from extraction.one_pass.answer.parsing import parse_answer
+from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.flow import extraction_flow
+from extraction.one_pass.source import Source
 from memory.records import Extraction
 from memory.schema import MemorySchema, coerce_properties
 from models.llm.cache import prompt_hash
@@ -143,13 +144,15 @@ def test_no_course_of_an_extraction_raises(
 
 @given(mangled())
 def test_what_is_kept_of_an_answer_can_be_shown_again(text: str) -> None:
-    raw = gather(text)
+    raw = parse_answer(text)
     shown = form.encode_answer(raw.lists)
 
     shown.encode()
-    assert {name: len(items) for name, items in gather(shown).lists.items()} == {name: len(items) for name, items in raw.lists.items()}
+    assert {name: len(items) for name, items in parse_answer(shown).lists.items()} == {
+        name: len(items) for name, items in raw.lists.items()
+    }
 
 
 def _extraction(text: str, window: Any, schema: MemorySchema) -> Extraction:
-    draft = read_answer(gather(text), Rules(window, schema))
+    draft = validate_answer(parse_answer(text), Source(window, schema))
     return build_extraction(draft, window=window, schema=schema, extractor="llm:test", generation="", usage=())

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from extraction.build import build_extractor
 from extraction.errors import UnusableAnswerError
-from extraction.one_pass.prompt.view import prompt_view
+from extraction.one_pass.prompt.preview import preview_prompt
 from extraction.port import ExtractionContext, Extractor
 from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
@@ -252,8 +252,8 @@ async def test_an_echo_of_a_recall_is_not_extracted_again(embedder: Embedder, sc
 
 
 def test_the_view_of_a_prompt_counts_its_parts(schema: MemorySchema, window_of: BuildWindow) -> None:
-    alone = prompt_view(schema, settings=Settings())
-    whole = prompt_view(schema, settings=Settings(), window=window_of("Hi"), count_tokens=len)
+    alone = preview_prompt(schema, settings=Settings())
+    whole = preview_prompt(schema, settings=Settings(), window=window_of("Hi"), count_tokens=len)
 
     assert (alone.text, alone.tokens, alone.body_tokens) == (alone.prefix, estimate_tokens(alone.prefix), 0)
     assert whole.tokens == len(whole.prefix) + len(whole.body)

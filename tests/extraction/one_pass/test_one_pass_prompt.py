@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.form import answer_schema
-from extraction.one_pass.answer.items import gather
-from extraction.one_pass.answer.reading import Rules, read_answer
+from extraction.one_pass.answer.parsing import parse_answer
+from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.prompt.build import Prompt, build_prompt
 from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.fencing import nonce_of, one_line
-from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, cut, share
+from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.hashing import content_hash
 from memory.keys import entity_key
@@ -62,7 +63,7 @@ def shown(prompt: Prompt, name: str) -> list[str]:
 def build(schema: MemorySchema, window_of: BuildWindow, limits: PromptLimits):
     def build(*texts, context: ExtractionContext | None = None, limits: PromptLimits = limits, user: str = "alice") -> Prompt:
         context = context or ExtractionContext()
-        return build_prompt(Rules(window_of(*texts, user=user), schema, context.recalled_hashes), context, limits)
+        return build_prompt(Source(window_of(*texts, user=user), schema, context.recalled_hashes), context, limits)
 
     return build
 
@@ -86,7 +87,7 @@ def test_every_scenario_compiles_to_types_form_and_a_right_example(name: str, wi
     assert all(f"## {entity_type.name}" in prefix for entity_type in form.patched_types(schema))
     answer = orjson.loads(example(schema).splitlines()[-1])
     assert fits(completed(answer, answer_schema(schema)), answer_schema(schema))
-    draft = read_answer(gather(orjson.dumps(answer).decode()), Rules(window_of(*"abcdef"), schema))
+    draft = validate_answer(parse_answer(orjson.dumps(answer).decode()), Source(window_of(*"abcdef"), schema))
     assert len(draft.events) == min(1, len(schema.event_types))
     assert len(draft.patches) == min(1, len(form.patched_types(schema)))
     assert draft.tally.as_dropped() == []
@@ -98,7 +99,7 @@ def test_properties_named_as_an_events_own_fields_stand_apart(window_of: BuildWi
     schema = parse_schema([trips, {"EventType": "visit", "Description": "A visit.", "Properties": properties[1:]}])
     trip, visit = answer_schema(schema)["properties"]["events"]["items"]["anyOf"]
     answer = orjson.loads(example(schema).splitlines()[-1])
-    draft = read_answer(gather(orjson.dumps(answer).decode()), Rules(window_of(*"abcdef"), schema))
+    draft = validate_answer(parse_answer(orjson.dumps(answer).decode()), Source(window_of(*"abcdef"), schema))
 
     assert list(trip["properties"]["props"]["properties"]) == ["date", "place"]
     assert list(visit["properties"])[3:5] == ["content", "place"]
@@ -177,7 +178,7 @@ def test_every_part_keeps_its_cap_whatever_the_history(build, limits: PromptLimi
     assert estimate_tokens("".join(shown(prompt, "summary"))) <= limits.summary_tokens
     assert sum(map(estimate_tokens, shown(prompt, "entities"))) <= limits.entities_tokens
     assert sum(map(estimate_tokens, shown(prompt, "messages"))) <= limits.window_tokens
-    assert prompt.cut_messages == 20
+    assert prompt.truncated_messages == 20
     assert sum(line.endswith(": short") for line in shown(prompt, "messages")) == 20
 
 
@@ -188,7 +189,7 @@ def test_no_prompt_passes_its_caps(
     limits = PromptLimits(summary_tokens=50, entity_tokens=40, entities_tokens=100, window_tokens=window_tokens)
     window = window_of(*(text.encode("utf-8", "replace").decode() for text in texts))
     context = ExtractionContext(session_summary=summary, entities=tuple(entity(place, text=text) for place, text in enumerate(texts)))
-    prompt = build_prompt(Rules(window, schema), context, limits)
+    prompt = build_prompt(Source(window, schema), context, limits)
 
     assert sum(map(estimate_tokens, shown(prompt, "messages"))) <= max(window_tokens, 17 * len(texts))
     assert estimate_tokens(prompt.body) <= max(window_tokens, 17 * len(texts)) + limits.summary_tokens + limits.entities_tokens + 100
@@ -231,7 +232,7 @@ def test_the_fences_nonce_stands_in_no_text(texts: list[str]) -> None:
 
 @given(st.text(max_size=400), st.integers(0, 60))
 def test_a_cut_keeps_within_its_tokens(text: str, tokens: int) -> None:
-    shortened = cut(text, tokens)
+    shortened = truncate(text, tokens)
 
     assert estimate_tokens(shortened) <= tokens
     assert shortened == text or estimate_tokens(text) > tokens or len(text) > tokens * 16
@@ -239,7 +240,7 @@ def test_a_cut_keeps_within_its_tokens(text: str, tokens: int) -> None:
 
 @given(st.lists(st.integers(0, 500), max_size=20), st.integers(0, 3000))
 def test_a_share_fits_and_lets_small_ones_stay_whole(sizes: list[int], total: int) -> None:
-    cap = share(sizes, total)
+    cap = fair_share(sizes, total)
 
     assert sum(min(size, cap) for size in sizes) <= total
     assert sum(sizes) > total or all(size <= cap for size in sizes)

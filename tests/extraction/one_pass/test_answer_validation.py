@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from extraction.drafts import Draft
-from extraction.one_pass.answer.items import gather
-from extraction.one_pass.answer.reading import Rules, read_answer
+from extraction.one_pass.answer.parsing import parse_answer
+from extraction.one_pass.answer.validation import validate_answer
+from extraction.one_pass.source import Source
 from memory.hashing import content_hash
 from memory.keys import entity_key
 from memory.records import Window
@@ -24,7 +25,7 @@ def window(window_of: BuildWindow) -> Window:
 
 
 def read(window: Window, schema: MemorySchema, hashes: frozenset[str] = frozenset(), /, **lists: Any) -> Draft:
-    return read_answer(gather(json.dumps(lists)), Rules(window, schema, hashes))
+    return validate_answer(parse_answer(json.dumps(lists)), Source(window, schema, hashes))
 
 
 def dropped(draft: Draft) -> dict[tuple[str, str], int]:
@@ -284,17 +285,17 @@ def test_no_evidence_points_to_what_a_recall_put_there(window_of: BuildWindow, s
     ],
 )
 def test_an_answer_is_found_in_other_forms(window: Window, schema: MemorySchema, text: str) -> None:
-    assert read_answer(gather(text), Rules(window, schema)).events[0].content == EVENT["content"]
+    assert validate_answer(parse_answer(text), Source(window, schema)).events[0].content == EVENT["content"]
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"segments": [], "events": [], "patches": []}', '```json\n{"events": []}\n```'])
 def test_an_empty_answer_is_an_answer(text: str) -> None:
-    assert gather(text).found
+    assert parse_answer(text).found
 
 
 @pytest.mark.parametrize("text", ["", "No.", '{"error": "busy"}', "[1, 2]", '"events"'])
 def test_something_else_is_no_answer(text: str) -> None:
-    assert not gather(text).found
+    assert not parse_answer(text).found
 
 
 @pytest.mark.parametrize("lists", ["segments", "events", "patches"])
@@ -303,12 +304,14 @@ def test_a_property_named_as_one_of_the_lists_hides_no_event(window: Window, lis
     properties = [{"PropertyName": lists, "PropertyValueType": "list<string>"}]
     schema = parse_schema([{"EventType": "concert", "Description": "A concert.", "Properties": properties}])
     event = json.dumps({"type": "concert", "msgs": [1], "content": "Alice heard a concert.", lists: ["one", "two"]})
-    draft = read_answer(gather(wrapped.format(event=event)), Rules(window, schema))
+    draft = validate_answer(parse_answer(wrapped.format(event=event)), Source(window, schema))
 
     assert [each.properties for each in draft.events] == [{lists: ["one", "two"]}]
 
 
 def test_an_answer_with_a_type_and_a_content_of_its_own_is_an_answer(window: Window, schema: MemorySchema) -> None:
-    draft = read_answer(gather(json.dumps({"type": "memories", "content": "All that was said.", "events": [EVENT]})), Rules(window, schema))
+    draft = validate_answer(
+        parse_answer(json.dumps({"type": "memories", "content": "All that was said.", "events": [EVENT]})), Source(window, schema)
+    )
 
     assert [event.content for event in draft.events] == [EVENT["content"]]

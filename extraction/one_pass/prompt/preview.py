@@ -1,12 +1,12 @@
-"""Shows a prompt and what it costs: for ``varve prompt``."""
+"""A prompt and its tokens, for ``varve prompt``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from extraction.one_pass.answer.reading import Rules
 from extraction.one_pass.prompt.build import build_prompt
-from extraction.one_pass.prompt.limits import limits_of
+from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.records import Window
 from memory.schema import MemorySchema
@@ -15,7 +15,7 @@ from runtime.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptView:
+class PromptPreview:
     """A prompt's two parts and their tokens, as the counter given counts them."""
 
     prefix: str
@@ -36,30 +36,30 @@ class PromptView:
         return self.prefix_tokens + self.body_tokens
 
 
-def prompt_view(
+def preview_prompt(
     schema: MemorySchema,
     *,
     settings: Settings,
     window: Window | None = None,
     context: ExtractionContext | None = None,
     count_tokens: Callable[[str], int] = estimate_tokens,
-) -> PromptView:
+) -> PromptPreview:
     """The prompt that the one-pass extractor sends.
 
     Args:
         schema: Compiled to the prefix.
         settings: The caps of the parts, and the model's context.
         window: The window to extract from; None: the prefix alone.
-        context: What is shown beside the window.
+        context: What the prompt says besides the window.
         count_tokens: A tokenizer's count, where one is at hand.
 
     Raises:
         ModelConfigurationError: If the schema's prompt does not fit into the model's context.
     """
     prefix = compile_prefix(schema)
-    limits = limits_of(settings.extraction).within(settings.llm, prefix_tokens=estimate_tokens(prefix))
+    limits = PromptLimits.of(settings.extraction).within(settings.llm, prefix_tokens=estimate_tokens(prefix))
     body = ""
     if window is not None:
         context = context or ExtractionContext()
-        body = build_prompt(Rules(window, schema, context.recalled_hashes), context, limits).body
-    return PromptView(prefix=prefix, prefix_tokens=count_tokens(prefix), body=body, body_tokens=count_tokens(body))
+        body = build_prompt(Source(window, schema, context.recalled_hashes), context, limits).body
+    return PromptPreview(prefix=prefix, prefix_tokens=count_tokens(prefix), body=body, body_tokens=count_tokens(body))

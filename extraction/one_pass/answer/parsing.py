@@ -1,4 +1,4 @@
-"""Finds the answer in what a model said: its three lists of items, not yet checked."""
+"""Parses a model's answer into its three lists of items, not yet validated."""
 
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.lenient_json import Partial, read_json
 
-_DEEPEST_WRAPPER: Final = 3
+_MAX_WRAPPER_DEPTH: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,31 +24,31 @@ class RawAnswer:
         """Whether there is anything to keep."""
         return any(self.lists.values())
 
-    def joined(self, further: "RawAnswer") -> "RawAnswer":
+    def continued_by(self, continuation: "RawAnswer") -> "RawAnswer":
         """This answer and its continuation."""
-        lists = {name: self.lists[name] + further.lists[name] for name in form.LISTS}
-        return RawAnswer(lists=lists, found=self.found or further.found, cut=further.cut or not further.found)
+        lists = {name: self.lists[name] + continuation.lists[name] for name in form.LISTS}
+        return RawAnswer(lists=lists, found=self.found or continuation.found, cut=continuation.cut or not continuation.found)
 
 
-def gather(text: str) -> RawAnswer:
+def parse_answer(text: str) -> RawAnswer:
     """Finds the answer in a text: also wrapped in another object, as a bare list of events, or as one item a line. Never raises."""
     lists: dict[str, list[Any]] = {name: [] for name in form.LISTS}
     values = read_json(text)
-    found = [_take(value, lists, depth=0) for value in values]
+    found = [_collect(value, lists, depth=0) for value in values]
     return RawAnswer(lists=lists, found=any(found), cut=any(isinstance(value, Partial) for value in values))
 
 
-def _take(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
+def _collect(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
     """Adds a value's items to the lists; whether it was an answer or an item of one."""
     is_cut = isinstance(value, Partial)
     inner = value.value if isinstance(value, Partial) else value
-    if not isinstance(inner, dict | list) or depth > _DEEPEST_WRAPPER:
+    if not isinstance(inner, dict | list) or depth > _MAX_WRAPPER_DEPTH:
         return False
     if not inner:
         return depth == 0 and not is_cut
     if isinstance(inner, dict):
         own = _list_of_item(inner)
-        # An item may have a property that is called as one of the lists.
+        # An item may have a property named like one of the lists.
         if any(name in inner and (own is None or _holds_items(inner[name])) for name in form.LISTS):
             for name in form.LISTS:
                 lists[name] += _items_of(inner.get(name))
@@ -58,7 +58,7 @@ def _take(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
             return True
     found = False
     for each in inner.values() if isinstance(inner, dict) else inner:
-        found |= _take(each, lists, depth=depth + 1)
+        found |= _collect(each, lists, depth=depth + 1)
     return found
 
 

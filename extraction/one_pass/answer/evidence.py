@@ -1,0 +1,71 @@
+"""Validates the message numbers that items of an answer refer to."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from extraction.bounds import MAX_EVIDENCE, MAX_ITEMS
+from extraction.drafts import Tally
+from extraction.one_pass.answer.coercion import as_indices, as_ranges
+from extraction.one_pass.source import Source
+
+
+class InvalidItemError(Exception):
+    """An item is dropped; ``reason`` is a stable word. It never leaves this package."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class MessageReferences:
+    """Reads references to the messages of one window.
+
+    Args:
+        source: The window, and which of its messages are echoes.
+        tally: Counts what points nowhere.
+    """
+
+    def __init__(self, source: Source, tally: Tally) -> None:
+        self._last = len(source.window.messages) - 1
+        self._echoes = source.echo_indices()
+        self._tally = tally
+
+    def ranges(self, value: Any) -> tuple[tuple[int, int], ...]:
+        """The ranges within the window, without recalled messages, merged and ascending."""
+        indices: set[int] = set()
+        for number, found in enumerate(as_ranges(value)):
+            if found is None or found[0] > self._last or number >= MAX_ITEMS:
+                self._tally.drop("message", "bad_index")
+                continue
+            self._tally.drop("message", "bad_index", int(found[1] > self._last))
+            indices.update(range(found[0], min(found[1], self._last) + 1))
+        return tuple(_ranges_of(sorted(indices - self._echoes)))
+
+    def evidence(self, value: Any) -> tuple[int, ...]:
+        """The messages that an item rests on, in the order given.
+
+        Raises:
+            InvalidItemError: If there is none but echoes.
+        """
+        given = as_indices(value)[:MAX_ITEMS] if value is not None else []
+        inside = [index for index in given if index is not None and index <= self._last]
+        self._tally.drop("message", "bad_index", len(given) - len(inside))
+        indices = tuple(dict.fromkeys(index for index in inside if index not in self._echoes))[:MAX_EVIDENCE]
+        if not indices:
+            raise InvalidItemError("recalled" if inside else "no_evidence")
+        return indices
+
+
+def _ranges_of(indices: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Ascending indices as inclusive ranges."""
+    first = last = None
+    for index in indices:
+        if first is None or last is None:
+            first = last = index
+        elif index == last + 1:
+            last = index
+        else:
+            yield first, last
+            first = last = index
+    if first is not None and last is not None:
+        yield first, last

@@ -1,0 +1,226 @@
+"""Validates the items of an answer against window and schema. Each invalid one is dropped alone and counted. Never raises."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
+
+from extraction.bounds import LONGEST_CONTENT, LONGEST_KEYWORD, LONGEST_PATCH, LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS
+from extraction.drafts import Draft, EventDraft, Kind, PatchDraft, SegmentDraft, Tally
+from extraction.one_pass.answer import form
+from extraction.one_pass.answer.coercion import as_text, as_time, as_weight
+from extraction.one_pass.answer.evidence import InvalidItemError, MessageReferences
+from extraction.one_pass.answer.parsing import RawAnswer
+from extraction.one_pass.source import Source
+from memory.errors import KeyFormatError
+from memory.hashing import content_hash
+from memory.keys import entity_key
+from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
+
+N = TypeVar("N", EventType, EntityType, EntityProperty)
+D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)
+V = TypeVar("V", int, float)
+
+_LONGEST_KEY_PART: Final = 200
+_DEFAULT_IMPORTANCE: Final = 0.5
+_EARLIEST_YEAR: Final = 1000
+_BLANKS: Final = ("", "null")
+_LATEST_YEAR_AHEAD: Final = 100
+
+
+def validate_answer(raw: RawAnswer, source: Source) -> Draft:
+    """The valid items of an answer, and counts of what was dropped. No evidence points to a recalled message."""
+    return _Validator(source).draft(raw)
+
+
+class _Validator:
+    def __init__(self, source: Source) -> None:
+        self._window = source.window
+        self._schema = source.schema
+        self._recalled_hashes = source.recalled_hashes
+        self._tally = Tally()
+        self._references = MessageReferences(source, self._tally)
+        self._segments: list[SegmentDraft] = []
+
+    def draft(self, raw: RawAnswer) -> Draft:
+        for item in self._items(raw, form.SEGMENTS, "segment"):
+            with self._dropping_invalid("segment"):
+                _append_new(self._segments, self._segment(item))
+        events: list[EventDraft] = []
+        for item in self._items(raw, form.EVENTS, "event"):
+            with self._dropping_invalid("event"):
+                _append_new(events, self._event(item))
+        patches: list[PatchDraft] = []
+        for item in self._items(raw, form.PATCHES, "patch"):
+            with self._dropping_invalid("patch"):
+                _append_new(patches, self._patch(item))
+        return Draft(segments=tuple(self._segments), events=tuple(events), patches=tuple(patches), tally=self._tally)
+
+    def _items(self, raw: RawAnswer, name: str, kind: Kind) -> list[Any]:
+        items = raw.lists[name]
+        self._tally.drop(kind, "too_many", max(0, len(items) - MAX_ITEMS))
+        return items[:MAX_ITEMS]
+
+    @contextmanager
+    def _dropping_invalid(self, kind: Kind) -> Iterator[None]:
+        try:
+            yield
+        except InvalidItemError as error:
+            self._tally.drop(kind, error.reason)
+
+    def _segment(self, item: Any) -> SegmentDraft:
+        fields = _fields(item)
+        topic = as_text(fields.get(form.TOPIC), longest=LONGEST_TOPIC)
+        ranges = self._references.ranges(fields.get(form.RANGES))
+        if not topic:
+            raise InvalidItemError("no_topic")
+        if not ranges:
+            raise InvalidItemError("no_evidence")
+        return SegmentDraft(topic=topic, ranges=ranges)
+
+    def _event(self, item: Any) -> EventDraft:
+        fields = _fields(item)
+        event_type = _named(self._schema.event_types, fields.get(form.TYPE))
+        content = as_text(fields.get(form.CONTENT), longest=LONGEST_CONTENT)
+        if event_type is None:
+            raise InvalidItemError("unknown_type")
+        if not content:
+            raise InvalidItemError("no_content")
+        if self._recalled_hashes and content_hash(content) in self._recalled_hashes:
+            raise InvalidItemError("recalled")
+        messages = self._references.evidence(fields.get(form.MESSAGES))
+        said_at = max(self._window.messages[index].event_time for index in messages)
+        return EventDraft(
+            type=event_type.name,
+            content=content,
+            properties=self._properties(event_type, fields),
+            importance=_or(as_weight(fields.get(form.WEIGHT), heaviest=form.MAX_WEIGHT), _DEFAULT_IMPORTANCE),
+            keywords=_keywords(fields.get(form.KEYWORDS)),
+            segment=_segment_about(messages, self._segments),
+            messages=messages,
+            event_time=self._event_time(fields.get(form.DATE), said_at),
+            said_at=said_at,
+        )
+
+    def _patch(self, item: Any) -> PatchDraft:
+        fields = _fields(item)
+        entity_type = _named(form.patched_types(self._schema), fields.get(form.TYPE))
+        if entity_type is None:
+            raise InvalidItemError("unknown_type")
+        field = _named(entity_type.patched_properties(), fields.get(form.FIELD))
+        if field is None:
+            raise InvalidItemError("unknown_field")
+        search = as_text(fields.get(form.SEARCH), longest=LONGEST_PATCH)
+        replace = as_text(fields.get(form.REPLACE), longest=LONGEST_PATCH)
+        if search == replace:
+            raise InvalidItemError("no_change")
+        messages = self._references.evidence(fields.get(form.MESSAGES))
+        time = max(self._window.messages[index].event_time for index in messages)
+        return PatchDraft(
+            entity_type=entity_type.name,
+            entity_key=self._entity_key(entity_type, fields.get(form.KEY), time),
+            field=field.name,
+            search=search,
+            replace=replace,
+            messages=messages,
+            event_time=time,
+        )
+
+    def _properties(self, event_type: EventType, fields: dict[str, Any]) -> dict[str, Any]:
+        """The properties beside the event's own fields, and those in an object of their own."""
+        given = {name: value for name, value in fields.items() if name not in form.EVENT_FIELDS}
+        nested = fields.get(form.PROPERTIES)
+        if isinstance(nested, dict):
+            given |= nested
+        else:
+            self._tally.drop("property", "not_an_object", int(nested is not None))
+        coerced = coerce_properties(event_type, {name: _without_blanks(value) for name, value in given.items()})
+        for dropped in coerced.dropped:
+            self._tally.drop("property", dropped.reason, dropped.count)
+        return coerced.properties
+
+    def _event_time(self, value: Any, said_at: datetime) -> datetime:
+        """When it happened: the date given, or the time it was said if there is none or it names the same day without a time."""
+        if _is_blank(value):
+            return said_at
+        time = as_time(value, zone=said_at.tzinfo)
+        if time is None or not _EARLIEST_YEAR <= time.year <= said_at.year + _LATEST_YEAR_AHEAD:
+            self._tally.drop("property", "bad_date")
+            return said_at
+        is_same_day = len(str(value).strip()) <= len("2023-05-08") and time.date() == said_at.date()
+        return said_at if is_same_day else time
+
+    def _entity_key(self, entity_type: EntityType, value: Any, time: datetime) -> str:
+        """The entity's key, its parts from the window where they follow from it."""
+        texts = [as_text(each, longest=_LONGEST_KEY_PART) for each in (value if isinstance(value, list) else [value])]
+        named = form.named_key_parts(entity_type)
+        if len(texts) == len(entity_type.keys) > len(named):
+            texts = [text for text, key in zip(texts, entity_type.keys, strict=True) if key in named]
+        if len(texts) < len(named):
+            raise InvalidItemError("bad_key")
+        parts = {
+            "user": self._window.user,
+            "session": self._window.session,
+            "day": time.astimezone(UTC).date().isoformat(),
+            **dict(zip(named, texts, strict=False)),
+        }
+        try:
+            return entity_key(*(parts[key] for key in entity_type.keys))
+        except KeyFormatError as error:
+            raise InvalidItemError("bad_key") from error
+
+
+def _fields(item: Any) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        raise InvalidItemError("not_an_object")
+    return item
+
+
+def _named(candidates: Sequence[N], name: Any) -> N | None:
+    """The candidate of a name: written as in the schema, or the only one that differs just in case, blanks, hyphens and underscores."""
+    if not isinstance(name, str):
+        return None
+    exact = next((each for each in candidates if each.name == name), None)
+    if exact is not None:
+        return exact
+    alike = [each for each in candidates if _plain(each.name) == _plain(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _plain(name: str) -> str:
+    return name.strip().casefold().replace(" ", "").replace("_", "").replace("-", "")
+
+
+def _without_blanks(value: Any) -> Any:
+    """A value without the blanks in it."""
+    if isinstance(value, list):
+        return [each for each in value if not _is_blank(each)]
+    return None if _is_blank(value) else value
+
+
+def _is_blank(value: Any) -> bool:
+    """Whether a value is how models write that something was not said."""
+    return value is None or (isinstance(value, str) and value.strip().lower() in _BLANKS)
+
+
+def _keywords(value: Any) -> tuple[str, ...]:
+    given = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    texts = (as_text(each, longest=LONGEST_KEYWORD) for each in given[:MAX_ITEMS])
+    return tuple({text.casefold(): text for text in texts if text}.values())[:MAX_KEYWORDS]
+
+
+def _append_new(items: list[D], item: D) -> None:
+    if item in items:
+        raise InvalidItemError("repeated")
+    items.append(item)
+
+
+def _segment_about(messages: tuple[int, ...], segments: Sequence[SegmentDraft]) -> int | None:
+    """The segment that holds most of the messages; of several, the one that holds the best of them, then the first."""
+    held = [tuple(any(first <= index <= last for first, last in each.ranges) for index in messages) for each in segments]
+    best = max(range(len(held)), key=lambda segment: (sum(held[segment]), held[segment], -segment), default=None)
+    return best if best is not None and any(held[best]) else None
+
+
+def _or(value: V | None, otherwise: V) -> V:
+    return otherwise if value is None else value

@@ -1,0 +1,21 @@
+"""What an extraction is made from."""
+
+from dataclasses import dataclass
+
+from extraction.echo_filter import is_echo
+from memory.records import Window
+from memory.schema import MemorySchema
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A window, the schema that its memories keep, and what recalls returned lately."""
+
+    window: Window
+    schema: MemorySchema
+    recalled_hashes: frozenset[str] = frozenset()
+
+    def echo_indices(self) -> frozenset[int]:
+        """Indices of the window's messages that hold nothing but what a recall returned."""
+        messages = enumerate(self.window.messages)
+        return frozenset(index for index, message in messages if is_echo(message, self.recalled_hashes))
