@@ -1,7 +1,7 @@
-"""Empties a stage's table for all its workers, wherever they are: by a tombstone in its changelog for every row.
+"""Empties a stage's table for all its workers, by a tombstone in its changelog for every row.
 
-Deleting the changelog instead would leave the tables on other machines as they are, and a worker there would go on from rows that the
-others have not. A tombstone reaches them all, and compaction removes what it stands for.
+Deleting the changelog instead would keep the tables on other machines as they are, and workers there would go on with rows that others
+lack. Tombstones reach all of them, and compaction removes the rows.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ from runtime.errors import TopicMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.settings import KafkaSettings
 
-_AT_ONCE: Final = 2000
+_BATCH_SIZE: Final = 2000
 
 
 async def empty_changelog(topic: str, *, kafka: KafkaSettings) -> int:
@@ -36,8 +36,8 @@ async def empty_changelog(topic: str, *, kafka: KafkaSettings) -> int:
                 rows[row] = None
     except TopicMissingError:
         return 0
-    tombstones = [OutgoingRecord(topic=topic, key=key, value=None, partition=place.partition) for place, key in rows]
+    tombstones = [OutgoingRecord(topic=topic, key=key, value=None, partition=partition.partition) for partition, key in rows]
     async with Producer(kafka=kafka) as producer:
-        for start in range(0, len(tombstones), _AT_ONCE):
-            await producer.send_many(tombstones[start : start + _AT_ONCE])
+        for start in range(0, len(tombstones), _BATCH_SIZE):
+            await producer.send_many(tombstones[start : start + _BATCH_SIZE])
     return len(rows)

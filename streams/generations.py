@@ -1,11 +1,11 @@
-"""Generations of a tenant's memories side by side: laid down by a second extraction worker, switched to, and dropped.
+"""Generations of a tenant's memories side by side: made by a second extraction worker, switched to, and dropped.
 
 A generation is made under its own schema, prompt and model while the live one serves recalls. Its extractions, events, entities and points
-carry its name, so the two never meet. (Another embedding model is no generation: one collection holds one model's vectors. Set the
-model and rebuild.)
+carry its name, so the two never mix. (Another embedding model needs no generation but a rebuild: a collection holds the vectors of one
+model.)
 
-A generation is dropped through the log: for each of its windows an empty extraction follows the last, and the stages take back exactly
-what it had laid down. So a rebuild finds it gone, too.
+A generation is dropped through the log: an empty extraction follows the last one of each of its windows, and the stages retract exactly
+what that one published. So a rebuild finds it gone, too.
 """
 
 import asyncio
@@ -27,31 +27,32 @@ from streams.errors import ReplayRefusedError
 from streams.stages import STAGES
 
 FIRST: Final = "-"
-"""How the first generation, whose name is empty, is named where a name is needed."""
+"""Stands for the first generation, whose name is empty, where a name is needed."""
 
 _EXTRACTION: Final = STAGES["extraction"]
-_NOTICED_S: Final = 1.0
-"""By then every process has read the changed tenants' file again."""
+_TENANTS_RELOAD_S: Final = 1.0
+"""By then every process has read the changed tenants' file."""
 _POLL_S: Final = 0.5
-_AT_ONCE: Final = 500
+_BATCH_SIZE: Final = 500
 
 _Offsets: TypeAlias = Mapping[TopicPartition, int]
 _Raw: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
 _Read = TypeVar("_Read", Extraction, Window)
 
 
-def instance_of(generation: str) -> str:
-    """The part of the second worker's group name that says what it lays down."""
+def generation_name(generation: str) -> str:
+    """A generation's name in messages and as a consumer group's suffix, where an empty one will not do."""
     return generation or FIRST
 
 
-async def begin(settings: Settings, generation: str, *, since: datetime | None) -> None:
-    """Sets where the workers of a generation begin; without a time they go on where they were, or at the beginning of the windows.
+async def set_start(settings: Settings, generation: str, *, since: datetime | None) -> None:
+    """Sets where the workers of a generation start.
 
     Args:
         settings: The settings in force.
         generation: The generation; empty: the first.
-        since: Windows that closed at this moment or later (aware; wall clock).
+        since: Windows that closed at this moment or later (aware; wall clock). None: the workers go on where they were, or start at the
+            beginning of the windows.
 
     Raises:
         GroupInUseError: If a worker of it runs already.
@@ -71,14 +72,14 @@ async def switch(
 ) -> None:
     """Makes a generation the live one, for recalls and for what is extracted from now on.
 
-    What the live workers had begun under the old generation is still laid down by the second worker; this returns when it is.
+    The second worker still extracts the windows that the live workers had begun under the old generation. This returns when it has.
 
     Args:
         settings: The settings in force.
         tenant: Whose.
         generation: One of the tenant's; empty: the first.
         incomplete: Switch even if windows that the live one has are missing in it, and do not wait for a worker that is behind already.
-        notice: Told in one line how it goes on.
+        notice: Called with a line of progress.
 
     Raises:
         ReplayRefusedError: If the generation lacks windows that the live one has; says how many.
@@ -86,22 +87,22 @@ async def switch(
         UnknownTenantError: If there is no such tenant.
         KafkaUnavailableError: If no broker answers.
     """
-    name = instance_of(generation)
+    name = generation_name(generation)
     second = _group(settings, generation)
     windows = _windows(settings)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         live = await offsets.committed_offsets(_group(settings, None), [windows])
-        done = await offsets.committed_offsets(second, [windows])
-        behind = _missing(done, live)
+        candidate = await offsets.committed_offsets(second, [windows])
+        behind = _lag(candidate, live)
         if not incomplete:
             if behind:
                 raise ReplayRefusedError(
                     f"generation {name} has {behind} windows less than the live one: let "
                     f"`varve replay extraction --generation {name}` catch up first, or say --incomplete"
                 )
-            if lacking := await _only_in_live(settings, tenant, generation, offsets, live=live, done=done):
+            if missing := await _windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):
                 raise ReplayRefusedError(
-                    f"{lacking} windows of tenant {tenant} are in the live generation only; {name} passed them over, or was dropped: let "
+                    f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, or was dropped: let "
                     f"`varve replay extraction --generation {name} --from-time T` do them, T before they closed, while `windows` still "
                     "has them, or say --incomplete to go on without"
                 )
@@ -109,12 +110,12 @@ async def switch(
         notice(f"generation {name} of tenant {tenant} is live")
         if behind:
             return
-        await asyncio.sleep(_NOTICED_S)
-        begun = await offsets.end_offsets([windows])
-        while missing := _missing(await offsets.committed_offsets(second, [windows]), begun):
+        await asyncio.sleep(_TENANTS_RELOAD_S)
+        ends = await offsets.end_offsets([windows])
+        while remaining := _lag(await offsets.committed_offsets(second, [windows]), ends):
             if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
                 raise ReplayRefusedError(
-                    f"{missing} windows may still lack the new generation: run `varve replay extraction --generation {name}` "
+                    f"{remaining} windows may still lack the new generation: run `varve replay extraction --generation {name}` "
                     "until it has no more before it"
                 )
             await asyncio.sleep(_POLL_S)
@@ -122,67 +123,69 @@ async def switch(
 
 
 async def drop(settings: Settings, tenant: str, generation: str, *, live: str, notice: Callable[[str], None] = lambda line: None) -> int:
-    """Takes back all that a generation has laid down.
+    """Retracts all that a generation has published.
 
     Args:
         settings: The settings in force.
         tenant: Whose.
         generation: Which; empty: the first.
         live: The tenant's live generation.
-        notice: Told in one line what was done.
+        notice: Called with a line of progress.
 
     Returns:
-        How many windows were taken back. The running stages carry it out.
+        How many windows were retracted. The running stages carry it out.
 
     Raises:
         ReplayRefusedError: If it is the live one.
-        GroupInUseError: If a second worker lays it down.
+        GroupInUseError: If a second worker makes it.
         KafkaUnavailableError: If no broker answers.
     """
     if generation == live:
-        raise ReplayRefusedError(f"generation {instance_of(generation)} of tenant {tenant} is live: switch to another one first")
+        raise ReplayRefusedError(f"generation {generation_name(generation)} of tenant {tenant} is live: switch to another one first")
     await ConsumerGroups(kafka=settings.kafka).require_empty([_group(settings, generation)])
     topic = settings.topic(EXTRACTIONS.name)
     newest: dict[str, OutgoingRecord | None] = {}
     async for record, extraction in _records_of(Extraction, topic, settings, tenant):
         if extraction.generation == generation:
-            newest[extraction.window_id] = _blank(extraction, topic, record.key, record.partition)
-    blanks = [blank for blank in newest.values() if blank is not None]
+            newest[extraction.window_id] = _retraction_of(extraction, topic, record.key, record.partition)
+    retractions = [each for each in newest.values() if each is not None]
     async with Producer(kafka=settings.kafka) as producer:
-        for start in range(0, len(blanks), _AT_ONCE):
-            await producer.send_many(blanks[start : start + _AT_ONCE])
-    notice(f"{len(blanks)} windows of generation {instance_of(generation)} are taken back as the stages go on")
-    return len(blanks)
+        for start in range(0, len(retractions), _BATCH_SIZE):
+            await producer.send_many(retractions[start : start + _BATCH_SIZE])
+    notice(f"{len(retractions)} windows of generation {generation_name(generation)} are taken back as the stages go on")
+    return len(retractions)
 
 
-def _blank(extraction: Extraction, topic: str, key: bytes | None, partition: int) -> OutgoingRecord | None:
-    """An extraction of the same window that lays nothing down; None where this one does not either."""
-    if not _lays_down(extraction):
+def _retraction_of(extraction: Extraction, topic: str, key: bytes | None, partition: int) -> OutgoingRecord | None:
+    """An empty extraction of the same window; None if this one is empty, too."""
+    if not _has_content(extraction):
         return None
-    nothing = extraction.model_copy(update={"segments": [], "events": [], "patches": [], "dropped": [], "usage": []})
-    return OutgoingRecord(topic=topic, key=key, value=nothing.to_json(), partition=partition)
+    empty = extraction.model_copy(update={"segments": [], "events": [], "patches": [], "dropped": [], "usage": []})
+    return OutgoingRecord(topic=topic, key=key, value=empty.to_json(), partition=partition)
 
 
-def _lays_down(extraction: Extraction) -> bool:
+def _has_content(extraction: Extraction) -> bool:
     return bool(extraction.segments or extraction.events or extraction.patches)
 
 
-def _may_be_blank(extraction: Extraction) -> bool:
-    return not (_lays_down(extraction) or extraction.dropped or extraction.usage)
+def _may_be_retraction(extraction: Extraction) -> bool:
+    return not (_has_content(extraction) or extraction.dropped or extraction.usage)
 
 
-async def _only_in_live(settings: Settings, tenant: str, generation: str, offsets: KafkaOffsets, *, live: _Offsets, done: _Offsets) -> int:
-    """How many windows the live generation has, or may be laying down now, that another one neither has nor has before it.
+async def _windows_only_in_live(
+    settings: Settings, tenant: str, generation: str, offsets: KafkaOffsets, *, live: _Offsets, candidate: _Offsets
+) -> int:
+    """How many windows the live generation has, or may be getting now, that another one neither has nor will reach.
 
-    Offsets do not tell: a second worker that began at a later time has passed windows over, and one that was dropped has done them in vain.
+    Offsets alone do not tell. A second worker that started at a later time has skipped windows, and those of a dropped one were retracted.
 
     Args:
         settings: The settings in force.
         tenant: Whose.
         generation: The other one.
         offsets: Where the topics end.
-        live: How far the live workers had come before this call.
-        done: How far the second worker had come before this call.
+        live: What the live workers had committed before this call.
+        candidate: What the second worker had committed before this call.
     """
     old = TenantDirectory(path=settings.tenants_path).get(tenant).generation
     if old == generation:
@@ -190,28 +193,28 @@ async def _only_in_live(settings: Settings, tenant: str, generation: str, offset
     in_live: set[str] = set()
     in_other: dict[str, bool] = {}
     async for _, extraction in _records_of(Extraction, settings.topic(EXTRACTIONS.name), settings, tenant):
-        window = extraction.window_id
+        window_id = extraction.window_id
         if extraction.generation == old:
-            (in_live.add if _lays_down(extraction) else in_live.discard)(window)
+            (in_live.add if _has_content(extraction) else in_live.discard)(window_id)
         elif extraction.generation == generation:
-            # A window that gave nothing was seen all the same; but nothing behind something is how a window is taken back.
-            if in_other.get(window) and _may_be_blank(extraction):
-                del in_other[window]
+            # A window without content was extracted, too. But no content after some content retracts the window.
+            if in_other.get(window_id) and _may_be_retraction(extraction):
+                del in_other[window_id]
             else:
-                in_other[window] = _lays_down(extraction)
-    # Only now: so a window that came, and was laid down, after the offsets were read is among these.
-    open_places = {place: live.get(place, 0) for place in await offsets.end_offsets([_windows(settings)])}
+                in_other[window_id] = _has_content(extraction)
+    # Only now, so that these include a window that came and was extracted after the offsets were read.
+    start = {partition: live.get(partition, 0) for partition in await offsets.end_offsets([_windows(settings)])}
     ahead: set[str] = set()
-    async for record, closed in _records_of(Window, _windows(settings), settings, tenant, start=open_places):
-        passed = record.offset < done.get(TopicPartition(record.topic, record.partition), 0)
-        (in_live if passed else ahead).add(closed.id)
+    async for record, window in _records_of(Window, _windows(settings), settings, tenant, start=start):
+        passed = record.offset < candidate.get(TopicPartition(record.topic, record.partition), 0)
+        (in_live if passed else ahead).add(window.id)
     return len(in_live - in_other.keys() - ahead)
 
 
 async def _records_of(
     kind: type[_Read], topic: str, settings: Settings, tenant: str, *, start: _Offsets | None = None
 ) -> AsyncIterator[tuple[_Raw, _Read]]:
-    """A tenant's records of a topic; without those that no stage can read either."""
+    """A tenant's records of a topic, without those that no stage can read."""
     async for record in read_topic(topic, settings.kafka, start=start):
         try:
             if record.value is None or decode_key(record.key or b"")[0] != tenant:
@@ -222,8 +225,8 @@ async def _records_of(
         yield record, read
 
 
-def _missing(committed: _Offsets, wanted: _Offsets) -> int:
-    return sum(max(0, offset - committed.get(place, 0)) for place, offset in wanted.items())
+def _lag(committed: _Offsets, target: _Offsets) -> int:
+    return sum(max(0, offset - committed.get(partition, 0)) for partition, offset in target.items())
 
 
 def _windows(settings: Settings) -> str:
@@ -231,4 +234,4 @@ def _windows(settings: Settings) -> str:
 
 
 def _group(settings: Settings, generation: str | None) -> str:
-    return _EXTRACTION.group(settings.kafka.topic_prefix, instance="" if generation is None else instance_of(generation))
+    return _EXTRACTION.group(settings.kafka.topic_prefix, suffix="" if generation is None else generation_name(generation))

@@ -1,13 +1,13 @@
-"""Drops everything that the log can give again, and sets the stages so that they do: no extraction is made anew, no LLM called.
+"""Drops all state that the log can give again, and resets the stages so that they rebuild it. No extraction is repeated, no LLM called.
 
 The order of the steps makes an interruption harmless: after each of them the stages could be started, and the next call goes on.
 
-1. Where the groups go on: events at the start of ``extractions``; entities at the end of ``contributions``, since events produces all of
-   them again with the positions they had, and an older tail read before would make the lower ones count as applied; index at the end of
-   ``memories``, for the same memories come again.
-2. The ledger of events, then the state of entities: an entity never sees a retraction whose application is left out.
+1. The offsets. Events starts at the beginning of ``extractions``. Entities starts at the end of ``contributions``: events produces all of
+   them again with the positions they had, and reading old ones first would make lower positions count as applied. Index starts at the end
+   of ``memories``, since the same memories come again.
+2. The ledger of events, then the state of entities, so that an entity never sees a retraction without its application.
 3. The local tables of this machine (those of others follow the changelogs), the vector store, and the keys in Redis. Sessions keep their
-   changelog: what they have taken in is the log's, and their windows have been sent.
+   changelog, since their windows have been produced.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from streams.delivery.folders import remove_folders, tables_folder
 from streams.errors import ReplayRefusedError
 from streams.stages import STAGES
 
-_LAID_DOWN_AGAIN: Final = ("events", "entities")
+_REBUILT_TABLES: Final = ("events", "entities")
 
 
 async def rebuild(settings: Settings, *, store: MemoryStore, redis: Redis, notice: Callable[[str], None] = lambda line: None) -> None:
@@ -36,12 +36,12 @@ async def rebuild(settings: Settings, *, store: MemoryStore, redis: Redis, notic
         settings: The settings in force; every worker is stopped.
         store: Dropped.
         redis: Its keys under ``redis.prefix`` are removed.
-        notice: Told in one line what was done.
+        notice: Called with a line of progress.
 
     Raises:
         GroupInUseError: If a worker runs.
         WorkersRunningError: If one holds its tables on this machine.
-        ReplayRefusedError: If ``extractions`` has lost its beginning: what it laid down could not be had again.
+        ReplayRefusedError: If ``extractions`` has lost its beginning, which could not be rebuilt.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
         StoreUnavailableError: If the store is away.
@@ -63,7 +63,7 @@ async def rebuild(settings: Settings, *, store: MemoryStore, redis: Redis, notic
         for stage in (entities, index):
             await groups.commit(stage.group(prefix), await offsets.end_offsets([settings.topic(stage.source.name)]))
     notice("events goes on at the start of the extractions, entities and index at the end of their topics")
-    for name in _LAID_DOWN_AGAIN:
+    for name in _REBUILT_TABLES:
         rows = await empty_changelog(STAGES[name].changelog(prefix), kafka=kafka)
         notice(f"{name}: {rows} rows dropped")
     for name, stage in STAGES.items():

@@ -1,16 +1,16 @@
-"""Runs a stage again from an earlier place of its topic, into the same ids: a repair.
+"""Runs a stage again from an earlier offset of its topic, into the same ids: a repair.
 
-What each stage makes of a record that it has seen before:
+A stage handles a record that it has handled before like this:
 
-* ``extraction`` extracts the window again, which costs a model call unless its answer is cached; ``events`` takes back what the window laid
-  down before and lays down the new.
-* ``events`` sends what stands of a window again, with the positions it had; of a window that was extracted again, only the newest.
-* ``entities`` applies nothing twice, and publishes again what the entities are.
+* ``extraction`` extracts the window again, which costs a model call unless its answer is cached. Then ``events`` retracts what the window
+  published before and publishes the new.
+* ``events`` publishes a window again, with the positions it had; of several extractions of a window, only the newest.
+* ``entities`` applies nothing twice, and publishes the entities again.
 * ``index`` writes the memories again, in the order of the feed.
-* ``sessions`` cannot begin in the middle: what was in the open windows there is not known any more. Replayed whole, with its state dropped,
-  it closes the same windows, as long as the rules of :class:`runtime.settings.SessionSettings` are the same.
+* ``sessions`` cannot start in the middle, since the windows that were open there are not known any more. Replayed from the beginning, with
+  its state dropped, it closes the same windows, as long as :class:`runtime.settings.SessionSettings` are the same.
 
-A replay only ever goes back: what a group has not seen yet, it still sees.
+A replay only resets offsets backwards: it skips nothing that a group has not handled yet.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ from streams.stages import STAGES, StageSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayStart:
-    """From where on. Without time and offset: from the beginning."""
+    """Where a replay starts: at a time or an offset; without both at the beginning."""
 
     time: datetime | None = None
     """Records produced at this moment or later (aware; the producers' clock)."""
@@ -42,14 +42,14 @@ class ReplayStart:
             raise ValueError(f"the time needs a zone, got {self.time.isoformat()}; add one, for example Z")
 
     @property
-    def whole(self) -> bool:
-        """Whether it is everything."""
+    def is_beginning(self) -> bool:
+        """Whether it is the beginning of the whole topic."""
         return self.time is None and not self.offset and self.partition is None
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """Where one partition of a group goes on, and where it would have."""
+class OffsetReset:
+    """The committed offset of one partition, before and after."""
 
     before: int
     after: int
@@ -57,31 +57,31 @@ class Moved:
 
 async def replay(
     settings: Settings, stage_name: str, start: ReplayStart, *, notice: Callable[[str], None] = lambda line: None
-) -> dict[TopicPartition, Moved]:
-    """Sets a stage back; its workers, started again, carry the replay out.
+) -> dict[TopicPartition, OffsetReset]:
+    """Resets a stage's offsets; its workers, started again, carry the replay out.
 
     Args:
         settings: The settings in force. The stage's workers are stopped; the others may run.
         stage_name: Which stage.
-        start: From where on.
-        notice: Told in one line what was done.
+        start: Where it starts.
+        notice: Called with a line of progress.
 
     Returns:
-        The partitions that were set back; none where the group has not come that far.
+        The partitions that were reset; none where the group has not come that far.
 
     Raises:
         StreamError: If there is no such stage.
         GroupInUseError: If a worker of the stage runs.
-        ReplayRefusedError: If a replay from there would not be sound; says why, and what would be.
+        ReplayRefusedError: If a replay from there would give wrong results; says why, and what to do instead.
         KafkaUnavailableError: If no broker answers.
         TopicMissingError: If a topic is missing.
     """
     if stage_name not in STAGES:
         raise StreamError(f"there is no stage {stage_name!r}; the stages are {', '.join(STAGES)}")
     stage = STAGES[stage_name]
-    if stage_name == "sessions" and not start.whole:
+    if stage_name == "sessions" and not start.is_beginning:
         raise ReplayRefusedError(
-            "sessions can only be replayed from the beginning of its messages: the windows that were open at a later place are not "
+            "sessions can only be replayed from the beginning of its messages: the windows that were open at a later offset are not "
             "known any more; to repair windows from there on, replay extraction"
         )
     kafka = settings.kafka
@@ -97,29 +97,29 @@ async def replay(
             await _drop_sessions(settings, stage, offsets, notice)
         if stage_name == "entities":
             await _require_caught_up(settings, offsets)
-        moved = await _moves(settings, stage, start, offsets)
-        await groups.commit(stage.group(kafka.topic_prefix), {place: move.after for place, move in moved.items()})
-    for place, move in sorted(moved.items()):
-        notice(f"{place.topic}/{place.partition}: from {move.before} back to {move.after}")
-    return moved
+        resets = await _resets_of(settings, stage, start, offsets)
+        await groups.commit(stage.group(kafka.topic_prefix), {partition: reset.after for partition, reset in resets.items()})
+    for partition, reset in sorted(resets.items()):
+        notice(f"{partition.topic}/{partition.partition}: from {reset.before} back to {reset.after}")
+    return resets
 
 
-async def _moves(settings: Settings, stage: StageSpec, start: ReplayStart, offsets: KafkaOffsets) -> dict[TopicPartition, Moved]:
+async def _resets_of(settings: Settings, stage: StageSpec, start: ReplayStart, offsets: KafkaOffsets) -> dict[TopicPartition, OffsetReset]:
     topic = settings.topic(stage.source.name)
     committed = await offsets.committed_offsets(stage.group(settings.kafka.topic_prefix), [topic])
-    wanted = await _wanted(topic, start, offsets)
+    targets = await _target_offsets(topic, start, offsets)
     return {
-        place: Moved(committed[place], offset)
-        for place, offset in wanted.items()
-        if start.partition in (None, place.partition) and committed.get(place, 0) > offset
+        partition: OffsetReset(committed[partition], offset)
+        for partition, offset in targets.items()
+        if start.partition in (None, partition.partition) and committed.get(partition, 0) > offset
     }
 
 
-async def _wanted(topic: str, start: ReplayStart, offsets: KafkaOffsets) -> Mapping[TopicPartition, int]:
+async def _target_offsets(topic: str, start: ReplayStart, offsets: KafkaOffsets) -> Mapping[TopicPartition, int]:
     beginnings = await offsets.beginning_offsets([topic])
     if start.time is not None:
         return await offsets.offsets_since([topic], start.time)
-    return {place: max(beginning, start.offset or 0) for place, beginning in beginnings.items()}
+    return {partition: max(beginning, start.offset or 0) for partition, beginning in beginnings.items()}
 
 
 async def _drop_sessions(settings: Settings, stage: StageSpec, offsets: KafkaOffsets, notice: Callable[[str], None]) -> None:
@@ -132,7 +132,7 @@ async def _drop_sessions(settings: Settings, stage: StageSpec, offsets: KafkaOff
 
 
 async def _require_caught_up(settings: Settings, offsets: KafkaOffsets) -> None:
-    # In the middle of a rebuild the contributions of before would be read in front of the lower positions that still come.
+    # In the middle of a rebuild, older contributions with higher positions would be read before the lower ones that are still to come.
     for name in ("events", "entities"):
         stage = STAGES[name]
         lag = sum((await offsets.lag(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])).values())

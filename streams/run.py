@@ -13,7 +13,7 @@ from runtime.settings import Settings
 from streams.delivery.build import NewDriver
 from streams.delivery.worker import Worker
 from streams.errors import StreamError
-from streams.generations import instance_of
+from streams.generations import generation_name
 from streams.stages import STAGES
 
 
@@ -23,7 +23,7 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None) -
     Args:
         name: One of :data:`streams.stages.STAGES`.
         settings: The settings in force.
-        generation: For ``extraction``: lay this generation down, in a group of its own beside the live workers.
+        generation: For ``extraction``: make this generation, in a consumer group of its own beside the live workers.
 
     Raises:
         StreamError: If there is no such stage, or it broke.
@@ -45,7 +45,7 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
         new_driver = await _build(name, settings, resources, generation)
         worker = Worker(
             stage=name,
-            group=stage.group(settings.kafka.topic_prefix, instance="" if generation is None else instance_of(generation)),
+            group=stage.group(settings.kafka.topic_prefix, suffix="" if generation is None else generation_name(generation)),
             source=settings.topic(stage.source.name),
             has_table=stage.has_table,
             settings=settings,

@@ -1,4 +1,4 @@
-"""A tenant's memories in one canonical form: equal states give equal bytes, whatever way led to them."""
+"""A tenant's memories in one canonical form: equal states give equal bytes."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ import orjson
 from memory.records import Memory
 from retrieval.stores.port import MemoryStore, TenantScope
 
-_PAGE: Final = 500
+_PAGE_SIZE: Final = 500
 
 
 async def snapshot(store: MemoryStore, tenant: str) -> AsyncIterator[bytes]:
@@ -19,7 +19,7 @@ async def snapshot(store: MemoryStore, tenant: str) -> AsyncIterator[bytes]:
         StoreUnavailableError: If the store is away.
     """
     after: str | None = None
-    while page := await store.scroll(TenantScope(tenant), after=after, limit=_PAGE):
+    while page := await store.scroll(TenantScope(tenant), after=after, limit=_PAGE_SIZE):
         for memory in page:
             yield canonical(memory)
         after = page[-1].id
@@ -27,10 +27,10 @@ async def snapshot(store: MemoryStore, tenant: str) -> AsyncIterator[bytes]:
 
 async def digest(store: MemoryStore, tenant: str) -> str:
     """The SHA-256 (hex) of a tenant's snapshot."""
-    whole = hashlib.sha256()
+    sha256 = hashlib.sha256()
     async for line in snapshot(store, tenant):
-        whole.update(line + b"\n")
-    return whole.hexdigest()
+        sha256.update(line + b"\n")
+    return sha256.hexdigest()
 
 
 def canonical(memory: Memory) -> bytes:

@@ -17,14 +17,9 @@ class StageSpec:
     has_table: bool
     """Whether it keeps state by key."""
 
-    @property
-    def sources(self) -> tuple[TopicSpec, ...]:
-        """The topics it reads."""
-        return (self.source,)
-
-    def group(self, prefix: str, instance: str = "") -> str:
-        """Its consumer group; another one for workers that do its work a second time, beside the live ones."""
-        return f"{prefix}{self.name}.{instance}" if instance else f"{prefix}{self.name}"
+    def group(self, prefix: str, suffix: str = "") -> str:
+        """Its consumer group. A suffix names the group of a second set of workers beside the live ones."""
+        return f"{prefix}{self.name}.{suffix}" if suffix else f"{prefix}{self.name}"
 
     def changelog(self, prefix: str) -> str:
         """The changelog of its table, where it has one."""

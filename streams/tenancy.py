@@ -1,4 +1,4 @@
-"""Who a record's tenant is, in the terms of the dead letters."""
+"""Looks tenants up for the stages, and says which failures are poison and which are transient."""
 
 from typing import Final
 
@@ -10,11 +10,11 @@ from runtime.tenants import Tenant, TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
 
 RECHECK_S: Final = 0.5
-"""A stage asks for a tenant with every record: the file is looked at this seldom."""
+"""How often the tenants' file is checked for changes; a stage looks a tenant up with every record."""
 
 
 def open_tenants(settings: Settings) -> TenantDirectory:
-    """The tenants as a stage reads them.
+    """Opens the tenants' file for a stage.
 
     Raises:
         TenantsFileError: If the file is missing or wrong.
@@ -23,10 +23,10 @@ def open_tenants(settings: Settings) -> TenantDirectory:
 
 
 def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
-    """A tenant that is known.
+    """Looks a tenant up.
 
     Raises:
-        PoisonRecordError: If it is not.
+        PoisonRecordError: If it is unknown.
         TransientError: If the tenants' file cannot be read now.
     """
     try:
@@ -38,10 +38,15 @@ def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
 
 
 def schema_of(tenants: TenantDirectory, tenant: str, generation: str) -> MemorySchema:
-    """The schema that a generation of a tenant's memories is made under.
+    """The schema of one generation of a tenant's memories.
+
+    Args:
+        tenants: The tenants' file.
+        tenant: Whose schema.
+        generation: The generation; empty: the first.
 
     Raises:
-        PoisonRecordError: If the tenant is unknown, or its schema is wrong or not there.
+        PoisonRecordError: If the tenant is unknown, or its schema is wrong or missing.
         TransientError: If the tenants' file cannot be read now.
     """
     tenant_of(tenants, tenant)
@@ -54,7 +59,7 @@ def schema_of(tenants: TenantDirectory, tenant: str, generation: str) -> MemoryS
 
 
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:
-    """A tenant's weight in the fair sharing; 1 for one that is unknown: its records have to be worked on to be refused."""
+    """A tenant's weight in fair queueing; 1 for an unknown one, whose records are handled to be refused."""
     try:
         return tenants.get(tenant).weight
     except UnknownTenantError:

@@ -66,4 +66,4 @@ async def _end(stage: StageSpec, offsets: KafkaOffsets, settings: Settings) -> i
 
 
 def _topics(stage: StageSpec, settings: Settings) -> list[str]:
-    return [settings.topic(source.name) for source in stage.sources]
+    return [settings.topic(stage.source.name)]

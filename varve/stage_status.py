@@ -67,7 +67,7 @@ class StageStatusReader:
 
     async def _read(self, name: str) -> StageStatus:
         settings, stage = self._settings, STAGES[name]
-        topics = [settings.topic(source.name) for source in stage.sources]
+        topics = [settings.topic(stage.source.name)]
         group = stage.group(settings.kafka.topic_prefix)
         committed = await self._offsets.committed_offsets(group, topics)
         ends = await self._offsets.end_offsets(topics)

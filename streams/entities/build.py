@@ -10,6 +10,12 @@ from streams.tenancy import open_tenants
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
-    """Entity state, by entity."""
+    """Builds what the stage runs on: entity state, by entity.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+    """
     tenants = open_tenants(settings)
     return ordered_driver_of(settings, EntityCodec(), lambda _: EntitiesHandler(settings=settings, tenants=tenants, metrics=metrics))

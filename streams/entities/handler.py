@@ -1,4 +1,4 @@
-"""The entities stage: applies contributions to entity state, exactly once by source position, and publishes what the entity has become."""
+"""The entities stage: applies contributions to entity state, exactly once by source position, and publishes the entities."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ class EntityCodec:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
-    """The last contribution of a step to one entity."""
+class _LastContribution:
+    """The last contribution of a batch to one entity."""
 
     record: Delivered
     contribution: Contribution
@@ -60,7 +60,7 @@ class EntitiesHandler:
         """Nothing is kept in memory."""
 
     def on_dead_lettered(self, state: PartitionState[EntityState], record: Delivered) -> None:
-        """Leaves the contribution's position open, so that a redrive behind later contributions is still applied."""
+        """Leaves a hole at the contribution's position, so that a redrive behind later contributions is still applied."""
         contribution = Contribution.from_json(record.value or b"")
         key = _key_of(contribution)
         skipped = skip(state.get(key), contribution)
@@ -73,13 +73,13 @@ class EntitiesHandler:
         return []
 
     async def handle(self, batch: Batch) -> None:
-        """Applies contributions in order; an entity that many of them change is published once."""
-        changed: dict[bytes, _Change] = {}
+        """Applies contributions in order, and publishes each changed entity once."""
+        changed: dict[bytes, _LastContribution] = {}
         await batch.each(lambda record: self._contribution(batch, record, changed))
-        for key, change in changed.items():
-            self._publish(batch, key, change)
+        for key, last in changed.items():
+            self._publish(batch, key, last)
 
-    def _contribution(self, batch: Batch, record: Delivered, changed: dict[bytes, _Change]) -> None:
+    def _contribution(self, batch: Batch, record: Delivered, changed: dict[bytes, _LastContribution]) -> None:
         contribution = Contribution.from_json(record.value or b"")
         key = _key_of(contribution)
         try:
@@ -92,8 +92,8 @@ class EntitiesHandler:
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
         if batch.state.get(key) is not None:
-            # Also one that was applied before: published again without harm, it is how a replay repairs what lies behind.
-            changed[key] = _Change(record, contribution, entity_type)
+            # Also if it was applied before: a repetition is harmless, and a replay repairs the later stages by it.
+            changed[key] = _LastContribution(record, contribution, entity_type)
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:
@@ -109,7 +109,7 @@ class EntitiesHandler:
             )
         return entity_type
 
-    def _publish(self, batch: Batch, key: bytes, last: _Change) -> None:
+    def _publish(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
         contribution, tenant = last.contribution, last.contribution.tenant
         state: EntityState = batch.state.get(key) or EntityState()
         if state.empty:

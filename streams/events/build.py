@@ -11,7 +11,13 @@ from streams.tenancy import open_tenants
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
-    """What windows laid down, by window."""
+    """Builds what the stage runs on: the ledger, by window.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+    """
     tenants = open_tenants(settings)
     return ordered_driver_of(
         settings,

@@ -1,4 +1,4 @@
-"""The events stage: lays down what a window gave, takes back what an earlier extraction of it gave, fans out by entity key."""
+"""The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
 
 from datetime import datetime
 
@@ -23,7 +23,7 @@ class EventsHandler:
         partition: Its number.
         settings: The settings in force.
         tenants: Who is known, with which schema.
-        metrics: Where what found no way is counted.
+        metrics: Where events and patches that reach no entity are counted.
     """
 
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
@@ -52,40 +52,40 @@ class EventsHandler:
         extraction = Extraction.from_json(record.value or b"")
         schema = schema_of(self._tenants, extraction.tenant, extraction.generation)
         key = encode_key(extraction.window_id, extraction.generation or "-")
-        before: PublishedWindow | None = batch.state.get(key)
-        place = self._first_place(record)
-        if before is not None and place < before.position:
+        previous: PublishedWindow | None = batch.state.get(key)
+        offset = self._original_offset(record)
+        if previous is not None and offset < previous.position:
             return
-        if before is not None and place == before.position:
-            self._emit(batch, record, extraction, before)
+        if previous is not None and offset == previous.position:
+            self._emit(batch, record, extraction, previous)
             return
         contributions = contributions_of(
             extraction,
             schema,
             source=self._source,
             position=record.offset,
-            previous=before.contributions if before is not None else (),
+            previous=previous.contributions if previous is not None else (),
         )
         ids = tuple(event.id for event in extraction.events)
-        laid_down = PublishedWindow(place, ids, tuple(contributions))
-        self._emit(batch, record, extraction, laid_down)
-        for memory_id in sorted(set(before.memory_ids if before is not None else ()) - set(ids)):
+        published = PublishedWindow(offset, ids, tuple(contributions))
+        self._emit(batch, record, extraction, published)
+        for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(ids)):
             batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory_id), None), record)
         self._count_left_out(extraction, schema)
-        batch.state.put(key, laid_down, position=record.offset)
+        batch.state.put(key, published, position=record.offset)
 
-    def _first_place(self, record: Delivered) -> int:
-        """Where the extraction first lay in this partition: a redriven one must not replace what came between."""
+    def _original_offset(self, record: Delivered) -> int:
+        """The offset at which the extraction first lay in this partition: a redriven one must not replace a newer one."""
         origin = record.origin
         return origin.offset if (origin.topic, origin.partition) == (self._extractions_topic, record.partition) else record.offset
 
-    def _emit(self, batch: Batch, cause: Delivered, extraction: Extraction, laid_down: PublishedWindow) -> None:
-        """Emits what stands of a window; again and again without harm, as a replay for repair does."""
+    def _emit(self, batch: Batch, cause: Delivered, extraction: Extraction, published: PublishedWindow) -> None:
+        """Emits what is published for a window. A repetition is harmless; a replay for repair relies on it."""
         for event in extraction.events:
-            memory = memory_of(event, extraction, version=laid_down.position)
+            memory = memory_of(event, extraction, version=published.position)
             change = MemoryChange(op="upsert", memory_id=memory.id, tenant=extraction.tenant, memory=memory)
             batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory.id), change.to_json()), cause)
-        for contribution in laid_down.contributions:
+        for contribution in published.contributions:
             target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
             batch.emit(Outgoing(self._contributions_topic, target, contribution.to_json()), cause)
 
@@ -95,7 +95,13 @@ class EventsHandler:
 
 
 def memory_of(event: Event, extraction: Extraction, *, version: int) -> Memory:
-    """The memory that an event becomes."""
+    """The memory that an event becomes.
+
+    Args:
+        event: The event.
+        extraction: The extraction that it comes from.
+        version: The memory's version.
+    """
     return Memory(
         id=event.id,
         tenant=event.tenant,

@@ -1,4 +1,4 @@
-"""What the events stage remembers of each window: what it laid down, and the extraction that did."""
+"""The ledger of the events stage: what is published for each window, and by which extraction."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from memory.records import Contribution
 
 @dataclass(frozen=True, slots=True)
 class PublishedWindow:
-    """What stands of one window in one generation."""
+    """What is published for one window in one generation."""
 
     position: int
-    """The offset of the extraction that laid it down: the first one, where it was redriven."""
+    """The offset of the extraction; of a redriven one its original offset."""
     memory_ids: tuple[str, ...]
     contributions: tuple[Contribution, ...]
 

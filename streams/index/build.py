@@ -12,7 +12,13 @@ from streams.index.handler import IndexHandler
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
-    """The embedding model and the vector store."""
+    """Builds what the stage runs on: the embedding model and the vector store.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+    """
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     resources.push_async_callback(embedder.close)
     store = build_store(settings)

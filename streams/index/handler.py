@@ -15,7 +15,7 @@ from streams.errors import PoisonRecordError, TransientError
 
 
 class IndexHandler:
-    """Handles one partition of ``memories``: what it has handled is durable in the store.
+    """Handles one partition of ``memories``. What it has handled is durable in the store.
 
     Args:
         writer: Embeds and writes.
@@ -35,7 +35,7 @@ class IndexHandler:
         return []
 
     async def handle(self, batch: Batch) -> None:
-        """Writes a batch at once; if the store or the embedding model refuses it, record by record, to find the one that is refused."""
+        """Writes a batch at once. If the store or the embedding model refuses it, writes record by record to find the refused ones."""
         changes: list[tuple[Delivered, MemoryChange]] = []
         await batch.each(lambda record: changes.append((record, change_of(record))))
         try:
@@ -50,29 +50,29 @@ class IndexHandler:
                     batch.refuse(record, PoisonRecordError("input_refused", str(error)))
 
     async def _write(self, batch: Batch, changes: list[MemoryChange]) -> None:
-        def require_partition() -> None:
+        def require_assignment() -> None:
             if not batch.may_write():
-                raise TransientError("the partition is being taken away", dependency="assignment")
+                raise TransientError("the partition is being revoked", dependency="assignment")
 
         try:
-            await self._writer.write(changes, before_writing=require_partition)
+            await self._writer.write(changes, before_writing=require_assignment)
         except (StoreUnavailableError, ModelMismatchError) as error:
-            # A store of another model is no memory's fault: all of them wait until it is rebuilt, or the model is set back.
+            # A store of another model is no memory's fault. All memories wait until it is rebuilt, or the model is set back.
             raise TransientError(str(error), dependency="store") from error
         except TransientModelError as error:
             raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
         except InputRefusedError:
             raise
         except ModelConfigurationError as error:
-            # A wrong key or model name is no memory's fault: all of them wait until it is put right.
+            # A wrong key or model name is no memory's fault. All memories wait until it is corrected.
             raise TransientError(str(error), dependency="embedding") from error
 
 
 def change_of(record: Delivered) -> MemoryChange:
-    """The change that a record of the feed tells; one without a value is a tombstone.
+    """The change in a record of the feed; one without a value is a tombstone.
 
     Raises:
-        RecordError: If it is none.
+        RecordError: If the record holds no change.
     """
     if record.value is not None:
         return MemoryChange.from_json(record.value)

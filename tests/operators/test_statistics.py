@@ -31,7 +31,8 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[float, int]], list[float]]:
     steps: list[tuple[float, int]] = []
     live: list[float] = []
     for _ in range(draw(st.integers(0, 60))):
-        if live and draw(st.booleans()):
+        is_retraction: bool = draw(st.booleans())
+        if live and is_retraction:
             steps.append((live.pop(draw(st.integers(0, len(live) - 1))), -1))
         else:
             number = draw(NUMBERS)

@@ -1,7 +1,7 @@
 """The real stages in this process, for tests of what is done around them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -93,7 +93,7 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadl
 
 async def followed(settings: Settings, generation: str) -> None:
     """Returns when the second worker of a generation has done all windows."""
-    group = STAGES["extraction"].group(settings.kafka.topic_prefix, instance=generation)
+    group = STAGES["extraction"].group(settings.kafka.topic_prefix, suffix=generation)
     async with asyncio.timeout(DEADLINE_S), KafkaOffsets(kafka=settings.kafka) as offsets:
         while True:
             if not sum((await offsets.lag(group, [settings.topic("windows")])).values()):
@@ -102,19 +102,19 @@ async def followed(settings: Settings, generation: str) -> None:
 
 
 async def send_sample(
-    settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Sequence[tuple[str, bytes]] = ()
+    settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Iterable[tuple[str, bytes]] = ()
 ) -> int:
     """Produces the companion sample as one session's messages."""
     start = datetime(2024, 5, 1, tzinfo=UTC)
     key = encode_key(tenant, session)
     records = []
-    for place, turn in enumerate(sample_conversation("companion")):
-        said_at = start + timedelta(minutes=place)
+    for number, turn in enumerate(sample_conversation("companion")):
+        said_at = start + timedelta(minutes=number)
         message = Message.model_validate(
             {"role": turn.get("role", "user"), "text": turn["text"]}
-            | {"tenant": tenant, "user": user, "session": session, "id": f"{session}-m{place}", "event_time": said_at}
+            | {"tenant": tenant, "user": user, "session": session, "id": f"{session}-m{number}", "event_time": said_at}
         )
-        records.append(OutgoingRecord(topic=settings.topic("messages"), key=key, value=message.to_json(), headers=headers))
+        records.append(OutgoingRecord(topic=settings.topic("messages"), key=key, value=message.to_json(), headers=list(headers)))
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send_many(records)
     return len(records)

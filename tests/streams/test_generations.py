@@ -1,4 +1,4 @@
-"""A tenant's memories extracted anew beside the live ones, switched to, and the old ones dropped."""
+"""A second generation of a tenant's memories is made beside the live one, switched to, and the old one dropped."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Stages set back on the real broker: what they have done they do again, into the same ids."""
+"""Replays on a real broker: stages do their work again, into the same ids."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ from runtime.kafka import KafkaOffsets, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
 from runtime.tenants import add_tenant
 from streams.errors import ReplayRefusedError, StreamError
-from streams.replay import Moved, ReplayStart, replay
+from streams.replay import OffsetReset, ReplayStart, replay
 from streams.snapshot import snapshot
 from tests.streams.flow import TENANT, caught_up, send_sample, serving
 
@@ -54,8 +54,8 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
         assert await _state(flow, "late") == late, stage
 
     extractions = await _end(flow, "extractions")
-    moved = await replay(flow, "extraction", ReplayStart(time=datetime.now(UTC) - timedelta(hours=1)))
-    assert sum(move.before - move.after for move in moved.values()) == len(windows)
+    resets = await replay(flow, "extraction", ReplayStart(time=datetime.now(UTC) - timedelta(hours=1)))
+    assert sum(reset.before - reset.after for reset in resets.values()) == len(windows)
     await _run(flow, ALL_BUT_SESSIONS)
     assert await _end(flow, "extractions") == extractions + len(windows)
     assert _without_versions(await _state(flow, TENANT)) == _without_versions(before)
@@ -71,10 +71,10 @@ async def test_a_replay_only_resets_backwards_where_asked(flow: Settings) -> Non
     await _run(flow, ("sessions", "extraction", "events"))
     topic = flow.topic("extractions")
     ends = await _ends(flow, topic)
-    (place,) = [place for place, end in ends.items() if end]
-    assert await replay(flow, "events", ReplayStart(offset=2, partition=1 - place.partition)) == {}
+    (partition,) = [partition for partition, end in ends.items() if end]
+    assert await replay(flow, "events", ReplayStart(offset=2, partition=1 - partition.partition)) == {}
     assert await replay(flow, "events", ReplayStart(time=datetime.now(UTC) + timedelta(hours=1))) == {}
-    assert await replay(flow, "events", ReplayStart(offset=2)) == {place: Moved(ends[place], 2)}
+    assert await replay(flow, "events", ReplayStart(offset=2)) == {partition: OffsetReset(ends[partition], 2)}
     assert await replay(flow, "events", ReplayStart(offset=3)) == {}, "what was not seen yet must not be skipped"
     with pytest.raises(ReplayRefusedError, match="there is none numbered 9"):
         await replay(flow, "events", ReplayStart(partition=9))
@@ -91,8 +91,8 @@ def test_a_start_is_a_time_or_an_offset() -> None:
         ReplayStart(time=datetime.now(UTC), offset=1)
     with pytest.raises(ValueError, match="zone"):
         ReplayStart(time=datetime(2024, 5, 1))
-    assert ReplayStart().whole
-    assert not ReplayStart(partition=0).whole
+    assert ReplayStart().is_beginning
+    assert not ReplayStart(partition=0).is_beginning
 
 
 async def _run(settings: Settings, stages: tuple[str, ...]) -> None:

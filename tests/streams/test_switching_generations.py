@@ -1,4 +1,4 @@
-"""A generation that lacks windows of the live one is not switched to unawares, wherever its worker's offsets stand."""
+"""A generation that lacks windows of the live one is not switched to by mistake, whatever its worker has committed."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from runtime.tenants_file import add_generation
 from streams.errors import ReplayRefusedError
-from streams.generations import begin, drop, switch
+from streams.generations import drop, set_start, switch
 from streams.run import serve_stage
 from tests.streams.agent_extractions import START, extraction
 from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving
@@ -29,16 +29,16 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     await send_sample(flow, session="s-1")
     async with serving(flow, UP_TO_EXTRACTION):
         await caught_up(flow, UP_TO_EXTRACTION)
-    skipped = await _laid_down(flow, "")
+    skipped = await _extracted(flow, "")
     assert skipped
     add_generation(flow.tenants_path, TENANT, NEW)
-    await begin(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
+    await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
     await send_sample(flow, session="s-2")
     async with serving(flow, UP_TO_EXTRACTION):
-        await _follow(flow)
-    both = await _laid_down(flow, NEW)
+        await _catch_up(flow)
+    both = await _extracted(flow, NEW)
     assert both
-    assert both == await _laid_down(flow, "") - skipped
+    assert both == await _extracted(flow, "") - skipped
     with pytest.raises(
         ReplayRefusedError, match=rf"^{len(skipped)} windows of tenant {TENANT} are in the live generation only.*--incomplete"
     ):
@@ -49,48 +49,48 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     assert _live(flow) == NEW
 
     await switch(flow, TENANT, "", incomplete=True)
-    await begin(flow, NEW, since=START)
+    await set_start(flow, NEW, since=START)
     async with serving(flow, UP_TO_EXTRACTION):
-        await _follow(flow)
+        await _catch_up(flow)
     await switch(flow, TENANT, NEW)
     assert _live(flow) == NEW
-    assert await _laid_down(flow, NEW) == skipped | both
+    assert await _extracted(flow, NEW) == skipped | both
 
 
 async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
     add_generation(flow.tenants_path, TENANT, NEW)
-    said = [("search", 0)]
-    asked = Usage(tenant=TENANT, stage="extraction", model="m", time=START)
-    in_both, only_old, nothing_in_old, nothing_in_new, less_in_new, taken_back_in_old, still_to_come, under_way = range(8)
+    calls = [("search", 0)]
+    usage = Usage(tenant=TENANT, stage="extraction", model="m", time=START)
+    in_both, only_old, nothing_in_old, nothing_in_new, less_in_new, retracted_in_old, still_to_come, in_progress = range(8)
     await _send(
         flow,
-        *[extraction(window, said) for window in (in_both, only_old, nothing_in_new, less_in_new, taken_back_in_old, still_to_come)],
+        *[extraction(window, calls) for window in (in_both, only_old, nothing_in_new, less_in_new, retracted_in_old, still_to_come)],
         extraction(nothing_in_old, []),
-        extraction(taken_back_in_old, []),
-        extraction(in_both, said, generation=NEW),
+        extraction(retracted_in_old, []),
+        extraction(in_both, calls, generation=NEW),
         extraction(nothing_in_new, [], generation=NEW),
-        extraction(less_in_new, said, generation=NEW),
-        extraction(less_in_new, [], generation=NEW).model_copy(update={"usage": [asked]}),
-        extraction(only_old, said, tenant="another", generation=NEW),
+        extraction(less_in_new, calls, generation=NEW),
+        extraction(less_in_new, [], generation=NEW).model_copy(update={"usage": [usage]}),
+        extraction(only_old, calls, tenant="another", generation=NEW),
     )
-    await _send(flow, _window(under_way))
-    await begin(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
+    await _send(flow, _window(in_progress))
+    await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
     await _send(flow, _window(still_to_come))
     with pytest.raises(ReplayRefusedError, match=r"^2 windows of"):
         await switch(flow, TENANT, NEW)
 
-    await _send(flow, *[extraction(window, said, generation=NEW) for window in (only_old, under_way)])
+    await _send(flow, *[extraction(window, calls, generation=NEW) for window in (only_old, in_progress)])
     assert await drop(flow, TENANT, NEW, live="") == 3
     with pytest.raises(ReplayRefusedError, match=r"^3 windows of"):
         await switch(flow, TENANT, NEW)
 
-    await _send(flow, *[extraction(window, said, generation=NEW) for window in (in_both, only_old, under_way)])
+    await _send(flow, *[extraction(window, calls, generation=NEW) for window in (in_both, only_old, in_progress)])
     with pytest.raises(ReplayRefusedError, match=r"^1 windows may still lack"):
         await switch(flow, TENANT, NEW)
     assert _live(flow) == NEW
 
 
-async def _follow(settings: Settings) -> None:
+async def _catch_up(settings: Settings) -> None:
     """Runs a second worker until it and the live ones have done all windows."""
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as running:
@@ -102,7 +102,7 @@ async def _follow(settings: Settings) -> None:
             stop.set()
 
 
-async def _laid_down(settings: Settings, generation: str) -> set[str]:
+async def _extracted(settings: Settings, generation: str) -> set[str]:
     """The windows that a generation has something of."""
     records = [record async for record in read_topic(settings.topic("extractions"), settings.kafka)]
     read = [Extraction.from_json(record.value or b"") for record in records]

@@ -50,12 +50,12 @@ def replay(
 
 def _lay_down(settings: "Settings", generation: str, since: datetime | None) -> None:
     from runtime.tenants import TenantDirectory
-    from streams.generations import begin
+    from streams.generations import set_start
     from streams.run import run_stage
 
     having = [tenant.id for tenant in TenantDirectory(path=settings.tenants_path).all() if tenant.has_generation(generation)]
     if not having:
         raise typer.BadParameter(f"no tenant has a generation {generation!r}; announce it with `varve generation add`")
     typer.echo(f"laying down generation {generation or 'the first'} of {', '.join(having)}")
-    asyncio.run(begin(settings, generation, since=since))
+    asyncio.run(set_start(settings, generation, since=since))
     run_stage("extraction", settings, generation=generation)

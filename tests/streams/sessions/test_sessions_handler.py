@@ -17,6 +17,7 @@ from runtime.tracing import PRODUCED_AT
 from streams.delivery.records import FORWARDED, Delivered, Headers, Outgoing
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
+from streams.sessions.windows import SessionState
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
 
 PARTITIONS = 4
@@ -68,6 +69,12 @@ def as_delivered(output: Outgoing, offset: int) -> Delivered:
     return Delivered(output.topic, partition, offset, output.key, output.value, output.headers, 0.0)
 
 
+def state_of(stage: PartitionHarness) -> SessionState:
+    state = stage.state.get(KEY)
+    assert isinstance(state, SessionState)
+    return state
+
+
 def windows_of(outputs: list[Outgoing]) -> list[Window]:
     return [Window.from_json(output.value or b"") for output in outputs if output.topic == "varve.windows"]
 
@@ -98,7 +105,7 @@ async def test_an_unreadable_record_is_refused_alone(assigned: Callable[..., Par
     bad = record(1, value, headers=(("mine", b"\x00\xff"),))
     batch = await stage.process([record(0, message("m1")), bad, record(2, message("m2"))])
     assert [(refusal.record, refusal.reason) for refusal in batch.refusals] == [(bad, reason)]
-    assert stage.state.get(KEY).ids == ["m1", "m2"]
+    assert state_of(stage).ids == ["m1", "m2"]
 
 
 async def test_a_message_slightly_in_the_future_is_accepted(assigned: Callable[..., PartitionHarness]) -> None:
@@ -122,7 +129,7 @@ async def test_a_misplaced_message_is_forwarded_once_with_its_origin(assigned: C
     home = assigned()
     taken = await home.process([as_delivered(output, 3), as_delivered(output, 4)])
     assert [taken.outputs, taken.refusals] == [[], []]
-    assert home.state.get(KEY).ids == [message_id("acme", "s1", f"varve.messages/{ELSEWHERE}/7")], "twice sent, once taken"
+    assert state_of(home).ids == [message_id("acme", "s1", f"varve.messages/{ELSEWHERE}/7")], "twice sent, once taken"
 
 
 async def test_a_message_without_a_key_is_forwarded(assigned: Callable[..., PartitionHarness]) -> None:
@@ -147,9 +154,9 @@ async def test_a_redriven_message_without_an_id_counts_once(
     await stage.process([record(1, message("m1")), record(2, message(None), headers=origin)])
     for offset in range(3, 503):
         await stage.process([record(offset, message(f"n{offset}"))])
-    before = stage.state.get(KEY).sequence, list(stage.state.get(KEY).ids)
+    before = state_of(stage).sequence, list(state_of(stage).ids)
     await stage.process([record(503, message(None), headers=origin)])
-    assert (stage.state.get(KEY).sequence, stage.state.get(KEY).ids) == before
+    assert (state_of(stage).sequence, state_of(stage).ids) == before
 
 
 async def test_a_timer_closes_the_window_it_was_set_for(assigned: Callable[..., PartitionHarness]) -> None:
