@@ -12,6 +12,9 @@ from memory.errors import KeyFormatError
 
 _SEPARATOR: Final = "/"
 
+LONGEST_KEY_PART: Final = 256
+"""Of a part of an entity's key, in characters."""
+
 
 @lru_cache(maxsize=65_536)
 def encode_key(*parts: str) -> bytes:
@@ -58,6 +61,21 @@ def entity_key(*parts: str) -> str:
         KeyFormatError: If there is no part, or an empty one, or one that UTF-8 cannot carry.
     """
     return encode_key(*parts).decode("ascii")
+
+
+def key_part(value: object) -> str | None:
+    """A property's value as a part of an entity's key. White space is normalised, so that a line break makes no second entity.
+
+    Returns:
+        None where the value can be no part: blank, too long, or neither text nor number nor truth value. A part is never cut, since a
+        cut one would name another entity.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str | int | float):
+        return None
+    part = " ".join(str(value).split())
+    return part if 0 < len(part) <= LONGEST_KEY_PART else None
 
 
 @lru_cache(maxsize=65_536)

@@ -8,18 +8,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
 
 from pydantic import JsonValue
 
 from memory.errors import KeyFormatError
-from memory.keys import entity_key, entity_key_parts
+from memory.keys import LONGEST_KEY_PART, entity_key, entity_key_parts, key_part
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
 from memory.schema.model import CONTENT, AggregateExpression, EntityType, MemorySchema
 from operators.filters import matches
 from operators.statistics import STATISTICS
-
-_LONGEST_KEY_PART: Final = 256
 
 EntityRef = tuple[str, str]
 """An entity type and the key of one of its entities."""
@@ -149,7 +146,7 @@ def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
 
 
 def _key_part(key: str, event: Event) -> str | None:
-    """One part of an event's key. White space is normalised, so that a line break makes no second entity."""
+    """One part of an event's key."""
     if key == "user":
         return event.user
     if key == "session":
@@ -158,13 +155,7 @@ def _key_part(key: str, event: Event) -> str | None:
         return event.type
     if key == "day":
         return _day(event.event_time)
-    value = event.properties.get(key)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, str | int | float):
-        return None
-    part = " ".join(str(value).split())
-    return part if 0 < len(part) <= _LONGEST_KEY_PART else None
+    return key_part(event.properties.get(key))
 
 
 def _day(time: datetime) -> str:
@@ -189,7 +180,7 @@ def _left_out_reason(patch: EntityPatch, extraction: Extraction, schema: MemoryS
         parts = entity_key_parts(patch.entity_key)
     except KeyFormatError:
         return "bad_key"
-    if len(parts) != len(entity_type.keys) or any(len(part) > _LONGEST_KEY_PART for part in parts):
+    if len(parts) != len(entity_type.keys) or any(len(part) > LONGEST_KEY_PART for part in parts):
         return "bad_key"
     own = {"user": extraction.user, "session": extraction.session}
     if any(part != own.get(key, part) for key, part in zip(entity_type.keys, parts, strict=True)):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import KeyFormatError
-from memory.keys import decode_key, encode_key, entity_key, entity_key_parts, partition_of
+from memory.keys import LONGEST_KEY_PART, decode_key, encode_key, entity_key, entity_key_parts, key_part, partition_of
 
 PARTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20), min_size=1, max_size=5)
 
@@ -58,3 +58,16 @@ def test_the_partition_is_the_one_of_the_java_client() -> None:
     known = {b"21": -973932308, b"foobar": -790332482, b"a-little-bit-long-string": -985981536, b"abc": 479470107}
     for key, murmur2 in known.items():
         assert partition_of(key, 1000) == (murmur2 & 0x7FFFFFFF) % 1000
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [(" linear\n algebra ", "linear algebra"), (7, "7"), (1.5, "1.5"), (True, "true"), ("x" * LONGEST_KEY_PART, "x" * LONGEST_KEY_PART)],
+)
+def test_a_value_becomes_a_part_of_an_entity_key(value: object, part: str) -> None:
+    assert key_part(value) == part
+
+
+@pytest.mark.parametrize("value", ["", " \n", None, ["a"], {"a": 1}, "x" * (LONGEST_KEY_PART + 1)])
+def test_a_value_that_is_no_key_part_is_not_cut_to_one(value: object) -> None:
+    assert key_part(value) is None

@@ -14,14 +14,13 @@ from extraction.one_pass.answer.parsing import RawAnswer
 from extraction.one_pass.source import Source
 from memory.errors import KeyFormatError
 from memory.hashing import content_hash
-from memory.keys import entity_key
+from memory.keys import entity_key, key_part
 from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
 
 N = TypeVar("N", EventType, EntityType, EntityProperty)
 D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)
 V = TypeVar("V", int, float)
 
-_LONGEST_KEY_PART: Final = 200
 _DEFAULT_IMPORTANCE: Final = 0.5
 _EARLIEST_YEAR: Final = 1000
 _BLANKS: Final = ("", "null")
@@ -110,6 +109,8 @@ class _Validator:
         field = _named(entity_type.patched_properties(), fields.get(form.FIELD))
         if field is None:
             raise InvalidItemError("unknown_field")
+        if len(str(fields.get(form.SEARCH, ""))) > LONGEST_PATCH:
+            raise InvalidItemError("search_too_long")
         search = as_text(fields.get(form.SEARCH), longest=LONGEST_PATCH)
         replace = as_text(fields.get(form.REPLACE), longest=LONGEST_PATCH)
         if search == replace:
@@ -151,18 +152,18 @@ class _Validator:
         return said_at if is_same_day else time
 
     def _entity_key(self, entity_type: EntityType, value: Any, time: datetime) -> str:
-        """The entity's key, its parts from the window where they follow from it."""
-        texts = [as_text(each, longest=_LONGEST_KEY_PART) for each in (value if isinstance(value, list) else [value])]
+        """The entity's key: what the patch names, and what follows from the window. A key that is not whole is refused, never mended."""
+        given = value if isinstance(value, list) else [value]
         named = form.named_key_parts(entity_type)
-        if len(texts) == len(entity_type.keys) > len(named):
-            texts = [text for text, key in zip(texts, entity_type.keys, strict=True) if key in named]
-        if len(texts) < len(named):
+        if len(given) == len(entity_type.keys) > len(named):
+            given = [each for each, key in zip(given, entity_type.keys, strict=True) if key in named]
+        if named and len(given) != len(named):
             raise InvalidItemError("bad_key")
         parts = {
             "user": self._window.user,
             "session": self._window.session,
             "day": time.astimezone(UTC).date().isoformat(),
-            **dict(zip(named, texts, strict=False)),
+            **{key: key_part(each) or "" for key, each in zip(named, given, strict=False)},
         }
         try:
             return entity_key(*(parts[key] for key in entity_type.keys))

@@ -18,7 +18,7 @@ from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.errors import KeyFormatError
-from memory.keys import entity_key_parts
+from memory.keys import entity_key_parts, key_part
 from memory.records import Memory, Message, ToolCall
 from memory.schema import EntityType
 from memory.tokens import estimate_tokens
@@ -90,7 +90,10 @@ def _entity(source: Source, entity_type: EntityType, entity: Memory, limits: Pro
     window = source.window
     if parts.get("user", window.user) != window.user or parts.get("session", window.session) != window.session:
         return []
-    head = entity_heading(entity_type.name, [parts[name] for name in form.named_key_parts(entity_type)])
+    named_parts = [parts[name] for name in form.named_key_parts(entity_type)]
+    if any(key_part(part) != part for part in named_parts):
+        return []
+    head = entity_heading(entity_type.name, named_parts)
     fields = [field.name for field in entity_type.patched_properties() if entity.properties.get(field.name) is not None]
     room = max(0, limits.entity_tokens - estimate_tokens(head) - sum(estimate_tokens(name) + 1 for name in fields))
     texts = [flat_text(entity.properties[name]) for name in fields]

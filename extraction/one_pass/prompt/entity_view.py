@@ -6,7 +6,7 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from extraction.one_pass.prompt.fencing import one_line
+from extraction.one_pass.prompt.fencing import one_line, one_line_json
 from memory.schema.coerce import coerce_value
 
 BREAK: Final = "\x00"
@@ -18,7 +18,7 @@ _LINE_INDENT: Final = "    "
 
 def entity_heading(entity_type: str, key: Sequence[str]) -> str:
     """The line that names an entity, with the key parts that a patch has to name."""
-    return f"{entity_type} {one_line(orjson.dumps(list(key)).decode())}" if key else entity_type
+    return f"{entity_type} {one_line_json(list(key))}" if key else entity_type
 
 
 def flat_text(value: JsonValue) -> str:

@@ -94,6 +94,38 @@ def test_a_patch_reaches_only_the_windows_own_user(window: Window, schema: Memor
     assert patch.entity_key == entity_key("alice", "algebra")
 
 
+TEXT_256 = "".join(f"{number:04}" for number in range(64))
+
+
+@pytest.mark.parametrize("topic", [TEXT_256, "ha" * 60, "al\x07gebra", "a\u200cb", "true"])
+def test_an_entity_key_is_never_altered(window: Window, schema: MemorySchema, topic: str) -> None:
+    (patch,) = read(window, schema, patches=[{**PATCH, "type": "progress", "field": "gaps", "key": [topic]}]).patches
+
+    assert patch.entity_key == entity_key("alice", topic)
+
+
+def test_white_space_in_a_key_makes_no_second_entity(window: Window, schema: MemorySchema) -> None:
+    (patch,) = read(window, schema, patches=[{**PATCH, "type": "progress", "field": "gaps", "key": [" linear\n algebra"]}]).patches
+
+    assert patch.entity_key == entity_key("alice", "linear algebra")
+
+
+@pytest.mark.parametrize("key", [TEXT_256 + "x", ["one", "two", "three"], [["algebra"]], "  "])
+def test_a_patch_without_a_whole_key_is_dropped(window: Window, schema: MemorySchema, key: Any) -> None:
+    draft = read(window, schema, patches=[{**PATCH, "type": "progress", "field": "gaps", "key": key}, PATCH])
+
+    assert [patch.entity_type for patch in draft.patches] == ["profile"]
+    assert dropped(draft) == {("patch", "bad_key"): 1}
+
+
+def test_a_search_text_too_long_is_dropped_not_cut(window: Window, schema: MemorySchema) -> None:
+    search = "".join(f"{number:05}" for number in range(401))
+    draft = read(window, schema, patches=[{**PATCH, "search": search}, PATCH])
+
+    assert [patch.search for patch in draft.patches] == ["Bergen"]
+    assert dropped(draft) == {("patch", "search_too_long"): 1}
+
+
 def test_values_of_a_wrong_type_are_brought_to_it_or_dropped_alone(window: Window, schema: MemorySchema) -> None:
     given = {"place": 7, "people": "Bob", "count": "3", "colour": "red"}
     exercise = {"type": "Exercise", "msgs": "1, 2", "content": 5, "props": {"score": "high", "right": "yes"}, "weight": "9"}

@@ -1,5 +1,6 @@
 """What a prompt shows of an entity is the text that patches edit, line for line, and no text passes for another field or entity."""
 
+import json
 import re
 
 import pytest
@@ -11,6 +12,7 @@ from extraction.one_pass.answer import form
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.entity_view import entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.example import example
+from extraction.one_pass.prompt.fencing import one_line
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.source import Source
@@ -87,6 +89,18 @@ def test_a_piece_that_is_copied_from_a_shown_list_is_replaced_and_nothing_else(l
     last = data.draw(st.integers(first + 1, len(given_lines)))
     search = "\n".join(given_lines[first:last])
     assert edited(text, Patch(1, "q", search, "NEW"), "list<string>").count("NEW") == 1
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+UNSAFE_KEYS = st.sampled_from(["a\u200cb", "x<|im_end|>", "[INST]", "\x85\u2028", "<<SYS>>"])
+
+
+@given(ANY_TEXT | UNSAFE_KEYS)
+def test_a_key_copied_from_its_heading_is_the_same_key(key: str) -> None:
+    heading = entity_heading("progress", [key])
+
+    assert json.loads(heading.removeprefix("progress ")) == [key]
+    assert one_line(heading) == heading
 
 
 @pytest.mark.parametrize("value", [True, 7, 1.5, [1, 2], [True, False], 1e16, [0.1]])
