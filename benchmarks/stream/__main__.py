@@ -1,4 +1,4 @@
-"""``python -m benchmarks.stream``: the stages on a real broker: how fast, how flat, how fair, and how soon back after a kill."""
+"""``python -m benchmarks.stream``: the stages on a real broker: throughput, flat cost and memory, fairness, recovery time."""
 
 import argparse
 import asyncio
@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
-from benchmarks.stack import broker_and_redis
+from benchmarks.processes import broker_and_redis
 from benchmarks.stream.fairness import fairness
 from benchmarks.stream.history import history
 from benchmarks.stream.memory import memory
@@ -20,37 +20,39 @@ from runtime.settings import Settings
 Benchmark = Callable[[Settings, Path, argparse.Namespace], Awaitable[dict[str, object]]]
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
-    "ratios": lambda settings, folder, given: ratios(settings, folder, count=given.records, keys=given.keys, rounds=given.rounds),
-    "history": lambda settings, folder, given: history(
-        settings, folder, users=given.users, lengths=given.lengths, measured=given.measured_messages
+    "ratios": lambda settings, folder, arguments: ratios(
+        settings, folder, count=arguments.records, keys=arguments.keys, rounds=arguments.rounds
     ),
-    "memory": lambda settings, folder, given: memory(settings, folder, count=given.memory_messages, at_once=given.keys),
-    "fairness": lambda settings, folder, given: fairness(
-        settings, folder, seconds=given.fairness_seconds, rate=given.fairness_rate, backlog=given.fairness_backlog
+    "history": lambda settings, folder, arguments: history(
+        settings, folder, users=arguments.users, lengths=arguments.lengths, measured=arguments.measured_messages
     ),
-    "recovery": lambda settings, folder, given: recovery(settings, folder, keys=given.open_keys),
+    "memory": lambda settings, folder, arguments: memory(settings, folder, count=arguments.memory_messages, open_sessions=arguments.keys),
+    "fairness": lambda settings, folder, arguments: fairness(
+        settings, folder, seconds=arguments.fairness_seconds, rate=arguments.fairness_rate, backlog=arguments.fairness_backlog
+    ),
+    "recovery": lambda settings, folder, arguments: recovery(settings, folder, keys=arguments.open_keys),
 }
 
 
-async def run(given: argparse.Namespace) -> dict[str, object]:
-    """Measures what was asked for, each on a broker of its own.
+async def run(arguments: argparse.Namespace) -> dict[str, object]:
+    """Runs the chosen benchmarks, each on a broker of its own.
 
     Returns:
-        What ``ratios`` gives, and the others each under its name.
+        The results of ``ratios``, and those of the others under their names.
     """
     results: dict[str, object] = {}
-    for name in given.only:
+    for name in arguments.only:
         async with AsyncExitStack() as resources:
             folder = Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="varve-bench-")))
             settings = await resources.enter_async_context(broker_and_redis(folder))
-            found = await BENCHMARKS[name](settings, folder, given)
-        results.update(found if name == "ratios" else {name: found})
-        print(json.dumps({name: found}), flush=True)
+            result = await BENCHMARKS[name](settings, folder, arguments)
+        results.update(result if name == "ratios" else {name: result})
+        print(json.dumps({name: result}), flush=True)
     return results
 
 
-def arguments() -> argparse.Namespace:
-    """Reads the command line."""
+def parse_arguments() -> argparse.Namespace:
+    """Parses the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stream", description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("build/reports/stream.json"))
     parser.add_argument("--only", type=_names, default=list(BENCHMARKS), help=f"some of {','.join(BENCHMARKS)}")
@@ -81,10 +83,10 @@ def _numbers(text: str) -> list[int]:
 
 def main() -> None:
     """Measures, prints and writes the report."""
-    given = arguments()
-    results = json.dumps(asyncio.run(run(given)), indent=2)
-    given.report.parent.mkdir(parents=True, exist_ok=True)
-    given.report.write_text(results + "\n")
+    arguments = parse_arguments()
+    results = json.dumps(asyncio.run(run(arguments)), indent=2)
+    arguments.report.parent.mkdir(parents=True, exist_ok=True)
+    arguments.report.write_text(results + "\n")
     print(results)
 
 

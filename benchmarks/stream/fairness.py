@@ -1,4 +1,4 @@
-"""What one tenant's flood does to the others: how long their windows wait for an extraction whose model call takes two seconds."""
+"""The latency of small tenants beside one that floods: how long their windows wait for an extraction with model calls of two seconds."""
 
 import asyncio
 import statistics
@@ -12,9 +12,9 @@ from typing import Final
 import orjson
 from aiokafka import AIOKafkaProducer
 
-from benchmarks.stack import running
+from benchmarks.processes import running_process
 from benchmarks.stream.load import SCHEMA
-from benchmarks.stream.stage import fresh, stage_worker
+from benchmarks.stream.stage import isolated_settings, stage_worker
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Profile
 from memory.ids import window_id
@@ -25,11 +25,11 @@ from runtime.settings import Settings
 from varve.embedded.edge import EmbeddedEdge
 
 _CALL_S: Final = 2.0
-_OTHERS: Final = ("ann", "ben", "cleo", "dora")
+_SMALL_TENANTS: Final = ("ann", "ben", "cleo", "dora")
 _FLOOD: Final = "flood"
-_TIMES_THE_RATE: Final = 50
-_MESSAGES_A_WINDOW: Final = 4
-_GRACE_S: Final = 60.0
+_FLOOD_FACTOR: Final = 50
+_MESSAGES_PER_WINDOW: Final = 4
+_LAST_WINDOW_TIMEOUT_S: Final = 60.0
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -47,11 +47,11 @@ async def fairness(base: Settings, folder: Path, *, seconds: float, rate: float,
         The others' latency from the window produced to its extraction produced, by the records' timestamps, without and with the flood,
         and ``p95_ratio`` of the two.
     """
-    alone = await _latencies(base, folder, seconds=seconds, rates=dict.fromkeys(_OTHERS, rate), backlog=0)
+    alone = await _latencies(base, folder, seconds=seconds, rates=dict.fromkeys(_SMALL_TENANTS, rate), backlog=0)
     flooded = await _latencies(
-        base, folder, seconds=seconds, rates={**dict.fromkeys(_OTHERS, rate), _FLOOD: rate * _TIMES_THE_RATE}, backlog=backlog
+        base, folder, seconds=seconds, rates={**dict.fromkeys(_SMALL_TENANTS, rate), _FLOOD: rate * _FLOOD_FACTOR}, backlog=backlog
     )
-    before, during = _of_others(alone), _of_others(flooded)
+    before, during = _latency_summary(alone), _latency_summary(flooded)
     return {
         "p95_ratio": round(during["p95_s"] / before["p95_s"], 3),
         "without_flood": before,
@@ -68,30 +68,30 @@ async def _latencies(
     base: Settings, folder: Path, *, seconds: float, rates: dict[str, float], backlog: int
 ) -> dict[str, list[float | None]]:
     """Each tenant's latencies in seconds; None: not extracted within a minute after the last window."""
-    settings = await fresh(base, folder, **dict.fromkeys((*_OTHERS, _FLOOD), SCHEMA))
+    settings = await isolated_settings(base, folder, **dict.fromkeys((*_SMALL_TENANTS, _FLOOD), SCHEMA))
     edge = EmbeddedEdge(data=settings.data / "edge", socket_path=settings.edge_socket, log=settings.data / "edge.log")
-    async with LLMSimulator(profile=Profile(first_token_s=_CALL_S)) as llm, running(edge.prepare()):
-        # Both runs ask the same: answers that the first one left would spare the second its calls.
+    async with LLMSimulator(profile=Profile(first_token_s=_CALL_S)) as llm, running_process(edge.prepare()):
+        # Both runs send the same prompts: answers cached by the first would spare the second its calls.
         environment = {"VARVE_LLM__BASE_URL": llm.base_url, "VARVE_LLM__MODEL": "simulated", "VARVE_LLM__CACHE_TTL_S": "0"}
         async with stage_worker("extraction", settings, **environment):
             sender = _Sender(settings)
             await sender.start()
             try:
-                await sender.at_once(_FLOOD, backlog)
-                await asyncio.gather(*(sender.at_rate(tenant, rate, seconds) for tenant, rate in rates.items()))
+                await sender.send_backlog(_FLOOD, backlog)
+                await asyncio.gather(*(sender.send_at_rate(tenant, rate=rate, seconds=seconds) for tenant, rate in rates.items()))
             finally:
                 await sender.stop()
-            return await _waited_for(sender.produced, settings)
+            return await _wait_for_extractions(sender.produced, settings)
 
 
-async def _waited_for(produced: dict[str, dict[str, float]], settings: Settings) -> dict[str, list[float | None]]:
-    deadline = time.monotonic() + _GRACE_S
-    wanted = {window for tenant in _OTHERS for window in produced.get(tenant, {})}
+async def _wait_for_extractions(produced: dict[str, dict[str, float]], settings: Settings) -> dict[str, list[float | None]]:
+    deadline = time.monotonic() + _LAST_WINDOW_TIMEOUT_S
+    expected = {window for tenant in _SMALL_TENANTS for window in produced.get(tenant, {})}
     while True:
         extracted: dict[str, float] = {}
         async for record in read_topic(settings.topic("extractions"), settings.kafka):
             extracted.setdefault(orjson.loads(record.value or b"")["window_id"], record.timestamp / 1000)
-        if wanted <= extracted.keys() or time.monotonic() > deadline:
+        if expected <= extracted.keys() or time.monotonic() > deadline:
             return {
                 tenant: [extracted[window] - sent if window in extracted else None for window, sent in windows.items()]
                 for tenant, windows in produced.items()
@@ -99,20 +99,20 @@ async def _waited_for(produced: dict[str, dict[str, float]], settings: Settings)
         await asyncio.sleep(1)
 
 
-def _of_others(latencies: dict[str, list[float | None]]) -> dict[str, float]:
-    """One not extracted counts as the longest wait that was given to it."""
-    all_of_them = [_GRACE_S if latency is None else latency for tenant in _OTHERS for latency in latencies[tenant]]
-    cuts = statistics.quantiles(all_of_them, n=20)
+def _latency_summary(latencies: dict[str, list[float | None]]) -> dict[str, float]:
+    """Of the small tenants. A window not extracted counts with the whole time-out."""
+    waits = [_LAST_WINDOW_TIMEOUT_S if latency is None else latency for tenant in _SMALL_TENANTS for latency in latencies[tenant]]
+    cuts = statistics.quantiles(waits, n=20)
     return {
-        "windows": len(all_of_them),
-        "p50_s": round(statistics.median(all_of_them), 3),
+        "windows": len(waits),
+        "p50_s": round(statistics.median(waits), 3),
         "p95_s": round(cuts[-1], 3),
-        "longest_s": round(max(all_of_them), 3),
+        "longest_s": round(max(waits), 3),
     }
 
 
 class _Sender:
-    """Produces windows, and notes when."""
+    """Produces windows, and keeps the time of each."""
 
     def __init__(self, settings: Settings) -> None:
         self.produced: dict[str, dict[str, float]] = {}
@@ -120,7 +120,7 @@ class _Sender:
         self._topic = settings.topic("windows")
         self._partitions = settings.kafka.partitions
         self._producer = AIOKafkaProducer(**client_options(settings.kafka), linger_ms=5)
-        self._windows = {tenant: _windows(tenant) for tenant in (*_OTHERS, _FLOOD)}
+        self._windows = {tenant: _windows(tenant) for tenant in (*_SMALL_TENANTS, _FLOOD)}
 
     async def start(self) -> None:
         await self._producer.start()
@@ -128,17 +128,24 @@ class _Sender:
     async def stop(self) -> None:
         await self._producer.stop()
 
-    async def at_once(self, tenant: str, number: int) -> None:
+    async def send_backlog(self, tenant: str, number: int) -> None:
         for _ in range(number):
             await self._send(tenant)
         await self._producer.flush()
 
-    async def at_rate(self, tenant: str, rate: float, seconds: float) -> None:
+    async def send_at_rate(self, tenant: str, *, rate: float, seconds: float) -> None:
+        """Produces windows at an even rate.
+
+        Args:
+            tenant: Whose windows.
+            rate: Windows a second.
+            seconds: For how long.
+        """
         loop = asyncio.get_running_loop()
-        # Tenants of one rate must not send in step: their calls would queue behind each other.
-        began = loop.time() + (_OTHERS.index(tenant) / len(_OTHERS) / rate if tenant in _OTHERS else 0.0)
+        # Tenants of one rate must not send at the same instants: their calls would queue behind each other.
+        start = loop.time() + (_SMALL_TENANTS.index(tenant) / len(_SMALL_TENANTS) / rate if tenant in _SMALL_TENANTS else 0.0)
         for number in range(int(rate * seconds)):
-            await asyncio.sleep(max(0.0, began + number / rate - loop.time()))
+            await asyncio.sleep(max(0.0, start + number / rate - loop.time()))
             await self._send(tenant)
 
     async def _send(self, tenant: str) -> None:
@@ -160,11 +167,11 @@ def _windows(tenant: str) -> Iterator[Window]:
                 tenant=tenant,
                 user=f"user-{number % 50}",
                 session=session,
-                id=str(place),
-                text=f"Exercise {number}.{place} of {tenant} took {place + 2} minutes and was right.",
-                event_time=_START + timedelta(minutes=number, seconds=place),
+                id=str(index),
+                text=f"Exercise {number}.{index} of {tenant} took {index + 2} minutes and was right.",
+                event_time=_START + timedelta(minutes=number, seconds=index),
             )
-            for place in range(_MESSAGES_A_WINDOW)
+            for index in range(_MESSAGES_PER_WINDOW)
         ]
         yield Window(
             id=window_id(tenant, session, 0),

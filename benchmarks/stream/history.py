@@ -1,4 +1,4 @@
-"""What a message costs while its user's history grows a hundredfold: it has to stay the same (docs/architecture.md, invariant 8)."""
+"""The cost of a message while its user's history grows a hundredfold: it must not grow (docs/architecture.md, invariant 8)."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -6,26 +6,26 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.stream.growth import MESSAGES_A_WINDOW, Growth, Told
+from benchmarks.stream.growing_users import MESSAGES_PER_WINDOW, GrowingUsers, RecordRange
 from benchmarks.stream.load import SCHEMA, TENANT, Record, fill
-from benchmarks.stream.stage import StageWorker, fresh, stage_worker, topic_bytes
+from benchmarks.stream.stage import StageWorker, isolated_settings, stage_worker, topic_bytes
 from runtime.settings import Settings
 from streams.stages import STAGES
 
 _TIMEOUT_S: Final = 900.0
 _WARM_UP: Final = 1000
-"""Messages of each of as many other users before all else: a worker that has just begun makes larger, rarer batches."""
+"""Messages of each of as many other users, fed first: a worker that has just started makes larger, rarer batches."""
 _OUTPUTS: Final = {"sessions": ("windows",), "events": ("contributions", "memories"), "entities": ("memories",)}
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a user's message costs a stage, at one length of the user's history."""
+    """The cost of a message to a stage, at one length of its user's history."""
 
     history: int
     """Messages of each user before those that are measured."""
     us_per_message: float
-    """From the first of the measured records produced to the last one done."""
+    """From the first measured record produced to the last one processed."""
     cpu_us_per_message: float
     """User and system, of the worker."""
     changelog_bytes_per_message: float
@@ -37,23 +37,23 @@ async def history(base: Settings, folder: Path, *, users: int, lengths: Sequence
 
     Args:
         base: Where Kafka and Redis are.
-        folder: The broker's data lies under it; for tables, too.
-        users: How many, all of the same age.
+        folder: Holds the broker's data and the stage's tables.
+        users: How many; all have the same number of messages.
         lengths: The lengths of the history at which to measure, ascending, in messages of each user; each a multiple of 20.
         measured: Messages of each user that are measured; a multiple of 20.
 
     Returns:
         For each stage a table, and its last row against its first as ``cpu_growth`` and ``bytes_growth``.
     """
-    if any(each % MESSAGES_A_WINDOW for each in (*lengths, measured)):
-        raise ValueError(f"lengths and measured must be multiples of {MESSAGES_A_WINDOW}, got {lengths} and {measured}")
+    if any(each % MESSAGES_PER_WINDOW for each in (*lengths, measured)):
+        raise ValueError(f"lengths and measured must be multiples of {MESSAGES_PER_WINDOW}, got {lengths} and {measured}")
     results: dict[str, object] = {}
     for stage in _OUTPUTS:
-        settings = await fresh(base, folder, **{TENANT: SCHEMA})
-        growth = Growth(users=users, partitions=settings.kafka.partitions)
+        settings = await isolated_settings(base, folder, **{TENANT: SCHEMA})
+        growing = GrowingUsers(users=users, partitions=settings.kafka.partitions)
         async with stage_worker(stage, settings) as worker:
-            run = _Run(stage, growth.told_to(stage), settings, folder, worker, users)
-            await run.warm_up(Growth(users=users, partitions=settings.kafka.partitions, name="other").told_to(stage))
+            run = _Run(stage, growing.input_of(stage), settings, folder, worker, users)
+            await run.warm_up(GrowingUsers(users=users, partitions=settings.kafka.partitions, name="other").input_of(stage))
             costs = []
             for length in lengths:
                 await run.grow_to(length)
@@ -71,10 +71,10 @@ def _bytes(cost: Cost) -> float:
 
 
 class _Run:
-    """One stage, its users growing older."""
+    """One stage under the growing history."""
 
-    def __init__(self, stage: str, told: Told, settings: Settings, folder: Path, worker: StageWorker, users: int) -> None:
-        self._told = told
+    def __init__(self, stage: str, records: RecordRange, settings: Settings, folder: Path, worker: StageWorker, users: int) -> None:
+        self._input = records
         self._settings = settings
         self._folder = folder
         self._worker = worker
@@ -82,39 +82,39 @@ class _Run:
         self._source = settings.topic(STAGES[stage].source.name)
         self._changelog = STAGES[stage].changelog(settings.kafka.topic_prefix)
         self._outputs = [settings.topic(name) for name in _OUTPUTS[stage]]
-        self._age = 0
+        self._length = 0
         self._records = 0
 
-    async def warm_up(self, told: Told) -> None:
-        """Tells the lives of others."""
-        await self._tell(told(0, _WARM_UP))
+    async def warm_up(self, records: RecordRange) -> None:
+        """Feeds the history of other users."""
+        await self._feed(records(0, _WARM_UP))
 
-    async def grow_to(self, age: int) -> float:
-        """Tells the users' history up to that many messages of each; returns when all of it was done."""
-        told = self._told(self._age, age)
-        self._age = age
-        return await self._tell(told)
+    async def grow_to(self, length: int) -> float:
+        """Feeds the users' history up to that many messages of each; returns the time when all of it was processed."""
+        records = self._input(self._length, length)
+        self._length = length
+        return await self._feed(records)
 
     async def measure(self, messages: int) -> Cost:
-        """Tells so many further messages of each, and measures what that costs."""
-        age = self._age
+        """Feeds so many further messages of each user, and measures their cost."""
+        length = self._length
         changelog, outputs = self._sizes()
-        cpu, started = self._worker.consumed().cpu_seconds, time.time()
-        ended = await self.grow_to(age + messages)
-        cpu = self._worker.consumed().cpu_seconds - cpu
+        cpu, started = self._worker.resource_usage().cpu_seconds, time.time()
+        ended = await self.grow_to(length + messages)
+        cpu = self._worker.resource_usage().cpu_seconds - cpu
         changelog_after, outputs_after = self._sizes()
         count = messages * self._users
         return Cost(
-            age,
+            length,
             (ended - started) / count * 1e6,
             cpu / count * 1e6,
             (changelog_after - changelog) / count,
             (outputs_after - outputs) / count,
         )
 
-    async def _tell(self, records: Iterable[Record]) -> float:
+    async def _feed(self, records: Iterable[Record]) -> float:
         self._records += await fill(self._source, records, self._settings)
-        return await self._worker.until_done(self._records, timeout_s=_TIMEOUT_S)
+        return await self._worker.wait_until_done(self._records, timeout_s=_TIMEOUT_S)
 
     def _sizes(self) -> tuple[int, int]:
         return topic_bytes(self._folder, self._changelog), sum(topic_bytes(self._folder, each) for each in self._outputs)

@@ -1,4 +1,4 @@
-"""The baseline: a plain Faust app that reads records, counts them and commits. Nothing is decoded, kept or produced.
+"""The baseline: a plain Faust app that reads records, counts them and commits. It decodes, stores and produces nothing.
 
 Run as ``python -m benchmarks.stream.passthrough GROUP TOPIC``, with the settings in the environment.
 """
@@ -15,8 +15,14 @@ import uvloop
 from runtime.settings import Settings
 
 
-async def read(group: str, topic_name: str, settings: Settings) -> None:
-    """Reads until it is stopped."""
+async def consume(group: str, topic_name: str, settings: Settings) -> None:
+    """Consumes a topic until the process is stopped.
+
+    Args:
+        group: The consumer group.
+        topic_name: The topic's name on the broker.
+        settings: Where Kafka is.
+    """
     logging.getLogger("faust").setLevel(logging.WARNING)
     app = faust.App(
         group,
@@ -32,13 +38,13 @@ async def read(group: str, topic_name: str, settings: Settings) -> None:
         web_enabled=False,
     )
     topic = app.topic(topic_name, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
-    seen = 0
+    consumed = 0
 
     @app.agent(topic)
     async def count(stream: Any) -> None:
-        nonlocal seen
+        nonlocal consumed
         async for _ in stream:
-            seen += 1
+            consumed += 1
 
     app.finalize()
     await app.start()
@@ -46,4 +52,4 @@ async def read(group: str, topic_name: str, settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(read(sys.argv[1], sys.argv[2], Settings()))
+    uvloop.run(consume(sys.argv[1], sys.argv[2], Settings()))

@@ -1,42 +1,43 @@
-"""How much of Faust's own speed the sessions and the entities stage keep, all on one broker, one after the other."""
+"""The throughput of the sessions and the entities stage as a ratio of plain Faust's, on one broker, one after the other."""
 
 import statistics
 from pathlib import Path
 from typing import Final
 
+from benchmarks.processes import environment, python_process
 from benchmarks.stream.load import SCHEMA, TENANT, contributions, fill, messages
-from benchmarks.stream.meter import Speed, environment, measure, process
-from benchmarks.stream.stage import fresh
+from benchmarks.stream.stage import isolated_settings
+from benchmarks.stream.throughput import Throughput, measure_throughput
 from runtime.settings import Settings
 
 _TIMEOUT_S: Final = 300.0
 
 
-async def passthrough(base: Settings, folder: Path, count: int, sessions: int) -> Speed:
+async def _passthrough(base: Settings, folder: Path, count: int, sessions: int) -> Throughput:
     """Faust alone."""
-    settings = await fresh(base, folder)
+    settings = await isolated_settings(base, folder)
     topic = settings.topic("messages")
     await fill(topic, messages(count, sessions), settings)
-    async with process(["-m", "benchmarks.stream.passthrough", "passthrough", topic], environment(settings)) as child:
-        return await measure("passthrough", topic, child, settings, timeout_s=_TIMEOUT_S)
+    async with python_process(["-m", "benchmarks.stream.passthrough", "passthrough", topic], environment(settings)) as child:
+        return await measure_throughput("passthrough", topic, child, settings, timeout_s=_TIMEOUT_S)
 
 
-async def sessions_stage(base: Settings, folder: Path, count: int, sessions: int) -> Speed:
-    """The sessions stage whole: state, changelog, windows, tails, commits."""
-    settings = await fresh(base, folder, **{TENANT: SCHEMA})
+async def _sessions_stage(base: Settings, folder: Path, count: int, sessions: int) -> Throughput:
+    """The whole sessions stage: state, changelog, windows, tails, commits."""
+    settings = await isolated_settings(base, folder, **{TENANT: SCHEMA})
     topic = settings.topic("messages")
     await fill(topic, messages(count, sessions), settings)
-    async with process(["-m", "varve", "worker", "sessions"], environment(settings)) as child:
-        return await measure(settings.topic("sessions"), topic, child, settings, timeout_s=_TIMEOUT_S)
+    async with python_process(["-m", "varve", "worker", "sessions"], environment(settings)) as child:
+        return await measure_throughput(settings.topic("sessions"), topic, child, settings, timeout_s=_TIMEOUT_S)
 
 
-async def entities_stage(base: Settings, folder: Path, count: int, entities: int) -> Speed:
-    """The entities stage whole, with COUNT and SUM: state, changelog, the change feed, commits."""
-    settings = await fresh(base, folder, **{TENANT: SCHEMA})
+async def _entities_stage(base: Settings, folder: Path, count: int, entities: int) -> Throughput:
+    """The whole entities stage, with COUNT and SUM: state, changelog, the change feed, commits."""
+    settings = await isolated_settings(base, folder, **{TENANT: SCHEMA})
     topic = settings.topic("contributions")
     await fill(topic, contributions(count, entities, settings), settings)
-    async with process(["-m", "varve", "worker", "entities"], environment(settings)) as child:
-        return await measure(settings.topic("entities"), topic, child, settings, timeout_s=_TIMEOUT_S)
+    async with python_process(["-m", "varve", "worker", "entities"], environment(settings)) as child:
+        return await measure_throughput(settings.topic("entities"), topic, child, settings, timeout_s=_TIMEOUT_S)
 
 
 async def ratios(base: Settings, folder: Path, *, count: int, keys: int, rounds: int) -> dict[str, object]:
@@ -47,16 +48,16 @@ async def ratios(base: Settings, folder: Path, *, count: int, keys: int, rounds:
         folder: For tables; may grow to some hundred megabytes.
         count: Records of each run.
         keys: Sessions, or entities.
-        rounds: How often.
+        rounds: Runs of each; the medians are compared.
 
     Returns:
-        ``ratio_sessions`` and ``ratio_entities``, with what they come from.
+        ``ratio_sessions`` and ``ratio_entities``, with the figures behind them.
     """
-    runs: dict[str, list[Speed]] = {"passthrough": [], "sessions": [], "entities": []}
+    runs: dict[str, list[Throughput]] = {"passthrough": [], "sessions": [], "entities": []}
     for _ in range(rounds):
-        runs["passthrough"].append(await passthrough(base, folder, count, keys))
-        runs["sessions"].append(await sessions_stage(base, folder, count, keys))
-        runs["entities"].append(await entities_stage(base, folder, count, keys))
+        runs["passthrough"].append(await _passthrough(base, folder, count, keys))
+        runs["sessions"].append(await _sessions_stage(base, folder, count, keys))
+        runs["entities"].append(await _entities_stage(base, folder, count, keys))
     median = {name: statistics.median(run.per_second for run in each) for name, each in runs.items()}
     return {
         "ratio_sessions": round(median["sessions"] / median["passthrough"], 3),

@@ -1,5 +1,6 @@
-"""One worker of a stage as a process of its own: started, asked how far it is, killed."""
+"""One worker of a stage in a process of its own: started, measured, killed."""
 
+import asyncio
 import re
 import signal
 import sys
@@ -14,7 +15,7 @@ from uuid import uuid4
 import httpx
 import psutil
 
-from benchmarks.stream.meter import environment, pause
+from benchmarks.processes import POLL_S, environment
 from runtime.kafka import create_topics
 from runtime.settings import Settings
 from runtime.tenants import add_tenant
@@ -25,13 +26,13 @@ _START_S: Final = 300.0
 _DONE: Final = re.compile(rb'^varve_records_total\{outcome="done",stage="\w+"\} (\S+)$', re.MULTILINE)
 
 
-async def fresh(base: Settings, folder: Path, **tenants: str) -> Settings:
-    """Settings with topics and folders of their own, the topics made.
+async def isolated_settings(base: Settings, folder: Path, **tenants: str) -> Settings:
+    """Settings with topics and a data folder that no other run uses; creates the topics.
 
     Args:
         base: Where Kafka and Redis are.
-        folder: Under which the new data folder lies.
-        tenants: Those that are to be known, with their schemas.
+        folder: The parent of the new data folder.
+        tenants: The tenants to add, with their schemas.
     """
     name = uuid4().hex[:8]
     data = folder / name
@@ -44,8 +45,8 @@ async def fresh(base: Settings, folder: Path, **tenants: str) -> Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Consumed:
-    """What a process has used up so far."""
+class ResourceUsage:
+    """The CPU time and memory of a process."""
 
     cpu_seconds: float
     """User and system."""
@@ -57,18 +58,18 @@ class StageWorker:
 
     Args:
         stage: The stage's name.
-        settings: The settings that it is to run with.
-        more: Further environment.
+        settings: Its settings.
+        extra: Further environment variables.
     """
 
-    def __init__(self, stage: str, settings: Settings, **more: str) -> None:
+    def __init__(self, stage: str, settings: Settings, **extra: str) -> None:
         self._port = free_port()
         self._client = httpx.AsyncClient(base_url=f"http://{HOST}:{self._port}", timeout=10.0)
         self._process = ManagedProcess(
             ProcessSpec(
                 name=stage,
                 command=(sys.executable, "-m", "varve", "worker", stage),
-                environment=environment(settings, VARVE_METRICS_HOST=HOST, VARVE_METRICS_PORT=str(self._port), **more),
+                environment=environment(settings, VARVE_METRICS_HOST=HOST, VARVE_METRICS_PORT=str(self._port), **extra),
                 log=settings.data / f"{stage}.log",
                 ready=self._is_ready,
                 start_deadline_s=_START_S,
@@ -85,24 +86,24 @@ class StageWorker:
         await self._process.wait_ended()
 
     async def close(self) -> None:
-        """Kills it for good."""
+        """Kills it and closes the client."""
         await self.kill()
         await self._process.stop()
         await self._client.aclose()
 
-    async def done(self) -> int:
-        """How many records it is done with since its start: acknowledged, all that comes of them durable."""
-        found = _DONE.search((await self._client.get("/metrics")).content)
-        return int(float(found[1])) if found else 0
+    async def records_done(self) -> int:
+        """The records it has acknowledged since its start: their outputs are durable."""
+        match = _DONE.search((await self._client.get("/metrics")).content)
+        return int(float(match[1])) if match else 0
 
-    async def until_done(self, count: int, *, timeout_s: float) -> float:
-        """Waits until it is done with so many records since its start.
+    async def wait_until_done(self, count: int, *, timeout_s: float) -> float:
+        """Waits until it has acknowledged ``count`` records since its start.
 
         Returns:
-            The wall-clock time at which that was seen.
+            The wall-clock time, in seconds since the epoch.
 
         Raises:
-            RuntimeError: If it ends before.
+            RuntimeError: If the worker ends before.
             TimeoutError: If it takes too long.
         """
         deadline = time.monotonic() + timeout_s
@@ -111,17 +112,17 @@ class StageWorker:
             if self._process.pid is None:
                 raise RuntimeError(str(self._process.failure("the worker ended")))
             with suppress(httpx.TransportError):
-                done = await self.done()
+                done = await self.records_done()
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{done} of {count} records done in {timeout_s:g} s")
-            await pause()
+            await asyncio.sleep(POLL_S)
         return time.time()
 
-    def consumed(self) -> Consumed:
-        """What it has used up."""
+    def resource_usage(self) -> ResourceUsage:
+        """Its resource usage since its start."""
         process = psutil.Process(self._process.pid)
         times = process.cpu_times()
-        return Consumed(times.user + times.system, process.memory_info().rss / 1e6)
+        return ResourceUsage(times.user + times.system, process.memory_info().rss / 1e6)
 
     async def _is_ready(self) -> bool:
         try:
@@ -131,9 +132,15 @@ class StageWorker:
 
 
 @asynccontextmanager
-async def stage_worker(stage: str, settings: Settings, **more: str) -> AsyncIterator[StageWorker]:
-    """A worker, ready, for the length of a block; killed at its end."""
-    worker = StageWorker(stage, settings, **more)
+async def stage_worker(stage: str, settings: Settings, **extra: str) -> AsyncIterator[StageWorker]:
+    """Runs a worker for the length of a block, which begins when it is ready; kills it at the end.
+
+    Args:
+        stage: The stage's name.
+        settings: Its settings.
+        extra: Further environment variables.
+    """
+    worker = StageWorker(stage, settings, **extra)
     try:
         await worker.start()
         yield worker
@@ -142,7 +149,7 @@ async def stage_worker(stage: str, settings: Settings, **more: str) -> AsyncIter
 
 
 def topic_bytes(folder: Path, topic: str) -> int:
-    """How large a topic's logs are on the broker's disk, all that it ever took in as long as nothing was compacted or expired.
+    """The size of a topic's log segments on the broker's disk: all it was sent, as long as nothing was compacted or expired.
 
     Args:
         folder: The broker's data folder.

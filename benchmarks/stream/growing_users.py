@@ -1,8 +1,8 @@
-"""Users whose history grows: what they say, what is extracted of it, and what that contributes to their entities.
+"""Users whose history grows: their messages, the extractions of these, and the contributions of those to entities.
 
-Half of the users talk in one session for ever, the others begin a new one every four windows. Every 20 messages are one window with ten
-events, and a patch that replaces what the last one wrote; the events meet 20 knowledge points in turn, so that the number of a user's
-entities stays as it is while each of them grows older.
+Half of the users have one endless session, the others begin a new one every four windows. Every 20 messages are one window with ten events
+and a patch that replaces the last one's text. The events go through 20 knowledge points in turn, so that a user's entities grow older, not
+more.
 """
 
 from collections import Counter
@@ -17,25 +17,25 @@ from memory.records import EntityPatch, Event, Extraction
 from memory.schema import scenario
 from operators.routing import contributions_of
 
-MESSAGES_A_WINDOW: Final = 20
-_MESSAGES_A_SESSION: Final = 4 * MESSAGES_A_WINDOW
-_EVENTS_A_WINDOW: Final = 10
+MESSAGES_PER_WINDOW: Final = 20
+_MESSAGES_PER_SESSION: Final = 4 * MESSAGES_PER_WINDOW
+_EVENTS_PER_WINDOW: Final = 10
 _POINTS: Final = 20
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
-_PACE: Final = timedelta(seconds=5)
+_MESSAGE_INTERVAL: Final = timedelta(seconds=5)
 
 
-Told = Callable[[int, int], Iterator[Record]]
-"""The records of all users between two places of their history."""
+RecordRange = Callable[[int, int], Iterator[Record]]
+"""The records of all users from message number ``start`` to before number ``stop`` of each."""
 
 
-class Growth:
-    """The life of some users, told from any message of theirs to any other.
+class GrowingUsers:
+    """Makes the records of users, for any range of their history.
 
     Args:
         users: How many.
         partitions: Of each topic.
-        name: What their names begin with.
+        name: The prefix of their names.
     """
 
     def __init__(self, *, users: int, partitions: int, name: str = "user") -> None:
@@ -45,25 +45,25 @@ class Growth:
         self._positions: Counter[int] = Counter()
         self._schema = scenario(SCHEMA)
 
-    def told_to(self, stage: str) -> Told:
-        """What a stage reads of them: a function of two places of their history."""
+    def input_of(self, stage: str) -> RecordRange:
+        """A stage's input."""
         return {"sessions": self.messages, "events": self.extractions, "entities": self.contributions}[stage]
 
     def messages(self, start: int, stop: int) -> Iterator[Record]:
-        """Their messages, from each user's number ``start`` to before number ``stop``."""
+        """Their messages."""
         for number in range(start, stop):
             for user in self._users:
                 session = self._session(user, number)
-                message = message_of_size(user=user, session=session, id=f"{number:07d}", event_time=_START + number * _PACE)
+                message = message_of_size(user=user, session=session, id=f"{number:07d}", event_time=_START + number * _MESSAGE_INTERVAL)
                 yield encode_key(TENANT, session), message
 
     def extractions(self, start: int, stop: int) -> Iterator[Record]:
-        """What is extracted of the same messages, window by window."""
+        """The extractions of the same messages, window by window."""
         for extraction in self._extractions(start, stop):
             yield encode_key(TENANT, extraction.user), extraction.to_json()
 
     def contributions(self, start: int, stop: int) -> Iterator[Record]:
-        """What that contributes to entities. Positions go on from where the last call left them."""
+        """The contributions of these extractions. Their positions continue those of the last call."""
         for extraction in self._extractions(start, stop):
             partition = partition_of(encode_key(TENANT, extraction.user), self._partitions)
             position = self._positions[partition]
@@ -72,19 +72,19 @@ class Growth:
                 yield encode_key(TENANT, each.entity_type, each.entity_key), each.to_json()
 
     def _session(self, user: str, number: int) -> str:
-        return f"{user}-0" if user in self._endless else f"{user}-{number // _MESSAGES_A_SESSION}"
+        return f"{user}-0" if user in self._endless else f"{user}-{number // _MESSAGES_PER_SESSION}"
 
     def _extractions(self, start: int, stop: int) -> Iterator[Extraction]:
-        for number in range(start // MESSAGES_A_WINDOW, stop // MESSAGES_A_WINDOW):
+        for number in range(start // MESSAGES_PER_WINDOW, stop // MESSAGES_PER_WINDOW):
             for user in self._users:
                 yield self._extraction(user, number)
 
     def _extraction(self, user: str, number: int) -> Extraction:
-        first = number * MESSAGES_A_WINDOW
+        first = number * MESSAGES_PER_WINDOW
         session = self._session(user, first)
         window = window_id(TENANT, session, number)
-        ids = [f"{first + place:07d}" for place in range(MESSAGES_A_WINDOW)]
-        end = _START + (first + MESSAGES_A_WINDOW) * _PACE
+        ids = [f"{first + index:07d}" for index in range(MESSAGES_PER_WINDOW)]
+        end = _START + (first + MESSAGES_PER_WINDOW) * _MESSAGE_INTERVAL
         patch = EntityPatch(
             id=patch_id(window, 0),
             entity_type="learner_profile",
@@ -104,32 +104,32 @@ class Growth:
             extractor="offline",
             schema_name=SCHEMA,
             message_ids=ids,
-            events=[self._event(user, session, window, place, number, ids, end) for place in range(_EVENTS_A_WINDOW)],
+            events=[self._event(user, session, window, index, number, ids, end) for index in range(_EVENTS_PER_WINDOW)],
             patches=[patch],
             window_end=end,
         )
 
     @staticmethod
-    def _event(user: str, session: str, window: str, place: int, number: int, ids: list[str], end: datetime) -> Event:
-        point = f"topic {(number * _EVENTS_A_WINDOW + place // 2) % _POINTS}"
+    def _event(user: str, session: str, window: str, index: int, number: int, ids: list[str], end: datetime) -> Event:
+        point = f"topic {(number * _EVENTS_PER_WINDOW + index // 2) % _POINTS}"
         return Event(
-            id=event_id(window, place),
+            id=event_id(window, index),
             tenant=TENANT,
             user=user,
             session=session,
             window_id=window,
             type="exercise",
-            content=f"The learner solved exercise {number * _EVENTS_A_WINDOW + place} on {point} after some minutes of thought.",
+            content=f"The learner solved exercise {number * _EVENTS_PER_WINDOW + index} on {point} after some minutes of thought.",
             properties={
                 "knowledge_point": point,
-                "correct": place % 3 > 0,
-                "score": place % 3 / 2,
-                "minutes": place + number % 7 + 0.25,
-                "difficulty": place % 5 + 1,
+                "correct": index % 3 > 0,
+                "score": index % 3 / 2,
+                "minutes": index + number % 7 + 0.25,
+                "difficulty": index % 5 + 1,
             },
             keywords=[point, "exercise"],
             event_time=end,
             said_at=end,
-            message_ids=ids[2 * place : 2 * place + 2],
+            message_ids=ids[2 * index : 2 * index + 2],
             extractor="offline",
         )

@@ -1,0 +1,82 @@
+"""The processes of a benchmark: a real broker, Redis, and Python programs with their settings."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from runtime.settings import Settings
+from varve.embedded import jars
+from varve.embedded.kafka import EmbeddedKafka
+from varve.embedded.redis import EmbeddedRedis
+from varve.supervisor.process import ManagedProcess, ProcessSpec
+
+POLL_S: Final = 0.1
+"""Between two readings of a figure: long enough to cost the measured process little."""
+
+
+@asynccontextmanager
+async def broker_and_redis(folder: Path) -> AsyncIterator[Settings]:
+    """Starts both on free ports, their data under ``folder``, and gives the settings that reach them."""
+    settings = Settings()
+    jars.fetch(settings.cache_path)
+    broker = EmbeddedKafka(data=folder / "kafka", cache=settings.cache_path)
+    redis = EmbeddedRedis(data=folder / "redis")
+    async with AsyncExitStack() as resources:
+        for spec in (broker.prepare(), redis.prepare()):
+            await resources.enter_async_context(running_process(spec))
+        yield settings.model_copy(
+            update={
+                "data": folder,
+                "kafka": settings.kafka.model_copy(update={"bootstrap": broker.bootstrap}),
+                "redis": settings.redis.model_copy(update={"url": redis.url}),
+            }
+        )
+
+
+@asynccontextmanager
+async def running_process(spec: ProcessSpec) -> AsyncIterator[None]:
+    """Runs a process for the length of a block, which begins when it is ready."""
+    process = ManagedProcess(spec)
+    await process.start()
+    try:
+        yield
+    finally:
+        await process.stop()
+
+
+def environment(settings: Settings, **extra: str) -> dict[str, str]:
+    """The environment that gives a child process these settings."""
+    return {
+        **os.environ,
+        "VARVE_DATA": str(settings.data),
+        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
+        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+        "VARVE_REDIS__URL": settings.redis.url,
+        "VARVE_LOG__LEVEL": "warning",
+        **extra,
+    }
+
+
+@asynccontextmanager
+async def python_process(arguments: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[subprocess.Popen[bytes]]:
+    """Runs Python for the length of a block.
+
+    Raises:
+        RuntimeError: If it ended before the block did; with the end of its output.
+    """
+    with tempfile.TemporaryFile() as output:
+        child = await asyncio.to_thread(subprocess.Popen, [sys.executable, *arguments], env=dict(env), stdout=output, stderr=output)
+        try:
+            yield child
+            if child.poll() is not None:
+                output.seek(0)
+                raise RuntimeError(f"{' '.join(arguments)} ended with {child.returncode}:\n{output.read()[-4000:].decode()}")
+        finally:
+            child.terminate()
+            await asyncio.to_thread(child.wait)
