@@ -1,6 +1,6 @@
 """``python -m tests.chaos``: runs the whole suite and writes its report.
 
-Exits with 1 if a run has lost, doubled, disordered or falsified anything.
+Exits with 1 if a run has lost, duplicated, reordered or changed anything.
 """
 
 import argparse
@@ -19,12 +19,12 @@ import orjson
 
 from tests.chaos.cluster import running_cluster
 from tests.chaos.faults import FAULTS
-from tests.chaos.rebuilt import rebuilt
+from tests.chaos.rebuild import run_rebuild
 from tests.chaos.run import Outcome, run_fault, tenant_of
 from tests.chaos.verdict import Verdict
 
-_FAULTS_OF_A_CLUSTER = 5
-"""A rebuild takes up all that a cluster has ever been told: with every fault it would take longer."""
+_FAULTS_PER_CLUSTER = 5
+"""A rebuild reprocesses the whole log of its cluster: each fault makes it longer."""
 
 
 def main() -> None:
@@ -34,44 +34,44 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=None, help="drawn and printed where not given")
     parser.add_argument("--faults", nargs="+", choices=sorted(FAULTS), default=list(FAULTS), metavar="NAME", help=", ".join(FAULTS))
     parser.add_argument("--keep", action="store_true", help="keep all data and logs, as after a failure")
-    given = parser.parse_args()
-    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    arguments = parser.parse_args()
+    seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
     folder = Path(tempfile.mkdtemp(prefix="varve-chaos-"))
     print(f"seed {seed}, data and logs in {folder}", flush=True)
-    outcomes = asyncio.run(_run(folder, given.faults, seed))
-    given.report.parent.mkdir(parents=True, exist_ok=True)
-    given.report.write_bytes(orjson.dumps({"seed": seed, "runs": [each.line() for each in outcomes]}, option=orjson.OPT_INDENT_2))
+    outcomes = asyncio.run(_run(folder, arguments.faults, seed))
+    arguments.report.parent.mkdir(parents=True, exist_ok=True)
+    arguments.report.write_bytes(orjson.dumps({"seed": seed, "runs": [each.as_json() for each in outcomes]}, option=orjson.OPT_INDENT_2))
     passed = all(each.verdict.passed for each in outcomes)
-    if passed and not given.keep:
+    if passed and not arguments.keep:
         shutil.rmtree(folder)
     sys.exit(0 if passed else 1)
 
 
 async def _run(folder: Path, names: list[str], seed: int) -> list[Outcome]:
-    """Runs fault after fault, and rebuilds behind each; behind a few, or one that did damage, the next begins on a cluster of its own."""
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # a broker that is killed is no news here
+    """Runs fault after fault, and a rebuild after each. After a few, or one that did damage, the next fault gets a new cluster."""
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # a killed broker is expected here
     outcomes: list[Outcome] = []
-    left = list(names)
-    while left:
-        own = folder / str(len(outcomes))
-        own.mkdir()
-        unharmed = True
-        batch, left = left[:_FAULTS_OF_A_CLUSTER], left[_FAULTS_OF_A_CLUSTER:]
-        async with running_cluster(own, seed=seed) as cluster:
-            while batch and unharmed:
+    pending = list(names)
+    while pending:
+        cluster_folder = folder / str(len(outcomes))
+        cluster_folder.mkdir()
+        intact = True
+        batch, pending = pending[:_FAULTS_PER_CLUSTER], pending[_FAULTS_PER_CLUSTER:]
+        async with running_cluster(cluster_folder, seed=seed) as cluster:
+            while batch and intact:
                 fault = FAULTS[batch.pop(0)]
-                outcomes.append(_told(await _survived(run_fault(cluster, fault, seed=seed), fault.name, seed)))
-                unharmed = outcomes[-1].verdict.passed
-                if unharmed:
-                    again = rebuilt(cluster, [tenant_of(fault, seed)], seed=seed, behind=fault.name)
-                    outcomes.append(_told(await _survived(again, fault.name, seed)))
-                    unharmed = outcomes[-1].verdict.passed
-        left = batch + left
+                outcomes.append(_printed(await _outcome_of(run_fault(cluster, fault, seed=seed), fault.name, seed)))
+                intact = outcomes[-1].verdict.passed
+                if intact:
+                    rebuild = run_rebuild(cluster, [tenant_of(fault, seed)], seed=seed, after_fault=fault.name)
+                    outcomes.append(_printed(await _outcome_of(rebuild, fault.name, seed)))
+                    intact = outcomes[-1].verdict.passed
+        pending = batch + pending
     return outcomes
 
 
-async def _survived(run: Awaitable[Outcome], name: str, seed: int) -> Outcome:
-    """A run's outcome, also where it broke off: what stalls is a fault of the product, and no reason to lose the report."""
+async def _outcome_of(run: Awaitable[Outcome], name: str, seed: int) -> Outcome:
+    """A run's outcome, also where it raised: a stall is a defect to report, not a reason to lose the report."""
     started = time.monotonic()
     try:
         return await run
@@ -80,8 +80,8 @@ async def _survived(run: Awaitable[Outcome], name: str, seed: int) -> Outcome:
         return Outcome(name, seed, Verdict(problems=[f"broke off: {error!r}"]), time.monotonic() - started)
 
 
-def _told(outcome: Outcome) -> Outcome:
-    print(orjson.dumps(outcome.line()).decode(), flush=True)
+def _printed(outcome: Outcome) -> Outcome:
+    print(orjson.dumps(outcome.as_json()).decode(), flush=True)
     return outcome
 
 

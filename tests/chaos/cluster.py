@@ -1,4 +1,4 @@
-"""The whole of Varve as processes of this machine, each kept alive, each within reach of a fault."""
+"""The whole of Varve as processes of this machine, each restarted when it ends, each open to faults."""
 
 import asyncio
 import json
@@ -25,8 +25,8 @@ from runtime.settings import (
 )
 from runtime.tenants import add_tenant
 from streams.stages import STAGES
-from tests.chaos.kept_process import KeptProcess
 from tests.chaos.poison import ORPHAN
+from tests.chaos.restarted_process import RestartedProcess
 from varve.embedded import jars
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import EmbeddedKafka
@@ -45,8 +45,8 @@ class Cluster:
     """Kafka, Redis, Qdrant Edge, the simulated LLM, the workers of the five stages, and the query service.
 
     Args:
-        folder: Where all data and logs go; its path has to be short, for the Edge's socket.
-        seed: What the simulated LLM draws from.
+        folder: Holds all data and logs; its path must be short, for the Edge's socket.
+        seed: Of the simulated LLM's draws.
     """
 
     def __init__(self, *, folder: Path, seed: int) -> None:
@@ -70,12 +70,12 @@ class Cluster:
             llm=LLMSettings(base_url=f"http://{HOST}:{llm_port}/v1", model="simulated", first_token_timeout_s=4.0, timeout_s=20.0),
             service=ServiceSettings(host=HOST, port=free_port()),
         )
-        self.broker = KeptProcess("kafka", broker.prepare)
-        self.redis = KeptProcess("redis", server.prepare)
-        self.edge = KeptProcess("edge", edge.prepare)
-        self.service = KeptProcess("service", self._service)
-        self.workers: dict[str, list[KeptProcess]] = {name: [self._worker(name, 0)] for name in STAGES}
-        self._llm = KeptProcess("llm", lambda: self._simulated_llm(llm_port, seed))
+        self.broker = RestartedProcess("kafka", broker.prepare)
+        self.redis = RestartedProcess("redis", server.prepare)
+        self.edge = RestartedProcess("edge", edge.prepare)
+        self.service = RestartedProcess("service", self._service)
+        self.workers: dict[str, list[RestartedProcess]] = {name: [self._worker(name, 0)] for name in STAGES}
+        self._llm = RestartedProcess("llm", lambda: self._simulated_llm(llm_port, seed))
         self._keys: dict[str, str] = {}
         self._starts: Counter[str] = Counter()
 
@@ -85,7 +85,7 @@ class Cluster:
         return f"http://{HOST}:{self.settings.service.port}"
 
     @property
-    def all_workers(self) -> list[KeptProcess]:
+    def all_workers(self) -> list[RestartedProcess]:
         """The workers of all stages."""
         return [worker for stage in self.workers.values() for worker in stage]
 
@@ -98,7 +98,7 @@ class Cluster:
         await self.service.start()
 
     async def stop(self) -> None:
-        """Stops everything, the stages before what they stand on."""
+        """Stops everything, the stages before the servers."""
         await self.stop_stages()
         await self.service.stop()
         await asyncio.gather(*(each.stop() for each in (self._llm, self.edge, self.redis, self.broker)))
@@ -108,16 +108,16 @@ class Cluster:
         await asyncio.gather(*(worker.start() for worker in self.all_workers))
 
     async def stop_stages(self) -> None:
-        """Stops the workers of all stages, politely."""
+        """Stops the workers of all stages with SIGTERM."""
         await asyncio.gather(*(worker.stop() for worker in self.all_workers))
 
     async def ready(self) -> None:
-        """Returns when every process is up."""
+        """Waits until every process is ready."""
         await asyncio.gather(*(each.ready() for each in (self.broker, self.redis, self.edge, self.service, *self.all_workers)))
 
     @asynccontextmanager
-    async def second_worker(self, stage: str) -> AsyncIterator[KeptProcess]:
-        """A second worker of a stage for the length of a block: it joins, and leaves politely."""
+    async def second_worker(self, stage: str) -> AsyncIterator[RestartedProcess]:
+        """A second worker of a stage for the length of a block: it joins, and leaves on SIGTERM."""
         worker = self._worker(stage, len(self.workers[stage]))
         self.workers[stage].append(worker)
         try:
@@ -128,7 +128,7 @@ class Cluster:
             self.workers[stage].remove(worker)
 
     def add_tenant(self, tenant: str) -> None:
-        """Makes a tenant known to the running processes."""
+        """Adds a tenant; the running processes read it."""
         self._keys[tenant] = add_tenant(self.settings.tenants_path, tenant, schema=SCHEMA)
 
     def _add_orphan(self) -> None:
@@ -143,25 +143,25 @@ class Cluster:
         return httpx.AsyncClient(base_url=self.service_url, headers={"Authorization": f"Bearer {self._keys[tenant]}"}, timeout=timeout_s)
 
     def partition(self, key: bytes) -> int:
-        """Where a key's records lie."""
+        """The partition of a key."""
         return partition_of(key, self.settings.kafka.partitions)
 
     def environment(self) -> dict[str, str]:
         """The variables that give a process these settings."""
         return dict(_variables("VARVE", self.settings.model_dump(mode="json", exclude_defaults=True)))
 
-    def _worker(self, stage: str, number: int) -> KeptProcess:
+    def _worker(self, stage: str, number: int) -> RestartedProcess:
         name = f"{stage}-{number}"
         port = free_port()
 
         def prepare() -> ProcessSpec:
-            more = {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
-            return self._python(name, ("-m", "varve", "worker", stage), _answers(f"http://{HOST}:{port}/readyz"), more)
+            extra = {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
+            return self._python(name, ("-m", "varve", "worker", stage), _http_probe(f"http://{HOST}:{port}/readyz"), extra)
 
-        return KeptProcess(name, prepare)
+        return RestartedProcess(name, prepare)
 
     def _service(self) -> ProcessSpec:
-        return self._python("service", ("-m", "varve", "serve"), _answers(f"{self.service_url}/healthz"), {})
+        return self._python("service", ("-m", "varve", "serve"), _http_probe(f"{self.service_url}/healthz"), {})
 
     def _simulated_llm(self, port: int, seed: int) -> ProcessSpec:
         async def ready() -> bool:
@@ -169,14 +169,14 @@ class Cluster:
 
         return self._python("llm", ("-m", "tests.chaos.simulated_llm", str(port), str(seed)), ready, {})
 
-    def _python(self, name: str, arguments: tuple[str, ...], ready: Callable[[], Awaitable[bool]], more: Mapping[str, str]) -> ProcessSpec:
+    def _python(self, name: str, arguments: tuple[str, ...], ready: Callable[[], Awaitable[bool]], extra: Mapping[str, str]) -> ProcessSpec:
         self._starts[name] += 1
         return ProcessSpec(
             name=name,
             command=(sys.executable, *arguments),
             log=self.logs / f"{name}.{self._starts[name]}.log",
             ready=ready,
-            environment=self.environment() | dict(more),
+            environment=self.environment() | dict(extra),
             start_deadline_s=START_DEADLINE_S,
             stop_deadline_s=STOP_DEADLINE_S,
         )
@@ -194,17 +194,17 @@ async def running_cluster(folder: Path, *, seed: int) -> AsyncIterator[Cluster]:
 
 
 def _variables(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    variables: list[tuple[str, str]] = []
     for name, value in values.items():
         variable = f"{prefix}_{name.upper()}" if prefix == "VARVE" else f"{prefix}__{name.upper()}"
         if isinstance(value, dict):
-            found += _variables(variable, value)
+            variables += _variables(variable, value)
         else:
-            found.append((variable, value if isinstance(value, str) else json.dumps(value)))
-    return found
+            variables.append((variable, value if isinstance(value, str) else json.dumps(value)))
+    return variables
 
 
-def _answers(url: str) -> Callable[[], Awaitable[bool]]:
+def _http_probe(url: str) -> Callable[[], Awaitable[bool]]:
     async def ready() -> bool:
         async with httpx.AsyncClient(timeout=PROBE_TIMEOUT_S) as client:
             try:

@@ -1,4 +1,4 @@
-"""What goes wrong: each fault by name."""
+"""The faults by name."""
 
 import asyncio
 import signal
@@ -8,200 +8,200 @@ from aiokafka import AIOKafkaProducer
 
 from runtime.kafka import client_options
 from streams.stages import STAGES
-from tests.chaos.full_disk import disk_full
-from tests.chaos.kept_process import KeptProcess
-from tests.chaos.logs import POISON
+from tests.chaos.full_disk import fill_disk
+from tests.chaos.messages import TrafficProfile
 from tests.chaos.poison import Poison, poison, too_large, wall_clock
-from tests.chaos.run import Break, Fault, Scene
-from tests.chaos.script import Habits
+from tests.chaos.restarted_process import RestartedProcess
+from tests.chaos.run import Fault, FaultContext, Injection
+from tests.chaos.topic_log import POISON
 from tests.chaos.zombies import zombie, zombie_alone
 
-PickProcess = Callable[[Scene], KeptProcess]
+PickProcess = Callable[[FaultContext], RestartedProcess]
 
 _LARGEST_REQUEST = 4_000_000
-_AWAY_S = 60.0
-_JOINED_S = 4.0
+_DOWN_S = 60.0
+_SECOND_WORKER_S = 4.0
 
 
-def broker(scene: Scene) -> KeptProcess:
+def broker(context: FaultContext) -> RestartedProcess:
     """Kafka."""
-    return scene.cluster.broker
+    return context.cluster.broker
 
 
-def redis(scene: Scene) -> KeptProcess:
+def redis(context: FaultContext) -> RestartedProcess:
     """Redis."""
-    return scene.cluster.redis
+    return context.cluster.redis
 
 
-def edge(scene: Scene) -> KeptProcess:
+def edge(context: FaultContext) -> RestartedProcess:
     """The owner of the Qdrant shard."""
-    return scene.cluster.edge
+    return context.cluster.edge
 
 
-def service(scene: Scene) -> KeptProcess:
+def service(context: FaultContext) -> RestartedProcess:
     """The query service."""
-    return scene.cluster.service
+    return context.cluster.service
 
 
 def worker(stage: str) -> PickProcess:
     """A stage's first worker."""
-    return lambda scene: scene.cluster.workers[stage][0]
+    return lambda context: context.cluster.workers[stage][0]
 
 
-def killed(*picks: PickProcess, times: int = 3, within_s: float = 8.0) -> Break:
-    """Kill -9, several times, each after a random while: also while the process still recovers. Of several, each in turn, shuffled."""
+def kill(*picks: PickProcess, times: int = 3, within_s: float = 8.0) -> Injection:
+    """SIGKILL, several times, each after a random wait: also while the process still recovers. Several processes take turns, shuffled."""
 
-    async def breaks(scene: Scene) -> None:
+    async def inject(context: FaultContext) -> None:
         victims = [picks[number % len(picks)] for number in range(times)]
-        scene.rng.shuffle(victims)
+        context.rng.shuffle(victims)
         for pick in victims:
-            await asyncio.sleep(scene.rng.uniform(0.5, within_s))
-            pick(scene).send(signal.SIGKILL)
+            await asyncio.sleep(context.rng.uniform(0.5, within_s))
+            pick(context).send_signal(signal.SIGKILL)
 
-    return breaks
+    return inject
 
 
-def away(pick: PickProcess, *, seconds: float) -> Break:
-    """The process is gone for a while."""
+def take_down(pick: PickProcess, *, seconds: float) -> Injection:
+    """Takes the process down for a while."""
 
-    async def breaks(scene: Scene) -> None:
-        async with pick(scene).away():
+    async def inject(context: FaultContext) -> None:
+        async with pick(context).held_down():
             await asyncio.sleep(seconds)
 
-    return breaks
+    return inject
 
 
-def hanging(pick: PickProcess, *, seconds: float) -> Break:
-    """The process answers nobody for a while, without being gone."""
+def freeze(pick: PickProcess, *, seconds: float) -> Injection:
+    """Freezes the process for a while: its connections stay open."""
 
-    async def breaks(scene: Scene) -> None:
-        async with pick(scene).frozen():
+    async def inject(context: FaultContext) -> None:
+        async with pick(context).frozen():
             await asyncio.sleep(seconds)
 
-    return breaks
+    return inject
 
 
-def together(*parts: Break) -> Break:
-    """Several at once."""
+def in_parallel(*parts: Injection) -> Injection:
+    """All at the same time."""
 
-    async def breaks(scene: Scene) -> None:
+    async def inject(context: FaultContext) -> None:
         async with asyncio.TaskGroup() as work:
             for part in parts:
-                work.create_task(_awaited(part(scene)))
+                work.create_task(_as_coroutine(part(context)))
 
-    return breaks
+    return inject
 
 
-def in_turn(*parts: Break) -> Break:
+def in_sequence(*parts: Injection) -> Injection:
     """One after the other."""
 
-    async def breaks(scene: Scene) -> None:
+    async def inject(context: FaultContext) -> None:
         for part in parts:
-            await part(scene)
+            await part(context)
 
-    return breaks
+    return inject
 
 
-def joined_and_left(stages: Sequence[str]) -> Break:
+def join_and_leave(stages: Sequence[str]) -> Injection:
     """A second worker joins each stage, works for a while, and leaves."""
 
-    async def breaks(scene: Scene) -> None:
+    async def inject(context: FaultContext) -> None:
         for stage in stages:
-            async with scene.cluster.second_worker(stage) as second:
-                await asyncio.sleep(_JOINED_S)
-            scene.expect(second.exits == [0], f"{second.name} left with {second.exits}")
+            async with context.cluster.second_worker(stage) as second:
+                await asyncio.sleep(_SECOND_WORKER_S)
+            context.expect(second.exits == [0], f"{second.name} left with {second.exits}")
 
-    return breaks
+    return inject
 
 
-def rolling_restart(stages: Sequence[str]) -> Break:
-    """Each stage's two workers are restarted politely, one after the other."""
+def rolling_restart(stages: Sequence[str]) -> Injection:
+    """Each stage's two workers are restarted with SIGTERM, one after the other."""
 
-    async def breaks(scene: Scene) -> None:
+    async def inject(context: FaultContext) -> None:
         for stage in stages:
-            async with scene.cluster.second_worker(stage) as second:
-                for each in (scene.cluster.workers[stage][0], second):
+            async with context.cluster.second_worker(stage) as second:
+                for each in (context.cluster.workers[stage][0], second):
                     before = len(each.exits)
-                    async with each.away(signal.SIGTERM):
+                    async with each.held_down(signal.SIGTERM):
                         pass
-                    scene.expect(each.exits[before] == 0, f"{each.name} ended with {each.exits[before]} when asked to end")
+                    context.expect(each.exits[before] == 0, f"{each.name} ended with {each.exits[before]} on SIGTERM")
 
-    return breaks
+    return inject
 
 
-async def poisoned(scene: Scene) -> None:
-    """Every kind of poison, twice, at two moments of the load."""
+async def send_poison(context: FaultContext) -> None:
+    """Every kind of poison, twice, at two times during the load."""
     for number in range(2):
-        await asyncio.sleep(scene.rng.uniform(0.5, 3.0))
-        await _produce(scene, list(poison(scene.tenant, number=number, now=wall_clock())))
+        await asyncio.sleep(context.rng.uniform(0.5, 3.0))
+        await _produce(context, list(poison(context.tenant, number=number, now=wall_clock())))
 
 
-async def oversized(scene: Scene) -> None:
-    """Messages of 1.5 MB, among good ones of the same session, at three moments of the load."""
+async def send_too_large(context: FaultContext) -> None:
+    """Messages of 1.5 MB, among good ones of the same session, at three times during the load."""
     for number in range(3):
-        await asyncio.sleep(scene.rng.uniform(0.5, 2.0))
-        await _produce(scene, [too_large(scene.tenant, number=number, now=wall_clock())])
+        await asyncio.sleep(context.rng.uniform(0.5, 2.0))
+        await _produce(context, [too_large(context.tenant, number=number, now=wall_clock())])
 
 
-async def _produce(scene: Scene, records: Sequence[Poison]) -> None:
-    settings = scene.cluster.settings
+async def _produce(context: FaultContext, records: Sequence[Poison]) -> None:
+    settings = context.cluster.settings
     async with AIOKafkaProducer(
         **client_options(settings.kafka), acks="all", enable_idempotence=True, max_request_size=_LARGEST_REQUEST
     ) as producer:
         for each in records:
             headers = [*each.headers, (POISON, each.reason.encode())]
-            partition = scene.cluster.partition(each.key or b"")
+            partition = context.cluster.partition(each.key or b"")
             await producer.send_and_wait(settings.topic(each.topic), each.value, key=each.key, partition=partition, headers=headers)
 
 
-async def _awaited(work: Awaitable[None]) -> None:
-    await work
+async def _as_coroutine(awaitable: Awaitable[None]) -> None:
+    await awaitable
 
 
 _ALL_STAGES = tuple(STAGES)
-_EVERY_WORKER = tuple(worker(stage) for stage in STAGES)
+_FIRST_WORKERS = tuple(worker(stage) for stage in STAGES)
 
 FAULTS: dict[str, Fault] = {
     fault.name: fault
     for fault in (
-        *(Fault(name=f"kill-{stage}", breaks=killed(worker(stage))) for stage in STAGES),
-        Fault(name="kill-service", breaks=killed(service)),
-        Fault(name="kill-broker", breaks=killed(broker, within_s=12.0)),
-        Fault(name="kill-redis", breaks=killed(redis)),
-        Fault(name="kill-edge", breaks=killed(edge)),
-        *(Fault(name=f"zombie-{stage}", breaks=zombie(stage)) for stage in STAGES),
-        Fault(name="zombie-alone", breaks=in_turn(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
-        Fault(name="rolling-restart", breaks=rolling_restart(_ALL_STAGES)),
-        Fault(name="second-worker", breaks=joined_and_left(_ALL_STAGES)),
-        Fault(name="poison", breaks=together(poisoned, killed(*_EVERY_WORKER, times=2))),
-        Fault(name="large-record", breaks=together(oversized, killed(worker("sessions"), times=1))),
-        Fault(name="hot-key", breaks=killed(*_EVERY_WORKER), habits=Habits(hot_share=0.5)),
+        *(Fault(name=f"kill-{stage}", inject=kill(worker(stage))) for stage in STAGES),
+        Fault(name="kill-service", inject=kill(service)),
+        Fault(name="kill-broker", inject=kill(broker, within_s=12.0)),
+        Fault(name="kill-redis", inject=kill(redis)),
+        Fault(name="kill-edge", inject=kill(edge)),
+        *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in STAGES),
+        Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
+        Fault(name="rolling-restart", inject=rolling_restart(_ALL_STAGES)),
+        Fault(name="second-worker", inject=join_and_leave(_ALL_STAGES)),
+        Fault(name="poison", inject=in_parallel(send_poison, kill(*_FIRST_WORKERS, times=2))),
+        Fault(name="large-record", inject=in_parallel(send_too_large, kill(worker("sessions"), times=1))),
+        Fault(name="hot-key", inject=kill(*_FIRST_WORKERS), traffic=TrafficProfile(hot_key_share=0.5)),
         Fault(
             name="clock-jumps",
-            breaks=killed(worker("sessions"), worker("entities"), times=2),
-            habits=Habits(jumps=0.05, strangers=0.02),
+            inject=kill(worker("sessions"), worker("entities"), times=2),
+            traffic=TrafficProfile(clock_jump_share=0.05, user_change_share=0.02),
         ),
-        Fault(name="foreign-partitioner", breaks=killed(worker("sessions"), times=2), habits=Habits(astray=0.2)),
-        Fault(name="edge-away", breaks=away(edge, seconds=_AWAY_S)),
-        Fault(name="redis-away", breaks=away(redis, seconds=_AWAY_S)),
-        Fault(name="redis-and-edge-away", breaks=together(away(redis, seconds=_AWAY_S), away(edge, seconds=_AWAY_S))),
-        Fault(name="edge-and-redis-hang", breaks=in_turn(hanging(edge, seconds=20.0), hanging(redis, seconds=20.0))),
-        Fault(name="disk-full-sessions", breaks=disk_full("sessions", seconds=40.0), messages=800, pause_s=0.15),
-        Fault(name="disk-full-entities", breaks=disk_full("entities", seconds=40.0), messages=800, pause_s=0.15),
-        Fault(name="everything", breaks=killed(*_EVERY_WORKER, service, broker, redis, edge, times=18, within_s=4.0)),
+        Fault(name="foreign-partitioner", inject=kill(worker("sessions"), times=2), traffic=TrafficProfile(misrouted_share=0.2)),
+        Fault(name="edge-away", inject=take_down(edge, seconds=_DOWN_S)),
+        Fault(name="redis-away", inject=take_down(redis, seconds=_DOWN_S)),
+        Fault(name="redis-and-edge-away", inject=in_parallel(take_down(redis, seconds=_DOWN_S), take_down(edge, seconds=_DOWN_S))),
+        Fault(name="edge-and-redis-hang", inject=in_sequence(freeze(edge, seconds=20.0), freeze(redis, seconds=20.0))),
+        Fault(name="disk-full-sessions", inject=fill_disk("sessions", seconds=40.0), messages=800, pause_s=0.15),
+        Fault(name="disk-full-entities", inject=fill_disk("entities", seconds=40.0), messages=800, pause_s=0.15),
+        Fault(name="everything", inject=kill(*_FIRST_WORKERS, service, broker, redis, edge, times=18, within_s=4.0)),
     )
 }
 
 SELECTION = (
     Fault(
         name="selection",
-        breaks=in_turn(
-            together(poisoned, oversized, killed(*_EVERY_WORKER, times=len(_EVERY_WORKER), within_s=3.0)),
-            killed(service, broker, redis, edge, times=4, within_s=3.0),
+        inject=in_sequence(
+            in_parallel(send_poison, send_too_large, kill(*_FIRST_WORKERS, times=len(_FIRST_WORKERS), within_s=3.0)),
+            kill(service, broker, redis, edge, times=4, within_s=3.0),
             zombie("index"),
         ),
-        habits=Habits(hot_share=0.2, jumps=0.02, strangers=0.01, astray=0.05),
+        traffic=TrafficProfile(hot_key_share=0.2, clock_jump_share=0.02, user_change_share=0.01, misrouted_share=0.05),
         messages=300,
     ),
 )
-"""What ``make test`` runs: the shortest way past every kind of fault."""
+"""What ``make test`` runs: one short run with every kind of fault."""

@@ -1,32 +1,32 @@
-"""A disk with no room left for a stage's tables: files of its worker cannot grow beyond a limit that the kernel holds."""
+"""A full disk for a stage's tables: the kernel limits the size of its worker's files (``RLIMIT_FSIZE``)."""
 
 import asyncio
 import contextlib
 
 import psutil
 
-from tests.chaos.run import Break, Scene
+from tests.chaos.run import FaultContext, Injection
 
 _LARGEST_FILE = 48 * 1024
-_NEW_RUN_S = 0.25
+_POLL_S = 0.25
 
 
-def disk_full(stage: str, *, seconds: float) -> Break:
-    """For a while no write-ahead log of the stage's tables can grow, whatever worker is started; it must leave, and blame no record."""
+def fill_disk(stage: str, *, seconds: float) -> Injection:
+    """For a while no write-ahead log of the stage's tables can grow. The worker must exit each time, and dead-letter nothing."""
 
-    async def breaks(scene: Scene) -> None:
-        worker = scene.cluster.workers[stage][0]
+    async def inject(context: FaultContext) -> None:
+        worker = context.cluster.workers[stage][0]
         before = len(worker.exits)
         try:
             async with asyncio.timeout(seconds):
                 while True:
                     _limit(worker.pid, _LARGEST_FILE)
-                    await asyncio.sleep(_NEW_RUN_S)
+                    await asyncio.sleep(_POLL_S)
         except TimeoutError:
             _limit(worker.pid, psutil.RLIM_INFINITY)
-        scene.expect(len(worker.exits) > before, f"the disk of {stage} was never full: raise the load")
+        context.expect(len(worker.exits) > before, f"the disk of {stage} was never full: raise the load")
 
-    return breaks
+    return inject
 
 
 def _limit(pid: int | None, largest_file: int) -> None:

@@ -1,4 +1,4 @@
-"""Produces a run's messages, and keeps a ledger of what was acknowledged."""
+"""Produces a run's messages, and records those acknowledged in a ledger."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,35 +14,35 @@ from aiokafka.errors import KafkaError
 from memory.records import Message
 from runtime.kafka import client_options
 from tests.chaos.cluster import Cluster
-from tests.chaos.script import Script, key_of
+from tests.chaos.messages import MessageGenerator, key_of
 
 _BATCH = 10
 _THROUGH_SERVICE = 0.3
 _FLUSHES = 0.03
-_AGAIN_S = 0.5
+_RETRY_INTERVAL_S = 0.5
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What Kafka has acknowledged, be it to the producer itself or to the query service."""
+    """The messages that Kafka acknowledged, to the run's own producer or to the query service."""
 
     acknowledged: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Message id to partition and offset."""
     attempts: int = 0
-    """Batches sent, also those that failed and were sent again."""
+    """Batches sent, including failed ones and retries."""
 
 
 class Load:
-    """Sends messages until it is told to stop. What is not acknowledged is sent again under the same id, as a careful producer does.
+    """Sends messages until an event is set. A message that is not acknowledged is retried with the same id.
 
     Args:
-        cluster: Where to.
-        tenant: Whose messages.
-        script: What is said.
-        rng: Chooses the way of each batch.
+        cluster: The receiver.
+        tenant: The sender.
+        messages: Makes the messages.
+        rng: Draws the route of each batch.
         pause_s: Between two batches.
-        through_service: Part of the batches that go through ``POST /v1/messages``.
-        flushes: Part of the batches behind which all of the tenant's windows are closed.
+        through_service: Share of the batches that go through ``POST /v1/messages``.
+        flushes: Share of the batches after which all of the tenant's windows are closed.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Load:
         *,
         cluster: Cluster,
         tenant: str,
-        script: Script,
+        messages: MessageGenerator,
         rng: Random,
         pause_s: float = 0.25,
         through_service: float = _THROUGH_SERVICE,
@@ -59,19 +59,19 @@ class Load:
         self.ledger = Ledger()
         self._cluster = cluster
         self._tenant = tenant
-        self._script = script
+        self._messages = messages
         self._rng = rng
         self._pause_s = pause_s
         self._through_service = through_service
         self._flushes = flushes
         self._producer: AIOKafkaProducer | None = None
 
-    async def run(self, *, least: int, most: int, until: asyncio.Event) -> None:
-        """Sends at least ``least`` messages, and goes on up to ``most`` until the event is set."""
+    async def run(self, *, minimum: int, maximum: int, until: asyncio.Event) -> None:
+        """Sends at least ``minimum`` messages, and up to ``maximum`` until the event is set."""
         async with self._cluster.client(self._tenant) as http:
             try:
-                while len(self.ledger.acknowledged) < (most if not until.is_set() else least):
-                    batch = [self._script.next() for _ in range(_BATCH)]
+                while len(self.ledger.acknowledged) < (maximum if not until.is_set() else minimum):
+                    batch = [self._messages.next() for _ in range(_BATCH)]
                     if self._rng.random() < self._through_service:
                         await self._post(http, batch)
                     else:
@@ -97,10 +97,10 @@ class Load:
                     raise RuntimeError(f"POST /v1/messages answered {answer.status_code}: {answer.text[:500]}")
             left = [message for message in left if message.id not in self.ledger.acknowledged]
             if left:
-                await asyncio.sleep(_AGAIN_S)
+                await asyncio.sleep(_RETRY_INTERVAL_S)
 
     async def _flush(self, http: httpx.AsyncClient) -> None:
-        with suppress(httpx.TransportError):  # it is not asked for again: a window may close later as well
+        with suppress(httpx.TransportError):  # not retried: a window may close later as well
             await http.post("/v1/flush", json={})
 
     async def _produce(self, batch: Sequence[Message]) -> None:
@@ -121,12 +121,12 @@ class Load:
             left = [message for message in left if message.id not in self.ledger.acknowledged]
             if left:
                 await self._disconnect()
-                await asyncio.sleep(_AGAIN_S)
+                await asyncio.sleep(_RETRY_INTERVAL_S)
 
     async def _send(self, producer: AIOKafkaProducer, message: Message) -> "asyncio.Future[Any]":
         key = key_of(message)
         partition = self._cluster.partition(key)
-        if self._script.goes_astray(message):
+        if self._messages.is_misrouted(message):
             partition = (partition + 1) % self._cluster.settings.kafka.partitions
         future: asyncio.Future[Any] = await producer.send(
             self._cluster.settings.topic("messages"), message.to_json(), key=key, partition=partition

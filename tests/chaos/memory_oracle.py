@@ -1,4 +1,4 @@
-"""Which events and entities have to stand in the end: told from the windows, by the words of the education scenario."""
+"""The events and entities that must exist in the end: computed from the windows, under the education scenario."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from tests.chaos.window_oracle import ExpectedWindow
 
 @dataclass(frozen=True, slots=True)
 class ExpectedMemory:
-    """A memory that has to be in the store, as far as its values go."""
+    """A memory that must be in the store, without the fields that the oracle does not compute."""
 
     id: str
     kind: str
@@ -47,11 +47,11 @@ class _Exercises:
         self.breakthroughs += fact.event_type == "breakthrough"
 
     def values(self) -> dict[str, JsonValue]:
-        """By the names that the scenario gives them; those that nothing has fed are left out."""
+        """Property values by name; those without a source are left out."""
         count = len(self.scores)
-        fed: dict[str, JsonValue] = {}
+        values: dict[str, JsonValue] = {}
         if count:
-            fed |= {
+            values |= {
                 "exercises": count,
                 "points": float(sum(self.scores)),
                 "accuracy": float(sum(self.scores) / count),
@@ -62,7 +62,7 @@ class _Exercises:
             }
         counted = {"misconceptions": self.misconceptions, "breakthroughs": self.breakthroughs}
         lines: dict[str, JsonValue] = {"goals": goals_value(self.goals)} if self.goals else {}
-        return fed | lines | {name: number for name, number in counted.items() if number}
+        return values | lines | {name: number for name, number in counted.items() if number}
 
 
 _PROPERTIES = {
@@ -74,11 +74,11 @@ _PROPERTIES = {
 
 
 def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[str, ExpectedMemory]:
-    """All memories of a tenant by id: an event for each message that tells one, and what the events make of the entities."""
+    """All memories of a tenant by id: an event for each message that states one, and the entities that aggregate them."""
     memories: dict[str, ExpectedMemory] = {}
     entities: dict[tuple[str, tuple[tuple[str, str], ...]], _Exercises] = defaultdict(_Exercises)
     for window in windows:
-        place = 0
+        index = 0
         for identity, text, ms in zip(window.message_ids, window.texts, window.event_times_ms, strict=True):
             fact, goal = fact_in(text), goal_in(text)
             if goal is not None:
@@ -86,14 +86,14 @@ def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[st
             if fact is None:
                 continue
             event = ExpectedMemory(
-                event_id(window.id, place), "event", fact.event_type, window.user, dict(fact.properties), text, (identity,)
+                event_id(window.id, index), "event", fact.event_type, window.user, dict(fact.properties), text, (identity,)
             )
             memories[event.id] = event
-            place += 1
+            index += 1
             for name in _entities_of(fact, window.user, ms):
                 entities[name].add(fact)
-    for (entity_type, key), fed in entities.items():
-        values = fed.values()
+    for (entity_type, key), exercises in entities.items():
+        values = exercises.values()
         properties: dict[str, JsonValue] = {**dict(key), **{name: values[name] for name in _PROPERTIES[entity_type] if name in values}}
         entity = entity_id(tenant, entity_type, entity_key(*(part for _, part in key)))
         memories[entity] = ExpectedMemory(entity, "entity", entity_type, dict(key)["user"], properties)
@@ -101,7 +101,7 @@ def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[st
 
 
 def goals_value(lines: Iterable[str]) -> str:
-    """A text of lines, whatever order sessions beside one another brought them in."""
+    """Sorts the lines: concurrent sessions append them in any order."""
     return "\n".join(sorted(lines))
 
 

@@ -1,4 +1,4 @@
-"""Records that no stage can process, each with the reason for which it has to be refused."""
+"""Records that no stage can process, each with the reason for which it must be refused."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Contribution, Message, Window
 
-STRANGER = "tenant-whom-nobody-knows"
+UNKNOWN_TENANT = "tenant-whom-nobody-knows"
 ORPHAN = "tenant-whose-schema-is-gone"
 TOO_LARGE = 1_500_000
 
 
 @dataclass(frozen=True, slots=True)
 class Poison:
-    """One record to be refused."""
+    """A record that must be refused."""
 
     topic: str
     reason: str
@@ -27,11 +27,11 @@ class Poison:
 
 
 def poison(tenant: str, *, number: int, now: datetime) -> Iterator[Poison]:
-    """Every kind once: twelve in the messages, and some behind each of the other stages.
+    """Every kind once: twelve in the messages, and some in the topics of the other stages.
 
     Args:
         tenant: A tenant that is known.
-        number: Tells one round from another.
+        number: Of the round; makes ids unique.
         now: The wall clock's time.
     """
     good = Message(tenant=tenant, user="user-0", session="session-0", id=f"poison-{number}", text="never to be seen", event_time=now)
@@ -54,7 +54,7 @@ def poison(tenant: str, *, number: int, now: datetime) -> Iterator[Poison]:
     yield message("malformed", changed(event_time="the day before yesterday"))
     yield message("malformed", changed(event_time="2025-03-01T08:00:00"))
     yield message("unsupported_version", changed(schema_version="2.0"))
-    yield message("unknown_tenant", changed(tenant=STRANGER))
+    yield message("unknown_tenant", changed(tenant=UNKNOWN_TENANT))
     yield message("future_dated", changed(event_time=(now + timedelta(days=400)).isoformat()))
     yield message("malformed", b'{"command": "explode"}', (KIND, COMMAND))
     orphan = good.model_copy(update={"tenant": ORPHAN})
@@ -82,7 +82,13 @@ def poison(tenant: str, *, number: int, now: datetime) -> Iterator[Poison]:
 
 
 def too_large(tenant: str, *, number: int, now: datetime) -> Poison:
-    """A message that is well formed, and over the limit."""
+    """A well-formed message over the size limit.
+
+    Args:
+        tenant: A known tenant.
+        number: Makes its id unique.
+        now: The wall clock's time.
+    """
     text = "x" * TOO_LARGE
     message = Message(tenant=tenant, user="user-0", session="session-0", id=f"large-{number}", text=text, event_time=now)
     return Poison("messages", "too_large", encode_key(tenant, message.session), message.to_json())

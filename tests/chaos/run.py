@@ -1,4 +1,4 @@
-"""One run: load, a fault under it, and the judgement of what it left behind."""
+"""One run: a load, a fault during it, and a verdict on the result."""
 
 import asyncio
 import time
@@ -12,62 +12,62 @@ import httpx
 
 from retrieval.stores.build import build_store
 from tests.chaos.cluster import Cluster
-from tests.chaos.letters import drive_again, misplaced_letters
+from tests.chaos.dead_letters import dead_letter_problems, redrive
 from tests.chaos.load import Ledger, Load
-from tests.chaos.script import Habits, Script
+from tests.chaos.messages import MessageGenerator, TrafficProfile
 from tests.chaos.verdict import Verdict, judge
 from varve.lag import wait_for_zero_lag
 
 STALL_S = 240.0
-_FLUSH_AGAIN_S = 0.5
-_MOST_DRIVES = 5
-"""What is refused so often will not be answered: it is missing in the end."""
+_FLUSH_INTERVAL_S = 0.5
+_MAX_REDRIVES = 5
+"""A window refused more often counts as missing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """What a fault has to work with."""
+class FaultContext:
+    """What a fault works with."""
 
     cluster: Cluster
     tenant: str
     rng: Random
     ledger: Ledger
-    surprises: list[str] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
 
-    def expect(self, holds: bool, otherwise: str) -> None:
-        """Notes what should not have happened while the fault lasted."""
+    def expect(self, holds: bool, violation: str) -> None:
+        """Records a violation unless the expectation holds."""
         if not holds:
-            self.surprises.append(otherwise)
+            self.violations.append(violation)
 
 
-Break = Callable[[Scene], Awaitable[None]]
+Injection = Callable[[FaultContext], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Something that goes wrong under load."""
+    """A fault, and the load during which it is injected."""
 
     name: str
-    breaks: Break
-    """Does it; on return all processes are allowed to come back."""
-    habits: Habits = field(default_factory=Habits)
+    inject: Injection
+    """Injects the fault; on return all processes may run again."""
+    traffic: TrafficProfile = field(default_factory=TrafficProfile)
     messages: int = 400
-    """At least so many; four times as many at most while the fault lasts."""
+    """At least so many; at most four times as many, as long as the fault lasts."""
     pause_s: float = 0.25
     """Between two batches of ten messages."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """A run's line in the report."""
+    """The result of a run."""
 
     fault: str
     seed: int
     verdict: Verdict
     seconds: float
 
-    def line(self) -> dict[str, Any]:
-        """As JSON."""
+    def as_json(self) -> dict[str, Any]:
+        """Its line in the report."""
         verdict = self.verdict
         return {
             "fault": self.fault,
@@ -85,17 +85,17 @@ class Outcome:
 
 
 def tenant_of(fault: Fault, seed: int) -> str:
-    """Whose messages a run sends: every run has a tenant of its own."""
+    """The tenant of a run: each run has its own."""
     return f"{fault.name}-{seed}"
 
 
 async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
-    """Runs a fault under load, waits until all is quiet again, and judges.
+    """Injects a fault under load, waits until no stage has any lag, and judges.
 
     Args:
         cluster: Ready; its processes are ready again on return.
-        fault: What goes wrong.
-        seed: Of the load and of the fault's own draws.
+        fault: The fault.
+        seed: Of the load's and the fault's draws.
     """
     started = time.monotonic()
     tenant = tenant_of(fault, seed)
@@ -103,31 +103,31 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     load = Load(
         cluster=cluster,
         tenant=tenant,
-        script=Script(tenant=tenant, seed=seed, habits=fault.habits),
+        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=fault.traffic),
         rng=Random(f"{seed}/{tenant}/load"),
         pause_s=fault.pause_s,
     )
-    over = asyncio.Event()
-    scene = Scene(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger)
+    injected = asyncio.Event()
+    context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger)
     async with asyncio.TaskGroup() as work:
-        work.create_task(load.run(least=fault.messages, most=4 * fault.messages, until=over))
-        work.create_task(_break(fault, scene, over))
+        work.create_task(load.run(minimum=fault.messages, maximum=4 * fault.messages, until=injected))
+        work.create_task(_inject(fault, context, injected))
     await cluster.ready()
     await settle(cluster, tenant)
     verdict = await judge_run(cluster, tenant, load.ledger)
-    verdict.problems += scene.surprises
+    verdict.problems += context.violations
     return Outcome(fault.name, seed, verdict, time.monotonic() - started)
 
 
 async def settle(cluster: Cluster, tenant: str) -> None:
-    """Closes all of a tenant's windows, and returns when every stage has done all that lies before it."""
-    # What lies astray has to be forwarded first: a flush closes nothing that arrives behind it.
+    """Closes all of a tenant's windows, and waits until no stage has any lag."""
+    # Misrouted messages must be forwarded first: a flush does not close what arrives after it.
     await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
     await flush(cluster, tenant)
-    driven: set[str] = set()
+    redriven: set[str] = set()
     await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
-    for _ in range(_MOST_DRIVES):
-        if not await drive_again(cluster.settings, driven):
+    for _ in range(_MAX_REDRIVES):
+        if not await redrive(cluster.settings, redriven):
             break
         await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
 
@@ -139,7 +139,7 @@ async def flush(cluster: Cluster, tenant: str) -> None:
             with suppress(httpx.TransportError):
                 if (await http.post("/v1/flush", json={})).status_code == httpx.codes.OK:
                     return
-            await asyncio.sleep(_FLUSH_AGAIN_S)
+            await asyncio.sleep(_FLUSH_INTERVAL_S)
 
 
 async def judge_run(cluster: Cluster, tenant: str, ledger: Ledger) -> Verdict:
@@ -149,10 +149,10 @@ async def judge_run(cluster: Cluster, tenant: str, ledger: Ledger) -> Verdict:
         verdict = await judge(settings=cluster.settings, store=store, tenant=tenant, ledger=ledger)
     finally:
         await store.close()
-    verdict.note("dead letters", await misplaced_letters(cluster.settings))
+    verdict.record("dead letters", await dead_letter_problems(cluster.settings))
     return verdict
 
 
-async def _break(fault: Fault, scene: Scene, over: asyncio.Event) -> None:
-    await fault.breaks(scene)
-    over.set()
+async def _inject(fault: Fault, context: FaultContext, injected: asyncio.Event) -> None:
+    await fault.inject(context)
+    injected.set()

@@ -1,4 +1,4 @@
-"""The LLM of the chaos runs: right answers that follow from the prompt alone, in bad company.
+"""The LLM of the chaos runs: right answers that follow from the prompt alone, and faults.
 
 ``python -m tests.chaos.simulated_llm PORT SEED``. Calls are slow, time out, break off, are refused with 429 and 5xx; answers come fenced,
 with broken JSON, cut off, or as prose that is no answer. Whatever goes wrong, the facts that an answer lets through are the right ones,
@@ -44,26 +44,26 @@ class Answers:
         self._seed = seed
         self._attempts_refused: Counter[str] = Counter()
 
-    def answer(self, asked: ChatRequest) -> str:
+    def answer(self, request: ChatRequest) -> str:
         """What the model says."""
-        messages = _shown_messages(asked)
+        messages = _prompt_messages(request)
         rng = Random(f"{self._seed}/{messages}/answer")
-        is_stubborn, is_prosy, is_sloppy = (rng.random() < share for share in (0.02, 0.05, 0.1))
-        whole = right_answer(asked)
-        shown = _shown_answer(asked)
+        is_stubborn, is_prose, is_sloppy = (rng.random() < share for share in (0.02, 0.05, 0.1))
+        whole = right_answer(request)
+        previous = _previous_answer(request)
         # What no brace is in is prose, also where it was fenced or cut off on its way.
-        if is_stubborn and "{" not in (shown or "") and self._attempts_refused[messages] < _ATTEMPTS:
-            self._attempts_refused[messages] += shown is not None
+        if is_stubborn and "{" not in (previous or "") and self._attempts_refused[messages] < _ATTEMPTS:
+            self._attempts_refused[messages] += previous is not None
             return PROSE
-        if shown is not None:
+        if previous is not None:
             return whole
-        if is_prosy:
+        if is_prose:
             return PROSE
         return whole.replace(_BETWEEN_ITEMS, rng.choice(_SLOPPY)) if is_sloppy else whole
 
-    def plan(self, asked: ChatRequest, times: int) -> Plan:
+    def plan(self, request: ChatRequest, times: int) -> Plan:
         """How the call fares that asks a prompt for the ``times``-th time, from 0."""
-        rng = Random(f"{self._seed}/{asked.hash}/{times}/plan")
+        rng = Random(f"{self._seed}/{request.hash}/{times}/plan")
         slow = min(3.0, rng.lognormvariate(-3.0, 1.0))
         share, garbled = rng.uniform(0.1, 0.9), rng.random()
         plans: list[tuple[float, Plan]] = [
@@ -74,7 +74,7 @@ class Answers:
             (0.01, Plan(first_token_s=slow, silent_after=share)),
             (0.03, Plan(first_token_s=3.0)),
             (0.08, Plan(first_token_s=slow, garble="fenced")),
-            (0.08, Plan(first_token_s=slow, garble=None if _shown_answer(asked) else "truncated")),
+            (0.08, Plan(first_token_s=slow, garble=None if _previous_answer(request) else "truncated")),
         ]
         for part, plan in plans:
             if garbled < part:
@@ -83,10 +83,10 @@ class Answers:
         return Plan(first_token_s=slow)
 
 
-def right_answer(asked: ChatRequest) -> str:
+def right_answer(request: ChatRequest) -> str:
     """A complete answer: an event for each shown message that tells one, and a patch for each that tells a goal, in order."""
     lists: dict[str, list[Any]] = {form.SEGMENTS: [], form.EVENTS: [], form.PATCHES: []}
-    for number, text in _MESSAGE.findall(_shown_messages(asked)):
+    for number, text in _MESSAGE.findall(_prompt_messages(request)):
         fact, goal = fact_in(text), goal_in(text)
         if goal is not None:
             lists[form.PATCHES].append(
@@ -113,15 +113,15 @@ def right_answer(asked: ChatRequest) -> str:
     return form.encode_answer(lists)
 
 
-def _shown_messages(asked: ChatRequest) -> str:
-    """The numbered messages of a prompt, also where a continuation or repair is asked for."""
-    found = (_MESSAGES.search(content) for role, content in asked.messages if role == "user")
+def _prompt_messages(request: ChatRequest) -> str:
+    """The numbered messages of a prompt, also where a continuation or repair is requested."""
+    found = (_MESSAGES.search(content) for role, content in request.messages if role == "user")
     return next((each[2] for each in found if each is not None), "")
 
 
-def _shown_answer(asked: ChatRequest) -> str | None:
-    """The model's own words, which a continuation or repair is asked for."""
-    return next((content for role, content in asked.messages if role == "assistant"), None)
+def _previous_answer(request: ChatRequest) -> str | None:
+    """The model's answer that a continuation or repair is requested of."""
+    return next((content for role, content in request.messages if role == "assistant"), None)
 
 
 async def _serve(port: int, seed: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.chaos.cluster import running_cluster
 from tests.chaos.faults import SELECTION
-from tests.chaos.rebuilt import rebuilt
+from tests.chaos.rebuild import run_rebuild
 from tests.chaos.run import run_fault, tenant_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.chaos, pytest.mark.timeout(1500)]
@@ -31,6 +31,6 @@ async def test_no_fault_loses_repeats_or_changes_anything(folder: Path) -> None:
     async with running_cluster(folder, seed=seed) as cluster:
         for fault in SELECTION:
             outcome = await run_fault(cluster, fault, seed=seed)
-            assert outcome.verdict.passed, outcome.line()
-        outcome = await rebuilt(cluster, [tenant_of(fault, seed) for fault in SELECTION], seed=seed, behind="selection")
-        assert outcome.verdict.passed, outcome.line()
+            assert outcome.verdict.passed, outcome.as_json()
+        outcome = await run_rebuild(cluster, [tenant_of(fault, seed) for fault in SELECTION], seed=seed, after_fault="selection")
+        assert outcome.verdict.passed, outcome.as_json()

@@ -1,4 +1,4 @@
-"""The simulated LLM of the chaos runs is as stubborn as the dead letters need."""
+"""The simulated LLM of the chaos runs fails as often as the dead letters need."""
 
 from loadtest.requests import ChatRequest
 from runtime.settings import ExtractionSettings
@@ -7,17 +7,17 @@ from tests.chaos.simulated_llm import PROSE, Answers
 WINDOWS = 500
 
 
-def asked(window: int, shown: str | None = None) -> ChatRequest:
-    """What a window's prompt asks; with ``shown``, a repair of that answer."""
+def request(window: int, previous: str | None = None) -> ChatRequest:
+    """The request of a window; with ``previous``, of a repair of that answer."""
     turns = [{"role": "user", "content": f"<<<messages x\n[0] ann: it rained {window} times\nmessages x>>>\n"}]
-    if shown is not None:
-        turns += [{"role": "assistant", "content": shown}, {"role": "user", "content": "That answer cannot be used."}]
+    if previous is not None:
+        turns += [{"role": "assistant", "content": previous}, {"role": "user", "content": "That answer cannot be used."}]
     return ChatRequest.read({"messages": turns})
 
 
 def fails(answers: Answers, window: int, garbled: str) -> bool:
     """Whether an attempt gives neither an answer nor a repair."""
-    return answers.answer(asked(window)) == PROSE and answers.answer(asked(window, garbled)) == PROSE
+    return answers.answer(request(window)) == PROSE and answers.answer(request(window, garbled)) == PROSE
 
 
 def test_a_stubborn_window_fails_until_it_is_redriven() -> None:

@@ -1,4 +1,4 @@
-"""The judge of the chaos runs sees every kind of damage."""
+"""The chaos runs' verdict finds every kind of damage."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,8 +11,8 @@ from memory.records import Message, SessionCommand, Window
 from runtime.settings import KafkaSettings, SessionSettings, Settings
 from streams.delivery.records import FORWARDED
 from tests.chaos.load import Ledger
-from tests.chaos.logs import POISON, LogRecord
 from tests.chaos.memory_oracle import expected_memories
+from tests.chaos.topic_log import POISON, LogRecord
 from tests.chaos.verdict import Verdict, judge_ledger, judge_windows, latest_windows
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
 
@@ -21,27 +21,29 @@ KEY = encode_key(TENANT, "s1")
 PARTITIONS = 4
 HOME = partition_of(KEY, PARTITIONS)
 ELSEWHERE = (HOME + 1) % PARTITIONS
-SAID_AT = datetime(2025, 3, 1, tzinfo=UTC)
+SENT_AT = datetime(2025, 3, 1, tzinfo=UTC)
 SETTINGS = Settings(
     _env_file=None, kafka=KafkaSettings(partitions=PARTITIONS), sessions=SessionSettings(message_count=2, message_cap=3, pause_s=60)
 )
 
 
-def said(number: int) -> Message:
+def message(number: int) -> Message:
     text = f"exercise n={number} point=primes score=0.5 minutes=2.25 correct=yes difficulty={number}"
-    event_time = SAID_AT + timedelta(seconds=number)
+    event_time = SENT_AT + timedelta(seconds=number)
     return Message(tenant=TENANT, user="ada", session="s1", id=f"m{number}", text=text, event_time=event_time)
 
 
-def lying(offset: int, value: bytes | None, *headers: tuple[str, bytes], partition: int = HOME, topic: str = "varve.messages") -> LogRecord:
+def record(
+    offset: int, value: bytes | None, *headers: tuple[str, bytes], partition: int = HOME, topic: str = "varve.messages"
+) -> LogRecord:
     return LogRecord(topic, partition, offset, KEY, value, headers)
 
 
 def flush(offset: int) -> LogRecord:
-    return lying(offset, SessionCommand(command="flush", tenant=TENANT).to_json(), (KIND, COMMAND))
+    return record(offset, SessionCommand(command="flush", tenant=TENANT).to_json(), (KIND, COMMAND))
 
 
-LOG = [*(lying(number, said(number).to_json()) for number in range(4)), flush(4)]
+LOG = [*(record(number, message(number).to_json()) for number in range(4)), flush(4)]
 
 
 def expected(log: list[LogRecord] = LOG) -> dict[str, ExpectedWindow]:
@@ -51,7 +53,7 @@ def expected(log: list[LogRecord] = LOG) -> dict[str, ExpectedWindow]:
     return {window.id: window for window in oracle.windows()}
 
 
-def as_it_has_to_be() -> list[Window]:
+def expected_windows() -> list[Window]:
     return [
         Window(
             id=window.id,
@@ -59,7 +61,7 @@ def as_it_has_to_be() -> list[Window]:
             user=window.user,
             session=window.session,
             sequence=window.sequence,
-            messages=[said(int(each[1:])) for each in window.message_ids],
+            messages=[message(int(each[1:])) for each in window.message_ids],
             token_count=window.token_count,
             closed_by=window.closed_by,
             source_partition=HOME,
@@ -74,7 +76,7 @@ def judged(windows: list[Window]) -> Verdict:
     verdict = Verdict()
     ledger = Ledger({f"m{number}": (HOME, number) for number in range(4)})
     judge_ledger(verdict, ledger, LOG)
-    log = [lying(place, window.to_json(), topic="varve.windows") for place, window in enumerate(windows)]
+    log = [record(offset, window.to_json(), topic="varve.windows") for offset, window in enumerate(windows)]
     judge_windows(verdict, ledger, expected(), latest_windows(TENANT, log, verdict))
     return verdict
 
@@ -87,11 +89,11 @@ def with_a_message_in_both(windows: list[Window]) -> list[Window]:
     return [windows[0], windows[1].model_copy(update={"messages": [windows[0].messages[0], *windows[1].messages]})]
 
 
-def turned_round(windows: list[Window]) -> list[Window]:
+def reversed_messages(windows: list[Window]) -> list[Window]:
     return [windows[0].model_copy(update={"messages": windows[0].messages[::-1]}), *windows[1:]]
 
 
-def closed_twice_unlike(windows: list[Window]) -> list[Window]:
+def closed_twice_differently(windows: list[Window]) -> list[Window]:
     return [windows[0].model_copy(update={"messages": windows[0].messages[:1]}), *windows]
 
 
@@ -99,12 +101,12 @@ def of_another_user(windows: list[Window]) -> list[Window]:
     return [windows[0].model_copy(update={"user": "bob"}), *windows[1:]]
 
 
-def with_one_too_many(windows: list[Window]) -> list[Window]:
+def with_an_extra_window(windows: list[Window]) -> list[Window]:
     return [*windows, windows[0].model_copy(update={"id": "another", "sequence": 7, "session": "s9"})]
 
 
 def test_expected_windows_pass_also_when_repeated() -> None:
-    windows = as_it_has_to_be()
+    windows = expected_windows()
     assert [len(window.messages) for window in windows] == [3, 1]
     assert judged([*windows, *windows]).passed
 
@@ -115,14 +117,14 @@ def test_expected_windows_pass_also_when_repeated() -> None:
         (without_the_last_message, "lost"),
         (lambda windows: windows[:1], "lost"),
         (with_a_message_in_both, "duplicated"),
-        (turned_round, "out_of_order"),
-        (closed_twice_unlike, "wrong_values"),
+        (reversed_messages, "out_of_order"),
+        (closed_twice_differently, "wrong_values"),
         (of_another_user, "wrong_values"),
-        (with_one_too_many, "wrong_values"),
+        (with_an_extra_window, "wrong_values"),
     ],
 )
 def test_each_kind_of_damage_is_counted(damage: Callable[[list[Window]], list[Window]], count: str) -> None:
-    verdict = judged(damage(as_it_has_to_be()))
+    verdict = judged(damage(expected_windows()))
     assert getattr(verdict, count) > 0
     assert not verdict.passed
 
@@ -134,13 +136,13 @@ def test_acknowledged_messages_must_be_at_their_offset() -> None:
 
 
 def test_the_oracle_follows_forwarded_records_and_ignores_poison() -> None:
-    stray = said(1).to_json()
+    stray = message(1).to_json()
     log = [
-        lying(0, stray, partition=ELSEWHERE),
-        lying(0, said(0).to_json()),
-        lying(1, stray, (FORWARDED, b"1"), (ORIGIN, f"varve.messages/{ELSEWHERE}/0".encode())),
-        lying(2, b"{", (POISON, b"malformed")),
-        lying(3, stray, (FORWARDED, b"1"), (ORIGIN, f"varve.messages/{ELSEWHERE}/0".encode())),
+        record(0, stray, partition=ELSEWHERE),
+        record(0, message(0).to_json()),
+        record(1, stray, (FORWARDED, b"1"), (ORIGIN, f"varve.messages/{ELSEWHERE}/0".encode())),
+        record(2, b"{", (POISON, b"malformed")),
+        record(3, stray, (FORWARDED, b"1"), (ORIGIN, f"varve.messages/{ELSEWHERE}/0".encode())),
         flush(4),
     ]
     assert [window.message_ids for window in expected(log).values()] == [("m0", "m1")]
@@ -148,8 +150,8 @@ def test_the_oracle_follows_forwarded_records_and_ignores_poison() -> None:
 
 def test_the_oracle_expects_the_entities_values() -> None:
     memories = expected_memories(TENANT, expected().values())
-    told = {(each.type, each.kind): each.properties for each in memories.values() if each.kind == "entity"}
-    assert told["mastery", "entity"] == {
+    entities = {(each.type, each.kind): each.properties for each in memories.values() if each.kind == "entity"}
+    assert entities["mastery", "entity"] == {
         "user": "ada",
         "knowledge_point": "primes",
         "exercises": 4,
@@ -158,6 +160,6 @@ def test_the_oracle_expects_the_entities_values() -> None:
         "minutes": 9.0,
         "fastest_minutes": 2.25,
     }
-    assert told["solved", "entity"] == {"user": "ada", "knowledge_point": "primes", "solved": 4, "hardest": 3}
-    assert told["study_day", "entity"]["day"] == "2025-03-01"
+    assert entities["solved", "entity"] == {"user": "ada", "knowledge_point": "primes", "solved": 4, "hardest": 3}
+    assert entities["study_day", "entity"]["day"] == "2025-03-01"
     assert sum(each.kind == "event" for each in memories.values()) == 4

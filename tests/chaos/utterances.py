@@ -1,4 +1,4 @@
-"""What is said in a chaos run: sentences that carry the facts which an extraction finds in them."""
+"""The texts of a chaos run: sentences with the facts that an extraction must find."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _EIGHTHS = 8
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The event that an utterance tells: nothing but what its words say."""
+    """The event that an utterance states."""
 
     event_type: str
     properties: dict[str, str | float | int | bool]
@@ -31,23 +31,23 @@ def utterance(rng: Random, number: int) -> str:
             return f"goal n={number} by the end of term"
         case "chatter":
             return f"chatter n={number} about the weather"
-        case told:
-            return f"{told} n={number} point={rng.choice(POINTS)}"
+        case kind:
+            return f"{kind} n={number} point={rng.choice(POINTS)}"
 
 
 def fact_in(text: str) -> Fact | None:
-    """What an utterance tells; None where it tells nothing."""
+    """The event that an utterance states; None where it states none."""
     kind = text.partition(" ")[0]
     if kind not in EVENT_TYPES:
         return None
-    said = dict(_FACT.findall(text))
-    properties: dict[str, str | float | int | bool] = {"knowledge_point": said["point"]}
+    fields = dict(_FACT.findall(text))
+    properties: dict[str, str | float | int | bool] = {"knowledge_point": fields["point"]}
     if kind == "exercise":
         properties |= {
-            "correct": said["correct"] == "yes",
-            "score": float(said["score"]),
-            "minutes": float(said["minutes"]),
-            "difficulty": int(said["difficulty"]),
+            "correct": fields["correct"] == "yes",
+            "score": float(fields["score"]),
+            "minutes": float(fields["minutes"]),
+            "difficulty": int(fields["difficulty"]),
         }
     return Fact(kind, properties)
 

@@ -1,4 +1,4 @@
-"""TenantThrottle what a run left behind against what its ledger and its log say."""
+"""Compares the result of a run with its ledger and its log."""
 
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -10,41 +10,41 @@ from memory.records import Memory, Window
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import Settings
 from tests.chaos.load import Ledger
-from tests.chaos.logs import LogRecord, read_log
 from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, goals_value
+from tests.chaos.topic_log import LogRecord, read_log
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
 
 _PAGE = 500
-_SHOWN = 5
+_EXAMPLES = 5
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What was found; a run has passed when every count but those of what was there is 0."""
+    """The counts of a run's damage; it has passed when all of them are 0."""
 
     produced: int = 0
     """Messages acknowledged."""
     windows: int = 0
     memories: int = 0
     lost: int = 0
-    """Acknowledged messages in no window, or not where Kafka said they were."""
+    """Acknowledged messages in no window, or not at their acknowledged offset."""
     duplicated: int = 0
-    """Messages in a window more than once too often."""
+    """Extra copies of messages in windows."""
     out_of_order: int = 0
-    """Messages that stand behind one that came after them, in their session."""
+    """Messages after a later one of their session."""
     wrong_values: int = 0
-    """Windows, events and entities that are not as they have to be, are missing, or should not be there."""
+    """Windows, events and entities that are wrong, missing or unexpected."""
     problems: list[str] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
-        """Whether all is as it has to be."""
+        """Whether there is no damage."""
         return not (self.lost or self.duplicated or self.out_of_order or self.wrong_values or self.problems)
 
-    def note(self, what: str, cases: Sequence[object]) -> int:
-        """Notes the first cases of a fault; gives how many there are."""
+    def record(self, what: str, cases: Sequence[object]) -> int:
+        """Records a kind of damage with its first cases; gives their number."""
         if cases:
-            self.problems.append(f"{what}: {len(cases)}, such as {'; '.join(map(str, cases[:_SHOWN]))}")
+            self.problems.append(f"{what}: {len(cases)}, such as {'; '.join(map(str, cases[:_EXAMPLES]))}")
         return len(cases)
 
 
@@ -55,7 +55,7 @@ async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: 
     oracle = WindowOracle(tenant=tenant, settings=settings)
     oracle.read(log)
     judge_ledger(verdict, ledger, log)
-    verdict.note("messages in windows that never closed", oracle.still_open())
+    verdict.record("messages in windows that never closed", oracle.still_open())
     expected = {window.id: window for window in oracle.windows()}
     observed = latest_windows(tenant, await read_log(settings, "windows"), verdict)
     judge_windows(verdict, ledger, expected, observed)
@@ -64,18 +64,30 @@ async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: 
 
 
 def judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) -> None:
-    """Whether everything that Kafka acknowledged lies where it said."""
-    lying = {(record.partition, record.offset): record for record in log}
-    gone = []
-    for identity, place in ledger.acknowledged.items():
-        record = lying.get(place)
+    """Checks that every acknowledged message is at its offset.
+
+    Args:
+        verdict: Gets the damage.
+        ledger: The acknowledged messages.
+        log: The messages topic.
+    """
+    at_offset = {(record.partition, record.offset): record for record in log}
+    missing = []
+    for identity, position in ledger.acknowledged.items():
+        record = at_offset.get(position)
         if record is None or identity.encode() not in (record.value or b""):
-            gone.append(identity)
-    verdict.lost += verdict.note("acknowledged by Kafka, but not there", gone)
+            missing.append(identity)
+    verdict.lost += verdict.record("acknowledged by Kafka, but not there", missing)
 
 
 def latest_windows(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> dict[str, Window]:
-    """The latest record of each window; all records of one must have the same messages."""
+    """The latest record of each window; all records of one must have the same messages.
+
+    Args:
+        tenant: Whose windows.
+        log: The windows topic.
+        verdict: Gets the damage.
+    """
     found: dict[str, Window] = {}
     changed = []
     for record in log:
@@ -88,31 +100,40 @@ def latest_windows(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> d
         if before is not None and before.messages != window.messages:
             changed.append(window.id)
         found[window.id] = window
-    verdict.wrong_values += verdict.note("windows that closed twice with other messages", changed)
+    verdict.wrong_values += verdict.record("windows that closed twice with other messages", changed)
     verdict.windows = len(found)
     return found
 
 
 def judge_windows(verdict: Verdict, ledger: Ledger, expected: dict[str, ExpectedWindow], observed: dict[str, Window]) -> None:
-    """Whether every acknowledged message is in one window, in order, and every window is what the oracle says."""
-    placed = Counter(str(message.id) for window in observed.values() for message in window.messages)
-    verdict.lost += verdict.note("acknowledged, but in no window", [each for each in ledger.acknowledged if not placed[each]])
-    twice = [identity for identity, times in placed.items() for _ in range(times - 1)]
-    verdict.duplicated += verdict.note("in more windows than one", twice)
-    due = {identity: number for window in expected.values() for number, identity in enumerate(window.message_ids, window.sequence << 20)}
-    verdict.out_of_order += verdict.note("out of order", _out_of_order(observed.values(), due))
+    """Checks that every acknowledged message is in one window, in order, and that every window is the oracle's.
+
+    Args:
+        verdict: Gets the damage.
+        ledger: The acknowledged messages.
+        expected: The oracle's windows by id.
+        observed: Those of the windows topic.
+    """
+    copies = Counter(str(message.id) for window in observed.values() for message in window.messages)
+    verdict.lost += verdict.record("acknowledged, but in no window", [each for each in ledger.acknowledged if not copies[each]])
+    twice = [identity for identity, times in copies.items() for _ in range(times - 1)]
+    verdict.duplicated += verdict.record("in more windows than one", twice)
+    expected_order = {
+        identity: number for window in expected.values() for number, identity in enumerate(window.message_ids, window.sequence << 20)
+    }
+    verdict.out_of_order += verdict.record("out of order", _out_of_order(observed.values(), expected_order))
     missing = [window for identity, window in expected.items() if identity not in observed]
-    verdict.wrong_values += verdict.note("windows missing", missing)
-    verdict.wrong_values += verdict.note("windows too many", [each for each in observed if each not in expected])
+    verdict.wrong_values += verdict.record("windows missing", missing)
+    verdict.wrong_values += verdict.record("windows too many", [each for each in observed if each not in expected])
     wrong = [
-        f"{expected[identity]} is {told}"
+        f"{expected[identity]} is {actual}"
         for identity, window in observed.items()
-        if identity in expected and (told := _told(window)) != expected[identity]
+        if identity in expected and (actual := _as_expected_window(window)) != expected[identity]
     ]
-    verdict.wrong_values += verdict.note("windows that differ", wrong)
+    verdict.wrong_values += verdict.record("windows that differ", wrong)
 
 
-def _told(window: Window) -> ExpectedWindow:
+def _as_expected_window(window: Window) -> ExpectedWindow:
     return ExpectedWindow(
         id=window.id,
         session=window.session,
@@ -127,16 +148,16 @@ def _told(window: Window) -> ExpectedWindow:
     )
 
 
-def _out_of_order(windows: Iterable[Window], due: dict[str, int]) -> list[str]:
+def _out_of_order(windows: Iterable[Window], expected_order: dict[str, int]) -> list[str]:
     sessions: dict[str, list[Window]] = defaultdict(list)
     for window in windows:
         sessions[window.session].append(window)
     found = []
-    for held in sessions.values():
+    for session_windows in sessions.values():
         newest = -1
-        for window in sorted(held, key=lambda each: each.sequence):
+        for window in sorted(session_windows, key=lambda each: each.sequence):
             for message in window.messages:
-                number = due.get(str(message.id), newest)
+                number = expected_order.get(str(message.id), newest)
                 if number < newest:
                     found.append(str(message.id))
                 newest = max(newest, number)
@@ -146,18 +167,18 @@ def _out_of_order(windows: Iterable[Window], due: dict[str, int]) -> list[str]:
 async def _judge_memories(verdict: Verdict, store: MemoryStore, tenant: str, expected: dict[str, ExpectedMemory]) -> None:
     observed = {memory.id: memory async for memory in _all_memories(store, tenant)}
     verdict.memories = len(observed)
-    verdict.wrong_values += verdict.note("memories missing", [each for identity, each in expected.items() if identity not in observed])
+    verdict.wrong_values += verdict.record("memories missing", [each for identity, each in expected.items() if identity not in observed])
     extra = [f"{each.kind} {each.content}" for identity, each in observed.items() if identity not in expected]
-    verdict.wrong_values += verdict.note("memories too many", extra)
+    verdict.wrong_values += verdict.record("memories too many", extra)
     wrong = [
-        f"{due} is {told}"
-        for identity, due in expected.items()
-        if identity in observed and (told := _told_memory(observed[identity])) != due
+        f"{memory} is {actual}"
+        for identity, memory in expected.items()
+        if identity in observed and (actual := _as_expected_memory(observed[identity])) != memory
     ]
-    verdict.wrong_values += verdict.note("memories that differ", wrong)
+    verdict.wrong_values += verdict.record("memories that differ", wrong)
 
 
-def _told_memory(memory: Memory) -> ExpectedMemory:
+def _as_expected_memory(memory: Memory) -> ExpectedMemory:
     is_event = memory.kind == "event"
     return ExpectedMemory(
         memory.id,

@@ -1,4 +1,4 @@
-"""Which windows the messages log of a run makes: every session's records in their order, under the rules told once more."""
+"""The windows that a run's messages must make: a second implementation of the rules, over every session's records in order."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ from memory.records import Message, SessionCommand
 from memory.tokens import estimate_tokens
 from runtime.settings import Settings
 from streams.delivery.records import FORWARDED
-from tests.chaos.logs import LogRecord
+from tests.chaos.topic_log import LogRecord
 from tests.streams.sessions.window_oracle import ExpectedSession, Limits, Said
 
 _HEAD_BYTES = 64 * 1024
-"""Room that a window's record leaves for its head."""
+"""What a window's record leaves for its own fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedWindow:
-    """A window that has to be there."""
+    """A window that must exist."""
 
     id: str
     session: str
@@ -42,7 +42,7 @@ class _Session:
 
 
 class WindowOracle:
-    """Reads the messages log of one tenant; every other tenant's records, and those that are poison, are nothing to it.
+    """Reads the messages log of one tenant; it ignores other tenants' records and poison.
 
     Args:
         tenant: Whose sessions.
@@ -64,7 +64,7 @@ class WindowOracle:
         self._sessions: dict[str, _Session] = {}
 
     def read(self, log: Iterable[LogRecord]) -> None:
-        """Reads records, those of one partition in their order."""
+        """Reads records, those of one partition in order."""
         for record in log:
             if record.poison is not None or record.value is None:
                 continue

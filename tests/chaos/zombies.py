@@ -1,64 +1,64 @@
-"""Workers that sleep longer than their session, and wake up when their partitions are another's."""
+"""Workers that are stopped for longer than their session, and go on when their partitions are assigned to another."""
 
 import asyncio
 import signal
 
 from runtime.kafka import KafkaOffsets
 from streams.stages import STAGES
-from tests.chaos.run import Break, Scene
+from tests.chaos.run import FaultContext, Injection
 
 _BEYOND_SESSION_S = 4.0
 _EXIT_DEADLINE_S = 60.0
 
 
-def zombie(stage: str) -> Break:
-    """A worker is stopped, another takes over and works, the first goes on: it must end by itself, and change nothing."""
+def zombie(stage: str) -> Injection:
+    """A worker is stopped, another takes over and works, the first goes on: it must exit, and change nothing."""
 
-    async def breaks(scene: Scene) -> None:
-        sleeper = scene.cluster.workers[stage][0]
-        async with scene.cluster.second_worker(stage):
-            before = len(sleeper.exits)
-            async with sleeper.frozen():
-                await asyncio.sleep(_sleep_s(scene))
-            await _ends_by_itself(scene, stage, before)
+    async def inject(context: FaultContext) -> None:
+        worker = context.cluster.workers[stage][0]
+        async with context.cluster.second_worker(stage):
+            before = len(worker.exits)
+            async with worker.frozen():
+                await asyncio.sleep(_frozen_s(context))
+            await _expect_exit(context, stage, before)
 
-    return breaks
-
-
-def zombie_alone(stage: str) -> Break:
-    """A stage's only worker is stopped and goes on: from then on nothing of it may reach the stage's changelog."""
-
-    async def breaks(scene: Scene) -> None:
-        await scene.cluster.ready()
-        sleeper = scene.cluster.workers[stage][0]
-        changelog = STAGES[stage].changelog(scene.cluster.settings.kafka.topic_prefix)
-        before = len(sleeper.exits)
-        async with sleeper.not_again():
-            async with sleeper.frozen():
-                await asyncio.sleep(_sleep_s(scene))
-                asleep = await _ends(scene, changelog)
-            await _ends_by_itself(scene, stage, before)
-            scene.expect(await _ends(scene, changelog) == asleep, f"the {stage} zombie wrote to its changelog")
-
-    return breaks
+    return inject
 
 
-async def _ends_by_itself(scene: Scene, stage: str, before: int) -> None:
-    sleeper = scene.cluster.workers[stage][0]
+def zombie_alone(stage: str) -> Injection:
+    """A stage's only worker is stopped and goes on: it must write nothing more to the stage's changelog."""
+
+    async def inject(context: FaultContext) -> None:
+        await context.cluster.ready()
+        worker = context.cluster.workers[stage][0]
+        changelog = STAGES[stage].changelog(context.cluster.settings.kafka.topic_prefix)
+        before = len(worker.exits)
+        async with worker.no_restart():
+            async with worker.frozen():
+                await asyncio.sleep(_frozen_s(context))
+                before_waking = await _end_offsets(context, changelog)
+            await _expect_exit(context, stage, before)
+            context.expect(await _end_offsets(context, changelog) == before_waking, f"the {stage} zombie wrote to its changelog")
+
+    return inject
+
+
+async def _expect_exit(context: FaultContext, stage: str, before: int) -> None:
+    worker = context.cluster.workers[stage][0]
     try:
         async with asyncio.timeout(_EXIT_DEADLINE_S):
-            code = await sleeper.exited_since(before)
+            code = await worker.exited_since(before)
     except TimeoutError:
-        scene.expect(False, f"the {stage} zombie goes on working")
-        sleeper.send(signal.SIGKILL)
+        context.expect(False, f"the {stage} zombie goes on working")
+        worker.send_signal(signal.SIGKILL)
     else:
-        scene.expect(code > 0, f"the {stage} zombie ended with {code}")
+        context.expect(code > 0, f"the {stage} zombie ended with {code}")
 
 
-async def _ends(scene: Scene, topic: str) -> dict[object, int]:
-    async with KafkaOffsets(kafka=scene.cluster.settings.kafka) as offsets:
+async def _end_offsets(context: FaultContext, topic: str) -> dict[object, int]:
+    async with KafkaOffsets(kafka=context.cluster.settings.kafka) as offsets:
         return dict(await offsets.end_offsets([topic]))
 
 
-def _sleep_s(scene: Scene) -> float:
-    return scene.cluster.settings.kafka.session_timeout_s + _BEYOND_SESSION_S
+def _frozen_s(context: FaultContext) -> float:
+    return context.cluster.settings.kafka.session_timeout_s + _BEYOND_SESSION_S

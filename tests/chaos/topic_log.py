@@ -1,4 +1,4 @@
-"""What lies in the topics, as a chaos run reads it back."""
+"""The records of a topic, as a chaos run reads them back."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from runtime.kafka import read_topic
 from runtime.settings import Settings
 
 POISON = "chaos-poison"
-"""Header that a run puts on what it wants to be refused: the reason that is due."""
+"""Header of a record that must be refused: the expected reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class LogRecord:
     headers: tuple[tuple[str, bytes], ...]
 
     def header(self, name: str) -> bytes | None:
-        """The last header of a name."""
+        """The last header with a name."""
         return next((value for each, value in reversed(self.headers) if each == name), None)
 
     @property
@@ -32,13 +32,13 @@ class LogRecord:
 
     @property
     def poison(self) -> str | None:
-        """The reason for which it has to be refused; None for a good record."""
+        """The reason for which it must be refused; None for a good record."""
         reason = self.header(POISON)
         return None if reason is None else reason.decode()
 
 
 async def read_log(settings: Settings, topic: str) -> list[LogRecord]:
-    """All that a topic (named without prefix) holds now, in order within a partition."""
+    """All records of a topic (named without prefix), in order within a partition."""
     name = settings.topic(topic)
     return [
         LogRecord(name, record.partition, record.offset, record.key, record.value, tuple(record.headers))

@@ -1,4 +1,4 @@
-"""The state after a rebuild against the state before it, byte for byte."""
+"""Compares the state after a rebuild with the state before it, byte for byte."""
 
 import time
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from tests.chaos.verdict import Verdict
 from varve.lag import wait_for_zero_lag
 
 
-async def rebuilt(cluster: Cluster, tenants: Sequence[str], *, seed: int, behind: str) -> Outcome:
-    """Drops the store, Redis' keys and the tables, has the log give them back, and compares.
+async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, after_fault: str) -> Outcome:
+    """Drops the store, Redis' keys and the tables, rebuilds them from the log, and compares.
 
     Args:
-        cluster: Quiet; on return its stages run again and have caught up.
+        cluster: Without lag; on return its stages run again and have no lag.
         tenants: Whose memories are compared.
-        seed: Of the runs before, for the report.
-        behind: The run before, for the report.
+        seed: Of the run before, for the report.
+        after_fault: The fault of the run before, for the report.
     """
     started = time.monotonic()
     verdict = Verdict()
@@ -35,24 +35,24 @@ async def rebuilt(cluster: Cluster, tenants: Sequence[str], *, seed: int, behind
             await rebuild(cluster.settings, store=store, redis=redis)
     finally:
         await store.close()
-    left = await _snapshots(cluster, tenants)
-    verdict.note("memories that a rebuild has left", [line for lines in left.values() for line in lines.values()])
+    remaining = await _snapshots(cluster, tenants)
+    verdict.record("memories that a rebuild has left", [line for lines in remaining.values() for line in lines.values()])
     await cluster.start_stages()
     await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
     after = await _snapshots(cluster, tenants)
     for tenant in tenants:
         verdict.memories += len(before[tenant])
-        verdict.lost += verdict.note(f"{tenant}: gone", [each for each in before[tenant] if each not in after[tenant]])
-        verdict.duplicated += verdict.note(f"{tenant}: new", [each for each in after[tenant] if each not in before[tenant]])
+        verdict.lost += verdict.record(f"{tenant}: gone", [each for each in before[tenant] if each not in after[tenant]])
+        verdict.duplicated += verdict.record(f"{tenant}: new", [each for each in after[tenant] if each not in before[tenant]])
         differing = [
             f"{line.decode()} is {after[tenant][each].decode()}"
             for each, line in before[tenant].items()
             if each in after[tenant] and after[tenant][each] != line
         ]
-        verdict.wrong_values += verdict.note(f"{tenant}: other bytes", differing)
+        verdict.wrong_values += verdict.record(f"{tenant}: other bytes", differing)
     if await _extractions(cluster) != extracted:
         verdict.problems.append("a rebuild has extracted windows again")
-    return Outcome(f"rebuild behind {behind}", seed, verdict, time.monotonic() - started)
+    return Outcome(f"rebuild behind {after_fault}", seed, verdict, time.monotonic() - started)
 
 
 async def _snapshots(cluster: Cluster, tenants: Sequence[str]) -> dict[str, dict[str, bytes]]:

@@ -1,0 +1,116 @@
+"""The dead letters of a run: which are expected, which are not, and which an operator redrives."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from runtime.kafka import OutgoingRecord, Producer
+from runtime.settings import Settings
+from tests.chaos.topic_log import LogRecord, read_log
+
+_METADATA_PREFIX = "varve-dlq-"
+_REFUSED_ANSWER = "bad_answer"
+_SOURCES = ("messages", "windows", "extractions", "contributions", "memories")
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter with the metadata of its headers."""
+
+    record: LogRecord
+    metadata: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """The position of the record that could not be processed: ``topic/partition/offset``."""
+        return f"{self.metadata.get('topic')}/{self.metadata.get('partition')}/{self.metadata.get('offset')}"
+
+    @property
+    def reason(self) -> str:
+        """Why it could not."""
+        return self.metadata.get("reason", "")
+
+    @property
+    def source_headers(self) -> tuple[tuple[str, bytes], ...]:
+        """The headers of the record as its producer wrote them."""
+        return tuple((name, value) for name, value in self.record.headers if not name.startswith(_METADATA_PREFIX))
+
+
+async def read_letters(settings: Settings) -> list[Letter]:
+    """All dead letters there are."""
+    return [
+        Letter(
+            record,
+            {name.removeprefix(_METADATA_PREFIX): value.decode() for name, value in record.headers if name.startswith(_METADATA_PREFIX)},
+        )
+        for record in await read_log(settings, "dead-letters")
+    ]
+
+
+async def dead_letter_problems(settings: Settings) -> list[str]:
+    """Lists what is wrong with the dead letters: one that was not expected, one that was changed, one that is missing.
+
+    A record may be there twice: its stage may have been killed between the dead letter and the commit. Windows without a usable answer
+    are expected, once for each redrive.
+    """
+    letters = await read_letters(settings)
+    sources: dict[str, LogRecord] = {}
+    for topic in _SOURCES:
+        sources |= {str(record.position): record for record in await read_log(settings, topic)}
+    problems = [found for letter in letters if (found := _problem_of(letter, sources)) is not None]
+    dead = {letter.source for letter in letters}
+    problems += [
+        f"no dead letter of {record.position} ({record.poison})" for record in _poison(sources.values()) if str(record.position) not in dead
+    ]
+    return problems
+
+
+async def redrive(settings: Settings, known: set[str]) -> int:
+    """Does what an operator does about windows without an answer: sends them to their stage again, each letter once.
+
+    Args:
+        settings: Where Kafka is.
+        known: The positions of the letters redriven before; those of this call are added.
+
+    Returns:
+        How many there were.
+    """
+    found = [
+        letter for letter in await read_letters(settings) if letter.reason == _REFUSED_ANSWER and str(letter.record.position) not in known
+    ]
+    records = []
+    for letter in found:
+        known.add(str(letter.record.position))
+        headers = letter.source_headers
+        if not any(name == "varve-origin" for name, _ in headers):
+            headers = (*headers, ("varve-origin", letter.source.encode()))
+        records.append(
+            OutgoingRecord(
+                topic=letter.metadata["topic"],
+                key=letter.record.key or b"",
+                value=letter.record.value,
+                headers=list(headers),
+                partition=int(letter.metadata["partition"]),
+            )
+        )
+    if records:
+        async with Producer(kafka=settings.kafka) as producer:
+            await producer.send_many(records)
+    return len(records)
+
+
+def _problem_of(letter: Letter, sources: dict[str, LogRecord]) -> str | None:
+    source = sources.get(letter.source)
+    if source is None:
+        return f"a dead letter of {letter.source}, which does not exist"
+    if (source.key, source.value, source.headers) != (letter.record.key, letter.record.value, letter.source_headers):
+        return f"the dead letter of {letter.source} is not the record at that position"
+    expected = source.poison if source.poison is not None else _REFUSED_ANSWER
+    if letter.reason != expected:
+        return (
+            f"{letter.source} is in the dead letters as {letter.reason!r} ({letter.metadata.get('detail', '')[:200]}), not as {expected!r}"
+        )
+    return None
+
+
+def _poison(records: Iterable[LogRecord]) -> list[LogRecord]:
+    return [record for record in records if record.poison is not None]
