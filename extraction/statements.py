@@ -9,41 +9,16 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from memory.words import FUNCTION_WORDS, NUMBER_WORDS, stem
+
 _WORD: Final = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?")
-_FUNCTION_WORD: Final = re.compile(
-    r"""a|an|the|and|or|but|of|in|on|at|by|for|with|as|is|are|was|were|be|been|being|am|has|have|had|do|does|did|will|would
-    |that|this|these|those|it|its|he|she|they|his|her|their|him|them|who|which|also|about""",
-    re.VERBOSE,
-)
 _NEGATION: Final = re.compile(
     r"""not|no|never|none|nobody|nothing|neither|nor|without|cannot|stopped|quit|cancell?ed|refused|failed|lost
     |nicht|keine?n?|nie|ohne|pas|jamais|sans|ne|plus|nunca|sin|ninguno|non|mai|senza|não|sem|niet|geen|нет|не|никогда|без
     |.*n['’]t|.*[不没沒无無未].*|.*ない.*|.*ません.*""",
     re.VERBOSE,
 )
-_NUMBER_WORDS: Final = {
-    "zero": "0",
-    "one": "1",
-    "once": "1",
-    "two": "2",
-    "twice": "2",
-    "three": "3",
-    "four": "4",
-    "five": "5",
-    "six": "6",
-    "seven": "7",
-    "eight": "8",
-    "nine": "9",
-    "ten": "10",
-    "eleven": "11",
-    "twelve": "12",
-    "twenty": "20",
-    "thirty": "30",
-    "hundred": "100",
-    "thousand": "1000",
-}
-_ENDINGS: Final = ("ing", "ed", "es", "s")
-_SHORTEST_STEM: Final = 3
+_COUNTS: Final = {word: str(number) for word, number in NUMBER_WORDS.items()} | {"once": "1", "twice": "2"}
 
 
 @dataclass(frozen=True)
@@ -56,21 +31,19 @@ class Statement:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """Its words but the function words, in order, without their commonest endings."""
+        """The stems of its words, in order, without the function words."""
         return _content_words(self.content)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
         """The numbers in it."""
         tokens = (word.casefold() for word in _WORD.findall(self.content))
-        return frozenset(_NUMBER_WORDS.get(token, token) for token in tokens if token[0].isdigit() or token in _NUMBER_WORDS)
+        return frozenset(_COUNTS.get(token, token) for token in tokens if token[0].isdigit() or token in _COUNTS)
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The capitalised words in it but the first: names, weekdays, months."""
-        return frozenset(
-            word for word in _WORD.findall(self.content)[1:] if word[0].isupper() and not _FUNCTION_WORD.fullmatch(word.casefold())
-        )
+        return frozenset(word for word in _WORD.findall(self.content)[1:] if word[0].isupper() and word.casefold() not in FUNCTION_WORDS)
 
     @cached_property
     def negations(self) -> int:
@@ -128,14 +101,7 @@ def _values_differ(one: JsonValue, other: JsonValue) -> bool:
 @lru_cache(maxsize=4096)
 def _content_words(text: str) -> tuple[str, ...]:
     tokens = (word.casefold() for word in _WORD.findall(text))
-    return tuple(_stem(token) for token in tokens if not _FUNCTION_WORD.fullmatch(token))
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word[: -len(ending)]
-    return word
+    return tuple(stem(token) for token in tokens if token not in FUNCTION_WORDS)
 
 
 def _is_subsequence(short: Iterable[str], long: Iterable[str]) -> bool:

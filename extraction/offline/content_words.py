@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from extraction.offline.sentences import questions_of, sentences_of
-from extraction.offline.stopwords import STOPWORDS
 from memory.unicode_scripts import RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
+from memory.words import TOPICLESS_WORDS
 
 _GREETINGS: Final = """
 你好 您好 大家好 谢谢 謝謝 谢谢你 謝謝你 谢谢您 謝謝您 多谢 多謝 不客气 不客氣 再见 再見 拜拜 晚安 早安 早上好 晚上好 好的 是的 对的 對的
@@ -90,7 +90,7 @@ def _words(text: str, divided: Callable[[str], list[str]]) -> Iterator[str]:
     for match in _WORD.finditer(text.lower().replace("’", "'")):
         if RUN_WITHOUT_SPACES.match(match[0]):
             yield from divided(match[0])
-        elif (word := match[0].removesuffix("'s")) not in STOPWORDS and word not in _FILLERS and (len(word) > 1 or word.isdigit()):
+        elif (word := match[0].removesuffix("'s")) not in TOPICLESS_WORDS and word not in _FILLERS and (len(word) > 1 or word.isdigit()):
             yield word
 
 

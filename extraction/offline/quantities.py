@@ -7,8 +7,8 @@ from typing import Final
 
 from extraction.offline.dates.calendar import NUMBERS
 from extraction.offline.meanings import name_words
-from extraction.offline.stopwords import STOPWORDS
 from memory.schema import Property
+from memory.words import TOPICLESS_WORDS
 
 _WORDS: Final = {word: number for word, number in NUMBERS.items() if word != "couple"}
 _WORD: Final = "|".join(sorted(_WORDS, key=len, reverse=True))
@@ -124,7 +124,7 @@ def _as_meant(wanted: Property, quantity: Quantity, high: float | None) -> float
         return quantity.value
     if words & _COUNTED_PROPERTY and quantity.unit in _COUNTED_UNITS:
         return quantity.value
-    described = {singular(word) for word in re.findall(r"[a-z]{3,}", wanted.description.lower()) if word not in STOPWORDS}
+    described = {singular(word) for word in re.findall(r"[a-z]{3,}", wanted.description.lower()) if word not in TOPICLESS_WORDS}
     for family in _FAMILIES:
         own = next((unit for unit in family if unit in words), None) or next((unit for unit in family if unit in described), None)
         if quantity.unit in family and own is not None:

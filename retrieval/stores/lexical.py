@@ -11,11 +11,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
 from memory.unicode_scripts import RUN_WITHOUT_SPACES
+from memory.words import STOP_WORDS, stem
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -24,15 +24,9 @@ AVERAGE_LENGTH: Final = 20.0
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
-_FUNCTION_WORDS: Final = """
-a about above after again all also am an and any are as at be because been before being below between both but by can could did do
-does doing down during each few for from further had has have having he her here hers herself him himself his how i if in into is
-it its itself just me more most my myself no nor not now of off on once only or other our ours ourselves out over own same she
-should so some such than that the their theirs them themselves then there these they this those through to too under until up very
-was we were what when where which while who whom why will with would you your yours yourself yourselves
-"""
-STOP_WORDS: Final = frozenset(_FUNCTION_WORDS.split())
-"""English function words. They are dropped alike from documents and queries; a text of nothing else has no terms."""
+RULES: Final = 2
+"""The version of the rules by which :func:`terms_of` cuts a text into terms. Raise it with each change of them: a store's terms and its
+queries' have to be cut alike, so a store with terms of another version is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,7 @@ def query_terms(text: str) -> Terms:
 def terms_of(text: str) -> Iterator[str]:
     """The terms of a text, in order, with repeats.
 
-    Words are folded (case, accents, compatibility forms), function words are dropped, English endings are cut. Runs of scripts that
+    Words are folded (case, accents, compatibility forms), stop words are dropped, of English words the stem counts. Runs of scripts that
     are written without spaces (Chinese, Japanese, Thai, ...) give their overlapping pairs of characters.
     """
     for match in _WORD.finditer(_folded(text)):
@@ -78,31 +72,12 @@ def _terms_of_word(word: str) -> Iterator[str]:
 def _term(word: str) -> Iterator[str]:
     bare = re.split(r"['’]", word, maxsplit=1)[0]
     if bare and bare not in STOP_WORDS:
-        yield _stem(bare)
+        yield stem(bare)
 
 
 def _folded(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return unicodedata.normalize("NFKC", "".join(each for each in decomposed if not "\u0300" <= each <= "\u036f"))
-
-
-@lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
-    """Cuts the endings of English plurals and of ``-ed`` and ``-ing`` forms, so that forms of one word meet."""
-    if not word.isascii() or not word.isalpha() or len(word) < 4:
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        word = word[:-3] + "y"
-    elif word.endswith("es") and word[:-2].endswith(("s", "x", "z", "ch", "sh")):
-        word = word[:-2]
-    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    for ending in ("ing", "ed"):
-        root = word[: -len(ending)]
-        if word.endswith(ending) and len(root) >= 3 and re.search(r"[aeiouy]", root):
-            word = root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
-            break
-    return word.removesuffix("e")
 
 
 def _sparse(weights: dict[str, float]) -> Terms:

@@ -4,6 +4,8 @@ import calendar
 from datetime import date, timedelta
 from typing import Final, Literal
 
+from memory.words import NUMBER_WORDS
+
 MONTHS: Final[dict[str, int]] = {
     name: number
     for number, names in enumerate(
@@ -38,25 +40,10 @@ WEEKDAYS: Final[dict[str, int]] = {
 SEASONS: Final[dict[str, int]] = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 """The first month of each, on the northern half of the earth."""
 
-NUMBERS: Final[dict[str, int]] = {
-    word: number
-    for number, words in {
-        1: "a an one",
-        2: "two couple",
-        3: "three",
-        4: "four",
-        5: "five",
-        6: "six",
-        7: "seven",
-        8: "eight",
-        9: "nine",
-        10: "ten",
-        11: "eleven",
-        12: "twelve",
-    }.items()
-    for word in words.split()
+NUMBERS: Final[dict[str, int]] = {"a": 1, "an": 1, "couple": 2} | {
+    word: number for word, number in NUMBER_WORDS.items() if 1 <= number <= 12
 }
-
+"""The numbers that people count days, weeks, months and years by in words."""
 
 Precision = Literal["day", "week", "weekend", "month", "season", "year"]
 Span = tuple[date, date, Precision]
