@@ -20,7 +20,7 @@ class StoreRejectedError(RetrievalError):
 
 
 class ModelMismatchError(StoreRejectedError):
-    """The store's points were made by another embedding model, or have another dimension."""
+    """The store's points were made by another embedding model or lexical analyzer, or have another dimension."""
 
 
 class OwnershipError(RetrievalError):

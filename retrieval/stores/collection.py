@@ -1,6 +1,10 @@
-"""The vectors, payload fields and indexes of the collection. Both engines have the same."""
+"""The vectors, payload fields, indexes and metadata of the collection. Both engines have the same."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+
+from retrieval.errors import ModelMismatchError
+from retrieval.stores.lexical import ANALYZER_VERSION
 
 DENSE: Final = "dense"
 """One vector for the whole text, compared by cosine."""
@@ -26,3 +30,34 @@ KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION)
 """Fields with a keyword index."""
 DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT)
 """Fields with a datetime index."""
+
+_UNVERSIONED: Final = 1
+"""The analyzer's version of collections that were created before it was recorded."""
+
+
+def metadata_of(model: str, dimension: int) -> dict[str, Any]:
+    """What a collection records of how its vectors and terms are made."""
+    return {"model": model, "dimension": dimension, "analyzer_version": ANALYZER_VERSION}
+
+
+def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *, collection: str) -> None:
+    """Refuses a collection whose points are made in another way than what is written to it or asked of it.
+
+    Args:
+        existing: The collection's metadata.
+        requested: The metadata that this process would record.
+        collection: The collection's name, for the error.
+
+    Raises:
+        ModelMismatchError: If model, dimension or analyzer differ.
+    """
+    made = {"analyzer_version": _UNVERSIONED, **existing}
+    if any(made.get(name) != value for name, value in requested.items()):
+        raise ModelMismatchError(
+            f"the points of {collection} were made by {_described(made)}, not by {_described(requested)}: "
+            "set the embedding model back, name another collection, or rebuild the index"
+        )
+
+
+def _described(metadata: Mapping[str, Any]) -> str:
+    return f"{metadata.get('model')} with {metadata.get('dimension')} dimensions and lexical analyzer {metadata.get('analyzer_version')}"

@@ -24,9 +24,9 @@ AVERAGE_LENGTH: Final = 20.0
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
-RULES: Final = 2
-"""The version of the rules by which :func:`terms_of` cuts a text into terms. Raise it with each change of them: a store's terms and its
-queries' have to be cut alike, so a store with terms of another version is refused."""
+ANALYZER_VERSION: Final = 2
+"""Of the rules of :func:`terms_of`. Raise it when they change: documents and queries have to be analysed alike, so a store whose points
+have terms of another version is refused."""
 
 
 @dataclass(frozen=True, slots=True)

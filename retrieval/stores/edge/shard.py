@@ -10,8 +10,8 @@ from typing import Any, Final
 import orjson
 import qdrant_edge as edge
 
-from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
-from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, KEYWORD_FIELDS, LATE, RECORD, TENANT
+from retrieval.errors import StoreRejectedError, StoreUnavailableError
+from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, KEYWORD_FIELDS, LATE, RECORD, TENANT, check_metadata, metadata_of
 from retrieval.stores.edge.requests import filter_of, query_request, score_part_requests, scroll_request
 from retrieval.stores.filters import TenantFilter
 from retrieval.stores.lexical import Terms
@@ -68,18 +68,15 @@ class Shard:
         """Creates the shard if it is missing.
 
         Raises:
-            ModelMismatchError: If its points are of another model or dimension.
+            ModelMismatchError: If its points are of another model, dimension or lexical analyzer.
         """
-        requested = {"model": model, "dimension": dimension}
+        requested = metadata_of(model, dimension)
         if self._engine is None:
             self._create(dimension)
             _write_durably(self._model_file, orjson.dumps(requested))
             self._model = requested
-        elif self._model != requested:
-            raise ModelMismatchError(
-                f"the points in {self._folder} were made by {self._model['model']} with {self._model['dimension']} dimensions, not "
-                f"by {model} with {dimension}: set the embedding model back, or rebuild the index"
-            )
+        else:
+            check_metadata(self._model, requested, collection=f"the shard in {self._folder}")
 
     def upsert(self, points: Sequence[EncodedPoint]) -> None:
         """Writes points. On return they are in the write-ahead log.

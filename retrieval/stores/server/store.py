@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from qdrant_client import AsyncQdrantClient, models
 
-from retrieval.errors import CollectionMissingError, ModelMismatchError, StoreUnavailableError
+from retrieval.errors import CollectionMissingError, StoreUnavailableError
 from retrieval.stores.base import StoreBase
-from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, KEYWORD_FIELDS, LATE, RECORD, TENANT
+from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, KEYWORD_FIELDS, LATE, RECORD, TENANT, check_metadata, metadata_of
 from retrieval.stores.filters import TenantFilter
 from retrieval.stores.points import memory_of, payload_of, point_ids, terms_of_memory
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
@@ -43,12 +43,7 @@ class QdrantStore(StoreBase):
             if not await self._client.collection_exists(self._collection):
                 await self._create(model, dimension)
             info = await self._client.get_collection(self._collection)
-        existing = info.config.metadata or {}
-        if (existing.get("model"), existing.get("dimension")) != (model, dimension):
-            raise ModelMismatchError(
-                f"the points of collection {self._collection!r} were made by {existing.get('model')} with {existing.get('dimension')} "
-                f"dimensions, not by {model} with {dimension}: set the embedding model back, name another collection, or rebuild the index"
-            )
+        check_metadata(info.config.metadata or {}, metadata_of(model, dimension), collection=f"collection {self._collection!r}")
         with qdrant_errors(self._collection):
             await self._create_missing_indexes(set(info.payload_schema))
         self._model = (model, dimension)
@@ -111,7 +106,7 @@ class QdrantStore(StoreBase):
             sparse_vectors_config={BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)},
             hnsw_config=models.HnswConfigDiff(m=0, payload_m=16, full_scan_threshold=EXACT_SEARCH_UP_TO_KB),
             strict_mode_config=models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False),
-            metadata={"model": model, "dimension": dimension},
+            metadata=metadata_of(model, dimension),
         )
 
     async def _create_missing_indexes(self, existing: set[str]) -> None:
