@@ -13,9 +13,9 @@ from retrieval.stores.lexical import AVERAGE_LENGTH, K1, B, document_terms, quer
     ("text", "terms"),
     [
         ("The cats are running", ["cat", "run"]),
-        ("Caroline's hobbies", ["carolin", "hobby"]),
-        ("She baked a cake and bakes cakes", ["bak", "cak", "bak", "cak"]),
-        ("Café CAFÉ cafe", ["caf", "caf", "caf"]),
+        ("Caroline's hobbies", ["carolin", "hobbi"]),
+        ("She baked a cake and bakes cakes", ["bake", "cake", "bake", "cake"]),
+        ("Café CAFÉ cafe", ["cafe", "cafe", "cafe"]),
         ("on 7 May 2023 at 19:30", ["7", "may", "2023", "19", "30"]),
         ("don't", ["don"]),
         ("what is this", []),
@@ -24,9 +24,9 @@ from retrieval.stores.lexical import AVERAGE_LENGTH, K1, B, document_terms, quer
         ("我喜欢红色", ["我喜", "喜欢", "欢红", "红色"]),
         ("GPT4模型v2", ["gpt4", "模型", "v2"]),
         ("茶", ["茶"]),
-        ("snake_case", ["snak", "cas"]),
+        ("snake_case", ["snake", "case"]),
         ("Straße", ["strass"]),
-        ("ﬁne", ["fin"]),
+        ("ﬁne", ["fine"]),
     ],
 )
 def test_terms_of_a_text(text: str, terms: list[str]) -> None:
@@ -45,6 +45,7 @@ def test_terms_of_a_text(text: str, terms: list[str]) -> None:
         ("adopt", "adopting"),
         ("class", "classes"),
         ("charity", "charities"),
+        ("study", "studies"),
     ],
 )
 def test_forms_of_one_word_meet(one: str, other: str) -> None:
