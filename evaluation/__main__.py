@@ -23,6 +23,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "segmentation": Command(
         "evaluation.segmentation.command", "Pk and WindowDiff of the offline segmenter, on dialogues with known segments"
     ),
+    "fit-segmentation": Command(
+        "evaluation.segmentation.fit", "coefficients of the offline segmenter, fitted to dialogues with known segments"
+    ),
     "tokens": Command("evaluation.tokens.command", "tokens of one-pass extraction against other ways, on LoCoMo"),
     "storage": Command("evaluation.storage.command", "stored tokens and bytes against the raw turns"),
 }

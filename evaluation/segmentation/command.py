@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from evaluation.segmentation.baselines import even_cuts, no_boundaries, text_tiling, text_tiling_on_embeddings
-from evaluation.segmentation.dialogues import Dialogue, read_dialogues
-from evaluation.segmentation.metrics import Distance, distance, lengths_of
+from evaluation.segmentation.dialogues import embed_dialogues, read_dialogues
+from evaluation.segmentation.metrics import Distance, distance, lengths_of, mean_distance
 from extraction.offline.segmentation import Utterance, boundaries
-from models.embedding.build import build_embedder
 from runtime.settings import Settings
 
 Segmenter = Callable[[Sequence[Utterance]], list[int]]
@@ -28,7 +27,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """
     dialogues = read_dialogues(arguments.data)
     settings = Settings()
-    embedded = asyncio.run(_embed(dialogues, settings))
+    embedded = asyncio.run(embed_dialogues(dialogues, settings))
     mean_length = max(1, round(sum(len(each.utterances) for each in dialogues) / sum(len(each.lengths) for each in dialogues)))
     ways: dict[str, Segmenter] = {
         "offline": boundaries,
@@ -54,29 +53,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-async def _embed(dialogues: Sequence[Dialogue], settings: Settings) -> list[list[Utterance]]:
-    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
-    try:
-        embedded = []
-        for each in dialogues:
-            embeddings = await embedder.embed_documents(list(each.utterances))
-            embedded.append([Utterance(text, embedding) for text, embedding in zip(each.utterances, embeddings, strict=True)])
-        return embedded
-    finally:
-        await embedder.close()
-
-
 def _summary(distances: dict[str, list[Distance | None]], places: Iterable[int]) -> dict[str, Any]:
     chosen = list(places)
-    means = {name: _mean([each[place] for place in chosen]) for name, each in distances.items()}
+    means = {name: mean_distance([each[place] for place in chosen]) for name, each in distances.items()}
     return {**means.pop("offline"), "baselines": means}
-
-
-def _mean(distances: Sequence[Distance | None]) -> dict[str, float | None]:
-    known = [each for each in distances if each is not None]
-    if not known:
-        return {"pk": None, "window_diff": None}
-    return {
-        "pk": round(sum(each.pk for each in known) / len(known), 4),
-        "window_diff": round(sum(each.window_diff for each in known) / len(known), 4),
-    }

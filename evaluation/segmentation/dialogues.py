@@ -1,7 +1,7 @@
 """Dialogues with known segments, from the files that such data sets come in."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +10,9 @@ import orjson
 
 from evaluation.errors import DataSetError
 from evaluation.segmentation.metrics import lengths_of
+from extraction.offline.segmentation import Utterance
+from models.embedding.build import build_embedder
+from runtime.settings import Settings
 
 _SEPARATOR: Final = re.compile(r"\s*={3,}\s*")
 
@@ -47,6 +50,19 @@ def read_dialogues(path: Path) -> list[Dialogue]:
         if sum(each.lengths) != len(each.utterances) or min(each.lengths, default=0) < 1:
             raise DataSetError(f"{path}: the segments of dialogue {each.name} do not cover its {len(each.utterances)} utterances")
     return dialogues
+
+
+async def embed_dialogues(dialogues: Sequence[Dialogue], settings: Settings) -> list[list[Utterance]]:
+    """The utterances of each dialogue with their vectors."""
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    try:
+        embedded = []
+        for each in dialogues:
+            embeddings = await embedder.embed_documents(list(each.utterances))
+            embedded.append([Utterance(text, embedding) for text, embedding in zip(each.utterances, embeddings, strict=True)])
+        return embedded
+    finally:
+        await embedder.close()
 
 
 def _text_dialogues(path: Path) -> Iterator[Dialogue]:

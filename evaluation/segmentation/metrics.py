@@ -61,3 +61,14 @@ def openings_of(lengths: Sequence[int]) -> list[int]:
 
 def _segment_numbers(lengths: Sequence[int]) -> list[int]:
     return [number for number, length in enumerate(lengths) for _ in range(length)]
+
+
+def mean_distance(distances: Sequence[Distance | None]) -> dict[str, float | None]:
+    """The means over dialogues, by metric; those that are too short to be judged do not count."""
+    known = [each for each in distances if each is not None]
+    if not known:
+        return {"pk": None, "window_diff": None}
+    return {
+        "pk": round(sum(each.pk for each in known) / len(known), 4),
+        "window_diff": round(sum(each.window_diff for each in known) / len(known), 4),
+    }

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline.segmentation import Utterance, boundaries, boundary_probabilities, depth_scores, topics, window_similarity
+from extraction.offline.segmentation import GAP_MODEL, Utterance, boundaries, depth_scores, gap_features, topics, window_similarity
 from models.embedding.port import Embedding
 
 TOPICS = np.eye(6, dtype=np.float32)
@@ -18,6 +18,11 @@ def utterance(topic: int, text: str = "the plain words of it", *, late: bool = T
 
 def utterances_of(*numbers: int, late: bool = True) -> list[Utterance]:
     return [utterance(number, late=late) for number in numbers]
+
+
+def probability(utterances: list[Utterance]) -> float:
+    """Of a boundary in the middle of four utterances."""
+    return float(GAP_MODEL.probabilities(gap_features(utterances))[1])
 
 
 def test_depth_is_measured_from_the_peaks_on_both_sides() -> None:
@@ -53,7 +58,7 @@ def test_words_move_the_likelihood_of_a_gap() -> None:
         plain[3],
     ]
 
-    assert boundary_probabilities(reply)[1] < boundary_probabilities(plain)[1] < boundary_probabilities(opener)[1]
+    assert probability(reply) < probability(plain) < probability(opener)
 
 
 def test_stretches_on_one_topic_are_put_together_though_another_lies_between() -> None:
