@@ -1,4 +1,4 @@
-"""English words: which of them carry no meaning of their own, numbers as words, and the stem that the forms of a word share. Pure."""
+"""English words: which of them carry no meaning of their own, numbers as words, and the stem that the forms of a word share."""
 
 import threading
 from functools import lru_cache
@@ -11,28 +11,28 @@ a about also am an and are as at be been being but by did do does for had has ha
 their them these they this those was were which who will with would
 """
 _FURTHER_STOP_WORDS: Final = """
-above after again all any because before below between both can could doing down during each few from further having here hers herself
-himself how i if into itself just me more most my myself no nor not now off once only other our ours ourselves out over own same should
-so some such than theirs themselves then there through to too under until up very we what when where while whom why you your yours
-yourself yourselves
+above after again all any because before below between both can could doing down during each few from further go goes going having here
+hers herself himself how i if into itself just me more most my myself no nor not now off once only other our ours ourselves out over own
+same should so some such than theirs themselves then there through to too under until up very we went what when where while whom why you
+your yours yourself yourselves
 """
 _TOPICLESS_WORDS: Final = """
 actually against almost alone along already although always among another anybody anyone anything anyway aren't around away basically
 became become began behind bit came can't cannot certainly come comes coming couldn't didn't doesn't don't done either else enough even
-ever every everybody everyone everything feel feeling feels felt gave get gets getting give given gives go goes going gonna gotten
-hadn't hasn't haven't he'd he'll he's here's how's however i'd i'll i'm i've instead isn't it'd it'll it's kind kinda least less let
-let's like look looked looking looks lot lots made make makes making many may maybe might mine much must need needs neither never next
-nobody none nothing often one onto others ought per perhaps put quite rather real said say says seem seems shall she'd she'll she's
-shouldn't since somebody someone something sometimes somewhere sort still stuff that'll that's there's they'd they'll they're they've
-thing things though thus till together took toward towards tried try trying upon us use used using usually want wanted wants wasn't way
-we'd we'll we're we've went weren't what's whatever when's where's whether who's whole whose within without won't wouldn't yet you'd
-you'll you're you've
+ever every everybody everyone everything feel feeling feels felt gave get gets getting give given gives gonna gotten hadn't hasn't
+haven't he'd he'll he's here's how's however i'd i'll i'm i've instead isn't it'd it'll it's kind kinda least less let let's like look
+looked looking looks lot lots made make makes making many may maybe might mine much must need needs neither never next nobody none
+nothing often one onto others ought per perhaps put quite rather real said say says seem seems shall she'd she'll she's shouldn't since
+somebody someone something sometimes somewhere sort still stuff that'll that's there's they'd they'll they're they've thing things
+though thus till together took toward towards tried try trying upon us use used using usually want wanted wants wasn't way we'd we'll
+we're we've weren't what's whatever when's where's whether who's whole whose within without won't wouldn't yet you'd you'll you're
+you've
 """
 
 FUNCTION_WORDS: Final = frozenset(_FUNCTION_WORDS.split())
 """Articles, prepositions, auxiliaries, third-person pronouns: two statements that differ in these alone say the same."""
 STOP_WORDS: Final = FUNCTION_WORDS | frozenset(_FURTHER_STOP_WORDS.split())
-"""Also negations, quantities and the other pronouns: too frequent to search by."""
+"""Also negations, quantities, the other pronouns and "to go", whose forms share a stem: too frequent to search by."""
 TOPICLESS_WORDS: Final = STOP_WORDS | frozenset(_TOPICLESS_WORDS.split())
 """Also contractions and everyday verbs: they tell nothing of what a text is about."""
 
