@@ -64,7 +64,3 @@ class BudgetExceededError(ModelError):
         self.retry_after = retry_after
         self.soft = soft
         self.offline = offline
-
-
-class SharedStateAwayError(ModelError):
-    """Redis cannot be reached; each use of it says what happens then."""

@@ -1,10 +1,10 @@
-"""What goes wrong in the ground that processes run on."""
+"""What goes wrong in the infrastructure that processes run on: Kafka, Redis, the tenants' file, the dead letters."""
 
 from memory.errors import VarveError
 
 
 class InfrastructureError(VarveError):
-    """Base of this package's errors."""
+    """Base of this package's errors: catch it where any of the infrastructure may be away or wrongly set up."""
 
 
 class TenantsFileError(InfrastructureError):
@@ -26,7 +26,7 @@ class TopicMissingError(InfrastructureError):
 
 
 class RedisUnavailableError(InfrastructureError):
-    """Redis does not answer; what it holds can be done without for a while."""
+    """Redis does not answer, or refuses a command; what it holds can be done without for a while."""
 
 
 class GroupInUseError(InfrastructureError):
@@ -34,4 +34,4 @@ class GroupInUseError(InfrastructureError):
 
 
 class DeadLetterMissingError(InfrastructureError):
-    """No dead letter lies at that place, or it was purged."""
+    """No dead letter lies at that position, or it was purged."""

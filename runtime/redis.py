@@ -1,79 +1,194 @@
-"""The Redis client, and what its errors mean here."""
+"""Redis behind one circuit breaker for the whole process: once it is found away, nobody waits for a time-out of their own."""
 
+import asyncio
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeVar
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
+from runtime.breaker import CircuitBreaker
 from runtime.errors import RedisUnavailableError
+from runtime.logs import logger
 from runtime.settings import RedisSettings
 
+_log = logger(__name__)
+
 _GLOB: Final = re.compile(r"[*?\[\]\\^-]")
-_SCAN: Final = 1000
+_SCAN_BATCH: Final = 1000
+_RETRY_S: Final = 5.0
+
+T = TypeVar("T")
 
 
-def connect_redis(redis: RedisSettings) -> Redis:
-    """A client with a connection pool; it connects with the first command, and again after Redis was away.
+class GuardedRedis:
+    """The one way to Redis: owns the client, the breaker and the prefix of the keys.
 
-    A command on a connection that died is tried once more, at once: whoever uses Redis can do without it and must not wait.
-
-    Args:
-        redis: Address and time-out.
-    """
-    return Redis.from_url(
-        redis.url,
-        socket_timeout=redis.timeout_s,
-        socket_connect_timeout=redis.timeout_s,
-        retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
-    )
-
-
-async def drop_keys(client: Redis, *, prefix: str) -> int:
-    """Removes every key that begins with a prefix.
+    Redis holds nothing that Varve cannot do without for a while. The first command that finds it away opens the breaker. Until a trial
+    succeeds, all other commands fail at once, those that already wait included.
 
     Args:
-        client: As :func:`connect_redis` makes it.
-        prefix: Not empty; taken literally.
-
-    Returns:
-        How many keys were removed.
-
-    Raises:
-        RedisUnavailableError: While Redis is away.
+        client: The client, which stays open; None: no Redis is configured, and it counts as away.
+        prefix: Put before every key.
+        retry_s: How long after a failure Redis is tried again, in seconds.
     """
-    if not prefix:
-        raise ValueError("an empty prefix would remove what is not Varve's")
-    removed = 0
-    with redis_faults(f"removing the keys under {prefix!r}"):
+
+    def __init__(self, *, client: Redis | None, prefix: str, retry_s: float = _RETRY_S) -> None:
+        self._client = client
+        self._prefix = prefix
+        self._breaker = CircuitBreaker(failures=1, reset_s=retry_s)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._outcomes: set[asyncio.Future[Any]] = set()
+
+    def key(self, *parts: str) -> str:
+        """A key under the prefix, its parts joined by ``:``."""
+        return self._prefix + ":".join(parts)
+
+    async def run(self, doing: str, command: Callable[[Redis], Awaitable[T]]) -> T:
+        """Runs a command. One whose caller is cancelled is still carried out.
+
+        Args:
+            doing: What the command does, for the error's message.
+            command: Given the client.
+
+        Raises:
+            RedisUnavailableError: If Redis is away, was a moment ago, or refuses the command.
+        """
+        now = asyncio.get_running_loop().time()
+        if self._client is not None and not self._breaker.permits(now):
+            raise RedisUnavailableError(f"{doing} failed: Redis was away; it is tried again in {self._breaker.retry_after(now):.1f} s")
+        return await self._run(doing, command)
+
+    async def script(self, doing: str, lua: str, keys: Sequence[str], *arguments: str | float) -> Any:
+        """Runs a Lua script: all of it, or nothing.
+
+        Args:
+            doing: What the script does, for the error's message.
+            lua: Its source.
+            keys: The keys that it touches.
+            *arguments: Its further arguments.
+
+        Raises:
+            RedisUnavailableError: If Redis is away, was a moment ago, or refuses the script.
+        """
+        return await self.run(doing, lambda client: client.register_script(lua)(keys=keys, args=arguments))
+
+    async def ping(self) -> None:
+        """Asks whether Redis answers now, also while the breaker is open: for health checks.
+
+        Raises:
+            RedisUnavailableError: If it does not.
+        """
+        await self._run("a ping", lambda client: client.ping())
+
+    async def drop_keys(self) -> int:
+        """Removes every key under the prefix.
+
+        Returns:
+            How many keys were removed.
+
+        Raises:
+            RedisUnavailableError: If Redis is away.
+        """
+        if not self._prefix:
+            raise ValueError("an empty prefix would remove what is not Varve's")
+        return await self.run(f"removing the keys under {self._prefix!r}", self._unlink_all)
+
+    async def drain(self) -> None:
+        """Waits for commands whose callers no longer do."""
+        await asyncio.gather(*self._tasks)
+
+    async def _unlink_all(self, client: Redis) -> int:
+        removed = 0
         found: list[bytes] = []
-        async for key in client.scan_iter(match=_GLOB.sub(r"\\\g<0>", prefix) + "*", count=_SCAN):
+        async for key in client.scan_iter(match=_GLOB.sub(r"\\\g<0>", self._prefix) + "*", count=_SCAN_BATCH):
             found.append(key)
-            if len(found) >= _SCAN:
+            if len(found) >= _SCAN_BATCH:
                 removed += await client.unlink(*found)
                 found.clear()
         if found:
             removed += await client.unlink(*found)
-    return removed
+        return removed
+
+    async def _run(self, doing: str, command: Callable[[Redis], Awaitable[T]]) -> T:
+        if self._client is None:
+            raise RedisUnavailableError(f"{doing} failed: no Redis is configured")
+        # redis-py waits by asyncio.wait_for, which in Python 3.11 can swallow a cancellation: a task of its own keeps the caller's safe.
+        outcome: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._outcomes.add(outcome)
+        outcome.add_done_callback(self._outcomes.discard)
+        task = asyncio.create_task(self._resolve(outcome, doing, command(self._client)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await outcome
+
+    async def _resolve(self, outcome: "asyncio.Future[T]", doing: str, answer: Awaitable[T]) -> None:
+        try:
+            result = await answer
+        except ResponseError as error:
+            # Redis is there: one key of a wrong kind must not cost the others their answers.
+            self._note_recovered()
+            _log.warning("redis_command_refused", doing=doing, error=_text(error))
+            _fail(outcome, _unavailable(doing, error))
+        except (RedisError, OSError) as error:
+            self._note_unavailable(doing, error)
+        except Exception as error:
+            _fail(outcome, error)
+        else:
+            self._note_recovered()
+            if not outcome.done():
+                outcome.set_result(result)
+        finally:
+            outcome.cancel()
+
+    def _note_unavailable(self, doing: str, error: Exception) -> None:
+        if not self._breaker.is_open:
+            _log.warning("redis_unavailable", doing=doing, error=_text(error))
+        self._breaker.failed(asyncio.get_running_loop().time())
+        for waiting in tuple(self._outcomes):
+            _fail(waiting, _unavailable(doing, error))
+
+    def _note_recovered(self) -> None:
+        if self._breaker.is_open:
+            _log.info("redis_recovered")
+        self._breaker.succeeded()
 
 
-@contextmanager
-def redis_faults(doing: str) -> Iterator[None]:
-    """Turns what redis raises into Varve's own error.
+@asynccontextmanager
+async def open_redis(settings: RedisSettings) -> AsyncIterator[GuardedRedis]:
+    """The process's Redis. It connects with the first command, and again after Redis was away.
 
-    Args:
-        doing: What is being done, for the message.
-
-    Raises:
-        RedisUnavailableError: For whatever keeps Redis from doing it.
+    A command on a connection that died is tried once more, at once: whoever uses Redis can do without it and must not wait.
     """
-    try:
-        yield
-    except (RedisError, OSError, TimeoutError) as error:
-        what = str(error) or type(error).__name__
-        raise RedisUnavailableError(f"{doing} failed: {what}; is Redis up and VARVE_REDIS__URL right?") from error
+    client = Redis.from_url(
+        settings.url,
+        socket_timeout=settings.timeout_s,
+        socket_connect_timeout=settings.timeout_s,
+        retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
+    )
+    async with client:
+        redis = GuardedRedis(client=client, prefix=settings.prefix)
+        try:
+            yield redis
+        finally:
+            await redis.drain()
+
+
+def _fail(outcome: "asyncio.Future[Any]", error: Exception) -> None:
+    if not outcome.done():
+        outcome.set_exception(error)
+
+
+def _unavailable(doing: str, error: Exception) -> RedisUnavailableError:
+    failure = RedisUnavailableError(f"{doing} failed: {_text(error)}; is Redis up and VARVE_REDIS__URL right?")
+    failure.__cause__ = error
+    return failure
+
+
+def _text(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -12,7 +12,7 @@ import orjson
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
-from runtime.redis import redis_faults
+from runtime.redis import GuardedRedis
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +47,21 @@ class SessionTail:
     """Writes and reads session tails. Every method raises RedisUnavailableError while Redis is away; nothing is lost by it but the view.
 
     Args:
-        client: As :func:`runtime.redis.connect_redis` makes it.
-        prefix: Put before every key.
+        redis: Where the tails are kept.
         ttl_s: A tail is dropped after so many seconds without a write.
     """
 
-    def __init__(self, *, client: Redis, prefix: str, ttl_s: float = 7 * 86400.0) -> None:
+    def __init__(self, *, redis: GuardedRedis, ttl_s: float = 7 * 86400.0) -> None:
         if ttl_s < 1:
             raise ValueError(f"a tail needs ttl_s >= 1, got {ttl_s}")
-        self._client = client
-        self._prefix = prefix
+        self._redis = redis
         self._ttl_ms = int(ttl_s * 1000)
 
     async def write(self, updates: Iterable[TailUpdate]) -> None:
         """Writes how sessions stand, all in one round trip."""
-        with redis_faults("writing session tails"):
-            async with self._client.pipeline(transaction=False) as pipe:
+
+        async def write(client: Redis) -> None:
+            async with client.pipeline(transaction=False) as pipe:
                 for update in updates:
                     open_key, closed_key = self._keys(update.tenant, update.session)
                     if update.view.open is not None:
@@ -71,10 +70,13 @@ class SessionTail:
                         pipe.set(closed_key, _packed(update.view.closed), px=self._ttl_ms)
                 await pipe.execute()
 
+        await self._redis.run("writing session tails", write)
+
     async def read(self, tenant: str, session: str) -> SessionView:
         """The tail of a session; empty for one that is unknown or long silent."""
-        with redis_faults("reading a session tail"):
-            written_open, written_closed = cast(list[bytes | None], await self._client.mget(self._keys(tenant, session)))
+        keys = self._keys(tenant, session)
+        values = cast(list[bytes | None], await self._redis.run("reading a session tail", lambda client: client.mget(keys)))
+        written_open, written_closed = values
         closed, opened = _unpacked(written_closed), _unpacked(written_open)
         still_open = opened is not None and bool(opened.messages) and (closed is None or opened.sequence > closed.sequence)
         return SessionView(closed=closed, open=opened if still_open else None)
@@ -82,7 +84,7 @@ class SessionTail:
     def _keys(self, tenant: str, session: str) -> tuple[str, str]:
         # The braces put both keys into one slot of a Redis cluster.
         name = f"{{{encode_key(tenant, session).decode('ascii')}}}"
-        return f"{self._prefix}open:{name}", f"{self._prefix}closed:{name}"
+        return self._redis.key("open", name), self._redis.key("closed", name)
 
 
 def _packed(window: TailWindow) -> bytes:

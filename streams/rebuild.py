@@ -13,11 +13,9 @@ The order of the steps makes an interruption harmless: after each of them the st
 from collections.abc import Callable
 from typing import Final
 
-from redis.asyncio import Redis
-
 from retrieval.stores.port import MemoryStore
 from runtime.kafka import ConsumerGroups, KafkaOffsets, check_topics
-from runtime.redis import drop_keys
+from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from streams.changelog import empty_changelog
 from streams.delivery.folders import remove_folders, tables_folder
@@ -27,7 +25,9 @@ from streams.stages import STAGES
 _REBUILT_TABLES: Final = ("events", "entities")
 
 
-async def rebuild(settings: Settings, *, store: MemoryStore, redis: Redis, notice: Callable[[str], None] = lambda line: None) -> None:
+async def rebuild(
+    settings: Settings, *, store: MemoryStore, redis: GuardedRedis, notice: Callable[[str], None] = lambda line: None
+) -> None:
     """Prepares the rebuild; the stages, started again, carry it out.
 
     What is lost for good: session tails of closed windows, the day's budgets, and cached answers, all of which live in Redis only.
@@ -35,7 +35,7 @@ async def rebuild(settings: Settings, *, store: MemoryStore, redis: Redis, notic
     Args:
         settings: The settings in force; every worker is stopped.
         store: Dropped.
-        redis: Its keys under ``redis.prefix`` are removed.
+        redis: Its keys are removed.
         notice: Called with a line of progress.
 
     Raises:
@@ -72,4 +72,4 @@ async def rebuild(settings: Settings, *, store: MemoryStore, redis: Redis, notic
     notice("local tables dropped")
     await store.drop()
     notice("vector store dropped")
-    notice(f"Redis: {await drop_keys(redis, prefix=settings.redis.prefix)} keys dropped")
+    notice(f"Redis: {await redis.drop_keys()} keys dropped")

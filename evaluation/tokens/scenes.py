@@ -22,7 +22,7 @@ from memory.records import Memory, Segment
 from memory.schema import EntityType, EventType, MemorySchema, Property
 from models.embedding.port import Embedder, Vector
 from operators.patch import MAX_TEXT
-from runtime.session_notes import Notes
+from runtime.session_history import EarlierWindows
 
 _SAME_TOPIC: Final = 0.5
 _WORDS_IN_VALUE: Final = 3
@@ -72,7 +72,7 @@ class Scene:
     """A window, what a model is shown beside it, and what it answers."""
 
     annotated: AnnotatedWindow
-    before: Notes
+    before: EarlierWindows
     """What the extraction stage knows of the session's windows before."""
     nearest: tuple[Memory, ...]
     segments: tuple[dict[str, Any], ...]
@@ -107,7 +107,7 @@ class Director:
             ]
             yield Scene(
                 annotated=annotated,
-                before=Notes(topics=tuple(topics[annotated.window.session])),
+                before=EarlierWindows(topics=tuple(topics[annotated.window.session])),
                 nearest=nearest,
                 segments=tuple({form.TOPIC: each.topic, form.RANGES: [list(pair) for pair in each.ranges]} for each in laid_down.segments),
                 events=tuple(

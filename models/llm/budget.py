@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
-from models.errors import BudgetExceededError, SharedStateAwayError
-from models.llm.shared import SharedState
+from models.errors import BudgetExceededError
+from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
+from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings
 
 _LOG = logger(__name__)
@@ -77,10 +78,10 @@ class BudgetLedger:
     then, workers do not see each other's calls.
     """
 
-    def __init__(self, *, budget_of: Callable[[str], BudgetSettings], shared: SharedState) -> None:
+    def __init__(self, *, budget_of: Callable[[str], BudgetSettings], redis: GuardedRedis) -> None:
         """A ledger under these limits, by tenant."""
         self._budget_of = budget_of
-        self._shared = shared
+        self._redis = redis
         self._known: dict[tuple[str, date], Amount] = {}
         self._unsent: dict[tuple[str, date], Amount] = {}
         self._warned: set[tuple[str, date]] = set()
@@ -136,10 +137,12 @@ class BudgetLedger:
         if (tenant, day) in self._unsent:
             await self._add(tenant, day, Amount())
         try:
-            taken, tokens, cost = await self._shared.script(_RESERVE, [self._key(tenant, day)], most.tokens, most.cost, *bounds, _KEPT_S)
+            taken, tokens, cost = await self._redis.script(
+                "reserving a budget", _RESERVE, [self._key(tenant, day)], most.tokens, most.cost, *bounds, _KEPT_S
+            )
             self._known[tenant, day] = Amount(float(tokens), float(cost))
             return bool(int(taken))
-        except SharedStateAwayError:
+        except RedisUnavailableError:
             if (self._locally(tenant, day) + most).passes(*hard):
                 return False
             self._unsent[tenant, day] = self._unsent.get((tenant, day), Amount()) + most
@@ -149,10 +152,12 @@ class BudgetLedger:
         """Adds to the total, with what could not be sent before. Returns the new total."""
         amount += self._unsent.pop((tenant, day), Amount())
         try:
-            tokens, cost = await self._shared.script(_ADD, [self._key(tenant, day)], amount.tokens, amount.cost, _KEPT_S)
+            tokens, cost = await self._redis.script(
+                "settling a budget", _ADD, [self._key(tenant, day)], amount.tokens, amount.cost, _KEPT_S
+            )
             self._known[tenant, day] = Amount(float(tokens), float(cost))
             return self._known[tenant, day]
-        except SharedStateAwayError:
+        except RedisUnavailableError:
             self._unsent[tenant, day] = self._unsent.get((tenant, day), Amount()) + amount
             return self._locally(tenant, day)
 
@@ -166,7 +171,7 @@ class BudgetLedger:
         self._warned = {each for each in self._warned if each[1] >= day}
 
     def _key(self, tenant: str, day: date) -> str:
-        return self._shared.key("llm", "budget", tenant, day.isoformat())
+        return self._redis.key("llm", "budget", tenant, day.isoformat())
 
 
 def _defer(tenant: str, budget: BudgetSettings, now: datetime) -> None:

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from redis.asyncio import Redis
-
 from models.errors import ModelConfigurationError
 from models.llm.budget import BudgetLedger
 from models.llm.cache import AnswerCache
@@ -16,17 +14,17 @@ from models.llm.limits import Limits
 from models.llm.metrics import LLMMetrics, llm_metrics
 from models.llm.port import LLM
 from models.llm.prices import PriceTable
-from models.llm.shared import SharedState
 from models.llm.usage import UsageSink
 from runtime.breaker import CircuitBreaker
 from runtime.clocks import Clock, SystemClock
+from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings, EndpointSettings, Settings
 
 
 def build_llm(
     settings: Settings,
     *,
-    redis: Redis | None,
+    redis: GuardedRedis | None,
     usage: UsageSink,
     budget_of: Callable[[str], BudgetSettings] | None = None,
     clock: Clock | None = None,
@@ -54,12 +52,12 @@ def build_llm(
         raise ModelConfigurationError(
             "a budget as a cost (VARVE_BUDGET__SOFT_COST, __HARD_COST) needs a price table (VARVE_LLM__PRICE_TABLE)"
         )
-    shared = SharedState(redis=redis, prefix=settings.redis.prefix)
+    redis = redis or GuardedRedis(client=None, prefix=settings.redis.prefix)
     primary = EndpointSettings(base_url=llm.base_url, api_key=llm.api_key, model=llm.model)
     return EndpointChain(
-        endpoints=[_guarded(each, settings, shared, clock) for each in (primary, *llm.fallbacks)],
-        cache=AnswerCache(shared=shared, ttl_s=llm.cache_ttl_s),
-        budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), shared=shared),
+        endpoints=[_guarded(each, settings, redis, clock) for each in (primary, *llm.fallbacks)],
+        cache=AnswerCache(redis=redis, ttl_s=llm.cache_ttl_s),
+        budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis),
         prices=prices,
         sink=usage,
         metrics=metrics or llm_metrics(),
@@ -68,7 +66,7 @@ def build_llm(
     )
 
 
-def _guarded(address: EndpointSettings, settings: Settings, shared: SharedState, clock: Clock) -> GuardedEndpoint:
+def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis, clock: Clock) -> GuardedEndpoint:
     llm, delivery = settings.llm, settings.delivery
 
     def own(name: str) -> Any:
@@ -91,6 +89,6 @@ def _guarded(address: EndpointSettings, settings: Settings, shared: SharedState,
     )
     return GuardedEndpoint(
         endpoint=endpoint,
-        limiter=Limiter(endpoint=endpoint.name, limits=limits, shared=shared, queue_timeout_s=llm.queue_timeout_s, lease_s=llm.lease_s),
+        limiter=Limiter(endpoint=endpoint.name, limits=limits, redis=redis, queue_timeout_s=llm.queue_timeout_s, lease_s=llm.lease_s),
         breaker=CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
     )

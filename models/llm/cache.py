@@ -8,11 +8,11 @@ from typing import Final
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from models.errors import SharedStateAwayError
 from models.llm.port import LLMAnswer, LLMRequest
-from models.llm.shared import SharedState
 from models.llm.surrogates import join_surrogates
+from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
+from runtime.redis import GuardedRedis
 
 _LOG = logger(__name__)
 
@@ -44,14 +44,14 @@ class AnswerCache:
     While Redis is away, this process's newest answers are kept in memory; a redelivery to another process then pays again.
     """
 
-    def __init__(self, *, shared: SharedState, ttl_s: float) -> None:
+    def __init__(self, *, redis: GuardedRedis, ttl_s: float) -> None:
         """An empty cache.
 
         Args:
-            shared: Redis.
+            redis: Where answers are kept.
             ttl_s: How long an answer is kept, in seconds; 0: not at all.
         """
-        self._shared = shared
+        self._redis = redis
         self._ttl_ms = int(ttl_s * 1000)
         self._local: OrderedDict[str, LLMAnswer] = OrderedDict()
 
@@ -63,8 +63,8 @@ class AnswerCache:
         found = self._local.get(key)
         if found is None:
             try:
-                raw = await self._shared.run(lambda redis: redis.get(key))
-            except SharedStateAwayError:
+                raw = await self._redis.run("reading an answer", lambda client: client.get(key))
+            except RedisUnavailableError:
                 raw = None
             found = None if raw is None else _read(raw, key)
         return None if found is None else replace(found, from_cache=True)
@@ -76,14 +76,14 @@ class AnswerCache:
         key = self._key(tenant, asked)
         value = orjson.dumps(asdict(replace(answer, text=join_surrogates(answer.text))))
         try:
-            await self._shared.run(lambda redis: redis.set(key, value, px=self._ttl_ms))
-        except SharedStateAwayError:
+            await self._redis.run("keeping an answer", lambda client: client.set(key, value, px=self._ttl_ms))
+        except RedisUnavailableError:
             self._local[key] = answer
             while len(self._local) > _LOCAL_ENTRIES:
                 self._local.popitem(last=False)
 
     def _key(self, tenant: str, asked: str) -> str:
-        return self._shared.key("llm", "answers", tenant, asked)
+        return self._redis.key("llm", "answers", tenant, asked)
 
 
 def _read(raw: bytes | str, key: str) -> LLMAnswer | None:

@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from models.errors import SharedStateAwayError, TransientModelError
+from models.errors import TransientModelError
 from models.llm.limits import FULL_HOUSE_WAIT_S, WINDOW_S, Limits, LocalLimits
-from models.llm.shared import SharedState
+from runtime.errors import RedisUnavailableError
+from runtime.redis import GuardedRedis
 
 _SHORTEST_POLL_S: Final = 0.02
 _LONGEST_POLL_S: Final = 0.25
@@ -104,26 +105,26 @@ class Limiter:
     away, each process keeps the limits by itself: together they may then ask up to as many times more as there are workers.
     """
 
-    def __init__(self, *, endpoint: str, limits: Limits, shared: SharedState, queue_timeout_s: float, lease_s: float) -> None:
+    def __init__(self, *, endpoint: str, limits: Limits, redis: GuardedRedis, queue_timeout_s: float, lease_s: float) -> None:
         """Nobody holds a turn yet.
 
         Args:
             endpoint: The endpoint's name, the same in every worker.
             limits: What it allows.
-            shared: Redis.
+            redis: Shared by all workers.
             queue_timeout_s: How long a call waits for its turn, in seconds.
             lease_s: How long a turn outlives its worker, in seconds.
         """
         self._endpoint = endpoint
         self._limits = limits
-        self._shared = shared
+        self._redis = redis
         self._queue_timeout_s = queue_timeout_s
         self._lease_ms = int(lease_s * 1000)
         self._local = LocalLimits(limits)
         self._paused_until = 0.0
         self._queue = asyncio.Lock()
         self._released = asyncio.Event()
-        self._keys = [shared.key("llm", "limits", f"{{{endpoint}}}", each) for each in ("leases", "counts", "pause")]
+        self._keys = [redis.key("llm", "limits", f"{{{endpoint}}}", each) for each in ("leases", "counts", "pause")]
         self._returning: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
@@ -148,13 +149,13 @@ class Limiter:
     async def pause(self, seconds: float) -> None:
         """Gives no turn for so long, in any worker: what the endpoint asked for with ``Retry-After``."""
         self._paused_until = max(self._paused_until, asyncio.get_running_loop().time() + seconds)
-        with suppress(SharedStateAwayError):
-            await self._shared.run(lambda redis: redis.set(self._keys[2], "1", px=max(1, int(seconds * 1000))))
+        with suppress(RedisUnavailableError):
+            await self._redis.run("pausing an endpoint", lambda client: client.set(self._keys[2], "1", px=max(1, int(seconds * 1000))))
 
     async def close(self) -> None:
         """Waits until turns just given back are so in Redis, too."""
         await asyncio.gather(*self._returning)
-        await self._shared.close()
+        await self._redis.drain()
 
     async def _wait_for_turn(self, tokens: int) -> Lease:
         deadline = asyncio.get_running_loop().time() + self._queue_timeout_s
@@ -196,10 +197,10 @@ class Limiter:
         limits = [self._limits.requests_per_minute or -1, self._limits.tokens_per_minute or -1]
         places: list[str | float] = [turn.member, self._lease_ms, self._limits.concurrency]
         try:
-            wait_ms, second = await self._shared.script(
-                _ACQUIRE, self._keys, *places, *limits, turn.reserved, WINDOW_S, FULL_HOUSE_WAIT_S * 1000
+            wait_ms, second = await self._redis.script(
+                "taking a turn", _ACQUIRE, self._keys, *places, *limits, turn.reserved, WINDOW_S, FULL_HOUSE_WAIT_S * 1000
             )
-        except SharedStateAwayError:
+        except RedisUnavailableError:
             now = asyncio.get_running_loop().time()
             turn.second, turn.shared = int(now), False
             return max(0.0, self._paused_until - now) or self._local.acquire(turn.member, turn.reserved, now)
@@ -214,8 +215,8 @@ class Limiter:
     async def _keep_renewed(self, turn: Lease) -> None:
         while True:
             await asyncio.sleep(self._lease_ms / 3000)
-            with suppress(SharedStateAwayError):
-                await self._shared.script(_RENEW, self._keys[:1], turn.member, self._lease_ms)
+            with suppress(RedisUnavailableError):
+                await self._redis.script("renewing a turn", _RENEW, self._keys[:1], turn.member, self._lease_ms)
 
     def _later(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work)
@@ -226,8 +227,8 @@ class Limiter:
     async def _release(self, turn: Lease) -> None:
         used = turn.reserved if turn.used is None else turn.used
         if turn.shared:
-            with suppress(SharedStateAwayError):
-                await self._shared.script(_RELEASE, self._keys[:2], turn.member, turn.second, used - turn.reserved)
+            with suppress(RedisUnavailableError):
+                await self._redis.script("giving a turn back", _RELEASE, self._keys[:2], turn.member, turn.second, used - turn.reserved)
         else:
             self._local.settle(turn.second, turn.reserved, used)
             self._local.release(turn.member)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
-from redis.asyncio import Redis
 
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
@@ -20,8 +19,8 @@ from runtime.errors import KafkaUnavailableError
 from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.metrics import Metrics, metrics
-from runtime.recall_echoes import RecallEchoes
-from runtime.redis import connect_redis
+from runtime.recall_history import RecallHistory
+from runtime.redis import GuardedRedis, open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
@@ -39,7 +38,7 @@ class Dependencies:
     metrics: Metrics
     tenants: TenantDirectory
     producer: Producer
-    redis: Redis
+    redis: GuardedRedis
     tail: SessionTail
     store: MemoryStore
     embedder: Embedder
@@ -65,7 +64,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         stack.push_async_callback(embedder.close)
         store = build_store(settings)
         stack.push_async_callback(store.close)
-        redis = await stack.enter_async_context(connect_redis(settings.redis))
+        redis = await stack.enter_async_context(open_redis(settings.redis))
         producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
         stack.push_async_callback(producer.stop)
         try:
@@ -74,7 +73,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             _log.warning("kafka_unavailable", error=str(error))
         recall_log = RecallLog(
             producer=producer,
-            echoes=RecallEchoes(client=redis, prefix=settings.redis.prefix),
+            recall_history=RecallHistory(redis=redis),
             topic_prefix=settings.kafka.topic_prefix,
             max_pending=settings.service.max_pending_recalls,
             metrics=metrics(),
@@ -87,7 +86,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             tenants=tenants,
             producer=producer,
             redis=redis,
-            tail=SessionTail(client=redis, prefix=settings.redis.prefix, ttl_s=settings.redis.tail_ttl_s),
+            tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s),
             store=store,
             embedder=embedder,
             recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock),

@@ -1,6 +1,7 @@
 """Records which memories a recall returned, in the background, so that the response never waits."""
 
 import asyncio
+from contextlib import suppress
 
 from memory.errors import VarveError
 from memory.keys import encode_key
@@ -10,7 +11,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.kafka import Producer
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.recall_echoes import RecallEchoes
+from runtime.recall_history import RecallHistory
 from runtime.tracing import Headers
 
 _log = logger(__name__)
@@ -23,17 +24,17 @@ class RecallLog:
 
     Args:
         producer: Shared with the rest of the service.
-        echoes: Keeps the hashes.
+        recall_history: Keeps the hashes.
         topic_prefix: Prefix of the topic's name.
         max_pending: Most records that wait at the same time. Further ones are dropped and counted.
         metrics: Counts the outcomes.
     """
 
-    def __init__(self, *, producer: Producer, echoes: RecallEchoes, topic_prefix: str, max_pending: int, metrics: Metrics) -> None:
+    def __init__(self, *, producer: Producer, recall_history: RecallHistory, topic_prefix: str, max_pending: int, metrics: Metrics) -> None:
         if max_pending < 1:
             raise ValueError(f"max_pending must be at least 1, got {max_pending}")
         self._producer = producer
-        self._echoes = echoes
+        self._recall_history = recall_history
         self._topic = topic_name(RECALLS, topic_prefix)
         self._max_pending = max_pending
         self._outcomes = metrics.recall_records
@@ -59,10 +60,8 @@ class RecallLog:
     async def _add_hashes(self, record: RecallRecord) -> None:
         if record.user is None:
             return
-        try:
-            await self._echoes.add(record.tenant, record.user, record.content_hashes)
-        except RedisUnavailableError as error:
-            _log.warning("recall_echoes_not_stored", error=str(error))
+        with suppress(RedisUnavailableError):
+            await self._recall_history.add(record.tenant, record.user, record.content_hashes)
 
     async def _produce(self, record: RecallRecord, headers: Headers) -> None:
         key = encode_key(record.tenant, record.user) if record.user else encode_key(record.tenant)

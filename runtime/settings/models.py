@@ -92,8 +92,10 @@ class ExtractionSettings(Group):
     attempts: int = Field(
         default=3, ge=1, description="Times that the model is asked for a window, each with one repair, before it is dead-lettered."
     )
-    shown_ttl_s: float = Field(
-        default=7 * 86400.0, ge=1, description="How long an extraction that is repeated is shown the entities that it was shown first."
+    context_ttl_s: float = Field(
+        default=7 * 86400.0,
+        ge=1,
+        description="How long a window's entities and a session's history are kept, so that a repeated extraction gets the same prompt.",
     )
     duplicate_similarity: float = Field(
         default=0.95, gt=0, le=1, description="Cosine from which two events of a session that differ in no fact are one."

@@ -11,9 +11,9 @@ from runtime.clocks import SystemClock
 from runtime.kafka import Producer
 from runtime.metrics import Metrics
 from runtime.prompt_entities import PromptEntities
-from runtime.recall_echoes import RecallEchoes
-from runtime.redis import connect_redis
-from runtime.session_notes import SessionNotes
+from runtime.recall_history import RecallHistory
+from runtime.redis import open_redis
+from runtime.session_history import SessionHistory
 from runtime.settings import Settings
 from streams.delivery.build import NewDriver, RowsOf
 from streams.delivery.context import StageContext
@@ -29,14 +29,13 @@ from streams.tenancy import open_tenants, weight_of
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> NewDriver:
     """The extractor: by LLM, or offline where no endpoint is set; and what it is shown. ``generation``: as the handler takes it."""
-    client = connect_redis(settings.redis)
-    resources.push_async_callback(client.aclose)
+    redis = await resources.enter_async_context(open_redis(settings.redis))
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     resources.push_async_callback(embedder.close)
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
     tenants = open_tenants(settings)
-    llm = build_llm(settings, redis=client, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
+    llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     resources.push_async_callback(extractor.close)
     store = build_store(settings)
@@ -47,9 +46,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         metrics=metrics,
         extractor=extractor,
         nearest=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
-        recalled=RecallEchoes(client=client, prefix=settings.redis.prefix),
-        shown=PromptEntities(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
-        notes=SessionNotes(client=client, prefix=settings.redis.prefix, ttl_s=settings.extraction.shown_ttl_s),
+        recall_history=RecallHistory(redis=redis),
+        prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+        session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         generation=generation,
     )
     rereader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))

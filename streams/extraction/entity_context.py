@@ -1,5 +1,7 @@
 """Which entities a window is shown: those nearest to it, and the same ones when it comes again."""
 
+from contextlib import suppress
+
 from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
 from models.errors import InputRefusedError, ModelError, TransientModelError
@@ -19,12 +21,12 @@ class EntityContext:
 
     Args:
         nearest: Finds the entities nearest to a text.
-        shown: What windows were shown that come again; None: whatever is nearest now.
+        prompt_entities: What windows were given that come again; None: whatever is nearest now.
     """
 
-    def __init__(self, *, nearest: Recall, shown: PromptEntities | None) -> None:
+    def __init__(self, *, nearest: Recall, prompt_entities: PromptEntities | None) -> None:
         self._nearest = nearest
-        self._shown = shown
+        self._prompt_entities = prompt_entities
 
     async def to(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
         """The entities nearest to a window; the same ones when it comes again, for by then they know what it says.
@@ -34,20 +36,17 @@ class EntityContext:
         """
         if not schema.entity_types:
             return ()
-        if self._shown is None:
+        if self._prompt_entities is None:
             return await self._nearest_to(window, schema, generation)
         try:
-            shown = await self._shown.of(window.tenant, window.id, generation)
-        except RedisUnavailableError as error:
-            _warn_that_it_may_be_shown_others(error)
+            shown = await self._prompt_entities.of(window.tenant, window.id, generation)
+        except RedisUnavailableError:
             return await self._nearest_to(window, schema, generation)
         if shown is not None:
             return shown
         entities = await self._nearest_to(window, schema, generation)
-        try:
-            await self._shown.remember(window.tenant, window.id, generation, entities)
-        except RedisUnavailableError as error:
-            _warn_that_it_may_be_shown_others(error)
+        with suppress(RedisUnavailableError):
+            await self._prompt_entities.remember(window.tenant, window.id, generation, entities)
         return entities
 
     async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
@@ -70,7 +69,3 @@ class EntityContext:
             raise TransientError(str(error), dependency="embedding") from error
         messages = {message.id for message in window.messages}
         return tuple(entity for entity in nearest if messages.isdisjoint(entity.message_ids))
-
-
-def _warn_that_it_may_be_shown_others(error: RedisUnavailableError) -> None:
-    _log.warning("whether the window was extracted before is known by its messages alone", why=str(error))

@@ -1,5 +1,6 @@
 """The extraction stage: one call per window, whatever the extractor."""
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -16,8 +17,8 @@ from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.prompt_entities import PromptEntities
-from runtime.recall_echoes import RecallEchoes
-from runtime.session_notes import Notes, SessionNotes
+from runtime.recall_history import RecallHistory
+from runtime.session_history import EarlierWindows, SessionHistory
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered, Outgoing
@@ -37,9 +38,9 @@ class ExtractionHandler:
         metrics: Where what answers left out is counted, with its reason.
         extractor: Does the work.
         nearest: Finds the entities that the extractor is shown; None: it is shown none.
-        recalled: What recalls returned lately; None: echoes are known by their mark only.
-        shown: What windows were shown that come again; None: whatever is nearest now.
-        notes: What the session's windows before gave; None: the extractor is not told.
+        recall_history: What recalls returned lately; None: echoes are known by their mark only.
+        prompt_entities: What windows were given that come again; None: whatever is nearest now.
+        session_history: What the session's windows before gave; None: the extractor goes without.
         generation: The generation to lay down, for the tenants that have it; None: each tenant's live one.
     """
 
@@ -51,9 +52,9 @@ class ExtractionHandler:
         metrics: Metrics,
         extractor: Extractor,
         nearest: Recall | None,
-        recalled: RecallEchoes | None,
-        shown: PromptEntities | None,
-        notes: SessionNotes | None,
+        recall_history: RecallHistory | None,
+        prompt_entities: PromptEntities | None,
+        session_history: SessionHistory | None,
         generation: str | None = None,
     ) -> None:
         self._extractions_topic = settings.topic("extractions")
@@ -61,9 +62,9 @@ class ExtractionHandler:
         self._tenants = tenants
         self._records = metrics.records
         self._extractor = extractor
-        self._showing = None if nearest is None else EntityContext(nearest=nearest, shown=shown)
-        self._recalled = recalled
-        self._notes = notes
+        self._showing = None if nearest is None else EntityContext(nearest=nearest, prompt_entities=prompt_entities)
+        self._recall_history = recall_history
+        self._session_history = session_history
         self._generation = generation
 
     def tenant_of(self, record: Delivered) -> str:
@@ -105,7 +106,7 @@ class ExtractionHandler:
             raise TransientError(str(error), dependency=error.dependency) from error
         for each in extraction.dropped:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
-        await self._note(extraction)
+        await self._remember(extraction)
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
@@ -120,30 +121,25 @@ class ExtractionHandler:
                 _log.warning("the model is asked anew", tenant=window.tenant, window=window.id, attempt=context.attempt, why=str(error))
                 context = replace(context, attempt=context.attempt + 1)
 
-    async def _before(self, window: Window, generation: str) -> Notes:
-        if self._notes is None:
-            return Notes()
+    async def _before(self, window: Window, generation: str) -> EarlierWindows:
+        if self._session_history is None:
+            return EarlierWindows()
         try:
-            return await self._notes.before(window, generation)
-        except RedisUnavailableError as error:
-            _log.warning("the extractor is not told what the session's windows before gave: what they said may come twice", why=str(error))
-            return Notes()
+            return await self._session_history.before(window, generation)
+        except RedisUnavailableError:
+            return EarlierWindows()
 
-    async def _note(self, extraction: Extraction) -> None:
-        if self._notes is None:
-            return
-        try:
-            await self._notes.note(extraction)
-        except RedisUnavailableError as error:
-            _log.warning("what the window gave is not noted for those behind it", why=str(error))
+    async def _remember(self, extraction: Extraction) -> None:
+        if self._session_history is not None:
+            with suppress(RedisUnavailableError):
+                await self._session_history.add(extraction)
 
     async def _hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
-        if self._recalled is None:
+        if self._recall_history is None:
             return frozenset()
         try:
-            return await self._recalled.of(window.tenant, window.user, until=closed_at)
-        except RedisUnavailableError as error:
-            _log.warning("echoes of recalls are known by their mark alone", why=str(error))
+            return await self._recall_history.of(window.tenant, window.user, until=closed_at)
+        except RedisUnavailableError:
             return frozenset()
 
 

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from runtime.metrics import Metrics
-from runtime.redis import connect_redis
+from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from streams.delivery.build import NewDriver, ordered_driver_of
@@ -24,11 +24,8 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
         resources: Closes what was opened.
     """
     tenants = open_tenants(settings)
-    redis = settings.redis
-    client = connect_redis(redis)
-    resources.push_async_callback(client.aclose)
-    tail = SessionTail(client=client, prefix=redis.prefix, ttl_s=redis.tail_ttl_s)
-    writer = TailWriter(tail=tail, metrics=metrics)
+    redis = await resources.enter_async_context(open_redis(settings.redis))
+    writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
     writer.start()
     resources.push_async_callback(writer.stop)
     return ordered_driver_of(

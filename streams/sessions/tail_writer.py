@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from runtime.errors import InfrastructureError
-from runtime.logs import logger
+from runtime.errors import RedisUnavailableError
 from runtime.metrics import Metrics
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from streams.sessions.windows import SessionState
 
-_log = logger(__name__)
 _INTERVAL_S: Final = 0.1
 _RETRY_S: Final = 1.0
 _BATCH_SIZE: Final = 250
@@ -129,8 +127,7 @@ class TailWriter:
         batch = {name: self._pending.pop(name) for name in [*self._pending][:_BATCH_SIZE]}
         try:
             await self._tail.write([TailUpdate(*name, pending.view()) for name, pending in batch.items()])
-        except InfrastructureError as error:
-            _log.warning("session tails stand still", why=str(error))
+        except RedisUnavailableError:
             self._requeue(batch)
             return False
         return True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from memory.records import Memory
 from retrieval.stores.build import build_store
 from runtime.kafka import KafkaOffsets, TopicPartition
-from runtime.redis import connect_redis
+from runtime.redis import open_redis
 from streams.rebuild import rebuild
 from streams.snapshot import snapshot
 from tests.chaos.cluster import Cluster
@@ -31,7 +31,7 @@ async def run_rebuild(cluster: Cluster, tenants: Sequence[str], *, seed: int, af
     await cluster.stop_stages()
     store = build_store(cluster.settings)
     try:
-        async with connect_redis(cluster.settings.redis) as redis:
+        async with open_redis(cluster.settings.redis) as redis:
             await rebuild(cluster.settings, store=store, redis=redis)
     finally:
         await store.close()

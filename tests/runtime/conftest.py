@@ -3,11 +3,19 @@ from collections.abc import AsyncIterator
 import pytest
 from redis.asyncio import Redis
 
-from runtime.redis import connect_redis
+from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import RedisSettings
 
 
 @pytest.fixture
+async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
+    """The real server, under a prefix of this test's own."""
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+        yield redis
+
+
+@pytest.fixture
 async def client(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect_redis(RedisSettings(url=redis_url)) as client:
+    """The real server, as it is."""
+    async with Redis.from_url(redis_url) as client:
         yield client

@@ -1,26 +1,15 @@
-import uuid
-from collections.abc import AsyncIterator
-
 import pytest
 from redis.asyncio import Redis
 
-from runtime.errors import RedisUnavailableError
-from runtime.redis import connect_redis
+from runtime.redis import GuardedRedis
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
-from runtime.settings import RedisSettings
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
-async def client(redis_url: str) -> AsyncIterator[Redis]:
-    async with connect_redis(RedisSettings(url=redis_url)) as client:
-        yield client
-
-
-@pytest.fixture
-def tail(client: Redis) -> SessionTail:
-    return SessionTail(client=client, prefix=f"{uuid.uuid4()}:", ttl_s=60)
+def tail(redis: GuardedRedis) -> SessionTail:
+    return SessionTail(redis=redis, ttl_s=60)
 
 
 def window(sequence: int, *texts: str) -> TailWindow:
@@ -63,20 +52,9 @@ async def test_sessions_and_tenants_keep_apart(tail: SessionTail) -> None:
     assert await tail.read("other", "s") == SessionView()
 
 
-async def test_tails_are_dropped_after_a_while(client: Redis) -> None:
-    prefix = f"{uuid.uuid4()}:"
-    tail = SessionTail(client=client, prefix=prefix, ttl_s=60)
+async def test_tails_are_dropped_after_a_while(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a"), closed=window(0, "a")))])
-    keys = [key async for key in client.scan_iter(f"{prefix}*")]
+    keys = [key async for key in client.scan_iter(redis.key("*"))]
     assert len(keys) == 2
     for key in keys:
         assert 0 < await client.pttl(key) <= 60_000
-
-
-async def test_a_redis_that_is_away_is_said_to_be(unused_tcp_port: int) -> None:
-    async with connect_redis(RedisSettings(url=f"redis://127.0.0.1:{unused_tcp_port}/0", timeout_s=0.5)) as client:
-        tail = SessionTail(client=client, prefix="p:")
-        with pytest.raises(RedisUnavailableError):
-            await tail.read("acme", "s")
-        with pytest.raises(RedisUnavailableError):
-            await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a")))])

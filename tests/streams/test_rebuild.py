@@ -10,7 +10,7 @@ from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore
 from runtime.errors import GroupInUseError
 from runtime.kafka import KafkaOffsets
-from runtime.redis import connect_redis
+from runtime.redis import GuardedRedis, open_redis
 from runtime.settings import Settings
 from streams.rebuild import rebuild
 from streams.snapshot import digest, snapshot
@@ -27,12 +27,18 @@ async def store(flow: Settings) -> AsyncIterator[MemoryStore]:
 
 
 @pytest.fixture
-async def redis(flow: Settings) -> AsyncIterator[Redis]:
-    async with connect_redis(flow.redis) as client:
+async def redis(flow: Settings) -> AsyncIterator[GuardedRedis]:
+    async with open_redis(flow.redis) as redis:
+        yield redis
+
+
+@pytest.fixture
+async def client(flow: Settings) -> AsyncIterator[Redis]:
+    async with Redis.from_url(flow.redis.url) as client:
         yield client
 
 
-async def test_a_rebuild_restores_the_state_byte_for_byte(flow: Settings, store: MemoryStore, redis: Redis) -> None:
+async def test_a_rebuild_restores_the_state_byte_for_byte(flow: Settings, store: MemoryStore, redis: GuardedRedis, client: Redis) -> None:
     for session in ("s-1", "s-2"):
         await send_sample(flow, session=session)
     async with serving(flow):
@@ -43,14 +49,14 @@ async def test_a_rebuild_restores_the_state_byte_for_byte(flow: Settings, store:
     kinds = {line.split(b'"kind":"')[1].split(b'"')[0] for line in before}
     assert kinds == {b"event", b"entity"}
     extractions = await _ends(flow, "extractions")
-    await redis.set(f"{flow.redis.prefix}something", "of Varve's")
-    await redis.set("something", "of another's")
+    await client.set(f"{flow.redis.prefix}something", "of Varve's")
+    await client.set("something", "of another's")
 
     await rebuild(flow, store=store, redis=redis)
 
     assert [line async for line in snapshot(store, TENANT)] == []
-    assert [key async for key in redis.scan_iter(match=f"{flow.redis.prefix}*")] == []
-    assert await redis.getdel("something") == b"of another's"
+    assert [key async for key in client.scan_iter(match=f"{flow.redis.prefix}*")] == []
+    assert await client.getdel("something") == b"of another's"
     assert not list((flow.data / "tables" / "entities").iterdir())
     await rebuild(flow, store=store, redis=redis)
     async with serving(flow):
@@ -60,7 +66,7 @@ async def test_a_rebuild_restores_the_state_byte_for_byte(flow: Settings, store:
     assert await digest(store, TENANT) == hashlib.sha256(b"".join(line + b"\n" for line in before)).hexdigest()
     assert await _ends(flow, "extractions") == extractions, "a window was extracted again"
     # The open window is the sessions' own: it came back from their changelog, and is shown again.
-    assert [key async for key in redis.scan_iter(match=f"{flow.redis.prefix}open:*")]
+    assert [key async for key in client.scan_iter(match=f"{flow.redis.prefix}open:*")]
 
 
 async def _ends(settings: Settings, topic: str) -> int:

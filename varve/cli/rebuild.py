@@ -43,13 +43,13 @@ def snapshot(
 
 async def _rebuild(data: Path | None, embedded: bool) -> None:
     from retrieval.stores.build import build_store
-    from runtime.redis import connect_redis
+    from runtime.redis import open_redis
     from streams.rebuild import rebuild
 
     async with _settings_of(data, embedded) as settings:
         store = build_store(settings)
         try:
-            async with connect_redis(settings.redis) as redis:
+            async with open_redis(settings.redis) as redis:
                 await rebuild(settings, store=store, redis=redis, notice=typer.echo)
         finally:
             await store.close()

@@ -12,7 +12,6 @@ from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
 from runtime.kafka import check_topics
 from runtime.metrics import CONTENT_TYPE
-from runtime.redis import redis_faults
 
 router = APIRouter(tags=["health"])
 
@@ -44,7 +43,7 @@ async def readyz(dependencies: AppDependencies) -> Response:
                 "store",
                 dependencies.store.prepare(model=dependencies.embedder.name, dimension=dependencies.embedder.dimension),
             ),
-            _check(dependencies, "redis", _ping(dependencies), needed=False),
+            _check(dependencies, "redis", dependencies.redis.ping(), needed=False),
             _check(dependencies, "embedder", dependencies.embedder.embed_query("ready")),
         )
     )
@@ -68,8 +67,3 @@ async def _check(dependencies: Dependencies, name: str, probe: Awaitable[object]
     except VarveError as error:
         return name, Check(ok=False, needed=needed, problem=str(error))
     return name, Check(ok=True, needed=needed)
-
-
-async def _ping(dependencies: Dependencies) -> None:
-    with redis_faults("a ping"):
-        await dependencies.redis.ping()

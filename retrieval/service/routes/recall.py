@@ -22,13 +22,11 @@ from retrieval.service.routes.memories import memory_fields
 from retrieval.service.routes.sessions import session_fields
 from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
-from runtime.logs import logger
 from runtime.session_tail import SessionView
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["read"])
 
-_log = logger(__name__)
 
 _EMPTY_TAIL: Final = SessionView()
 
@@ -112,8 +110,7 @@ async def _tail(dependencies: Dependencies, tenant: str, session: str | None) ->
         return _EMPTY_TAIL
     try:
         return await dependencies.tail.read(tenant, session)
-    except RedisUnavailableError as error:
-        _log.warning("recall_without_session_tail", error=str(error))
+    except RedisUnavailableError:
         return None
 
 

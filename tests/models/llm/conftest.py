@@ -19,7 +19,8 @@ from models.llm.chain import EndpointChain
 from models.llm.metrics import LLMMetrics
 from models.llm.port import ChatMessage, LLMRequest
 from runtime.clocks import ManualClock
-from runtime.settings import BudgetSettings, DeliverySettings, EndpointSettings, LLMSettings, RedisSettings, Settings
+from runtime.redis import GuardedRedis
+from runtime.settings import BudgetSettings, DeliverySettings, EndpointSettings, LLMSettings, Settings
 
 BuildLLM = Callable[..., EndpointChain]
 Serve = Callable[..., Awaitable[LLMSimulator]]
@@ -93,9 +94,17 @@ async def llm_of(usages: UsageList, clock: ManualClock, registry: CollectorRegis
             ),
             budget=budget or BudgetSettings(),
             delivery=delivery or DeliverySettings(),
-            redis=RedisSettings(prefix=prefix),
         )
-        chain = cast(EndpointChain, build_llm(settings, redis=redis, usage=usages, clock=clock, metrics=metrics))
+        chain = cast(
+            EndpointChain,
+            build_llm(
+                settings,
+                redis=None if redis is None else GuardedRedis(client=redis, prefix=prefix),
+                usage=usages,
+                clock=clock,
+                metrics=metrics,
+            ),
+        )
         built.append(chain)
         return chain
 

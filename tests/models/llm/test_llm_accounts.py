@@ -14,7 +14,7 @@ from models.llm.budget import Amount, BudgetLedger
 from models.llm.build import build_llm
 from models.llm.chain import EndpointChain
 from models.llm.port import LLMRequest
-from models.llm.shared import SharedState
+from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings, DeliverySettings, LLMSettings, Settings
 
 FAILS = Plan(status=500)
@@ -194,7 +194,7 @@ class TestBudget:
 
     async def test_each_tenant_has_its_own_budget(self) -> None:
         budgets = {"free": BudgetSettings(hard_tokens=10, policy="offline"), "paying": BudgetSettings()}
-        ledger = BudgetLedger(budget_of=budgets.__getitem__, shared=SharedState(redis=None, prefix="varve:"))
+        ledger = BudgetLedger(budget_of=budgets.__getitem__, redis=GuardedRedis(client=None, prefix="varve:"))
         noon = datetime(2024, 5, 6, 12, tzinfo=UTC)
         await ledger.reserve("paying", Amount(1000), deferrable=True, now=noon)
         with pytest.raises(BudgetExceededError) as refused:

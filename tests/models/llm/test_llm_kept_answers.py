@@ -5,14 +5,14 @@ from redis.asyncio import Redis
 
 from models.llm.cache import AnswerCache, prompt_hash
 from models.llm.port import LLMAnswer, LLMUsage
-from models.llm.shared import SharedState
+from runtime.redis import GuardedRedis
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
 def cache(redis: Redis, prefix: str) -> AnswerCache:
-    return AnswerCache(shared=SharedState(redis=redis, prefix=prefix), ttl_s=60)
+    return AnswerCache(redis=GuardedRedis(client=redis, prefix=prefix), ttl_s=60)
 
 
 async def test_a_cached_answer_comes_back_unchanged(cache: AnswerCache) -> None:

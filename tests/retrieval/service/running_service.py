@@ -20,7 +20,7 @@ from retrieval.index.writer import IndexWriter
 from retrieval.service.app import create_app
 from retrieval.stores.build import build_store
 from runtime.kafka import KafkaOffsets, client_options
-from runtime.recall_echoes import RecallEchoes
+from runtime.recall_history import RecallHistory
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 
@@ -37,7 +37,7 @@ class RunningService:
     keys: dict[str, str]
     http: httpx.AsyncClient
     tail: SessionTail
-    echoes: RecallEchoes
+    recall_history: RecallHistory
 
     def auth(self, tenant: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.keys[tenant]}"}

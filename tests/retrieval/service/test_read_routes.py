@@ -51,7 +51,7 @@ async def test_a_recall_returns_evidence_entities_and_session_tail(service: Runn
     assert record.id == answer["recall_id"]
     assert (record.tenant, record.user, set(record.memory_ids)) == ("acme", "ann", {OSLO.id, PROFILE.id})
     async with asyncio.timeout(10):
-        while (hashes := await service.echoes.of("acme", "ann", until=datetime.now(UTC))) != frozenset(record.content_hashes):
+        while (hashes := await service.recall_history.of("acme", "ann", until=datetime.now(UTC))) != frozenset(record.content_hashes):
             assert not hashes
     assert content_hash(OSLO.content) in record.content_hashes
 

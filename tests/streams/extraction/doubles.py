@@ -57,7 +57,7 @@ class NoUsage:
 
 
 def handler(settings: Settings, tenants: TenantDirectory, extractor: Extractor, **parts: Any) -> ExtractionHandler:
-    others = {"metrics": Metrics(), **dict.fromkeys(("nearest", "recalled", "shown", "notes"))}
+    others = {"metrics": Metrics(), **dict.fromkeys(("nearest", "recall_history", "prompt_entities", "session_history"))}
     return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, **{**others, **parts})
 
 

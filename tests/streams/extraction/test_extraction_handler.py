@@ -27,9 +27,9 @@ from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
-from runtime.recall_echoes import RecallEchoes
-from runtime.redis import connect_redis
-from runtime.session_notes import SessionNotes
+from runtime.recall_history import RecallHistory
+from runtime.redis import open_redis
+from runtime.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
@@ -181,19 +181,19 @@ async def test_a_window_gets_notes_and_leaves_its_own(
     settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
 ) -> None:
     extractor = ScriptedExtractor()
-    async with connect_redis(RedisSettings(url=redis_url)) as client:
-        notes = SessionNotes(client=client, prefix=topic_prefix, ttl_s=60)
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+        history = SessionHistory(redis=redis, ttl_s=60)
         for number, topics in ((1, ("a slow build", "grep")), (2, ("grep",))):
             segments = [Segment(id=topic, topic=topic, ranges=[(0, 0)]) for topic in topics]
-            await notes.note(extraction(number, [("grep", number)]).model_copy(update={"segments": segments}))
-        stage = handler(settings, tenants, extractor, notes=notes)
+            await history.add(extraction(number, [("grep", number)]).model_copy(update={"segments": segments}))
+        stage = handler(settings, tenants, extractor, session_history=history)
         window = window_record()
         await stage.handle(window)
         (context,) = extractor.contexts
         assert context.session_summary == "a slow build; grep"
         assert [(each.content, each.properties["failure"]) for each in context.session_events] == [("used grep", 1), ("used grep", 2)]
         behind = Window.from_json(window.value or b"").model_copy(update={"sequence": 4})
-        (*_, newest) = (await notes.before(behind, "")).events
+        (*_, newest) = (await history.before(behind, "")).events
         assert newest == NotedEvent("tool_use", "used grep", {"tool_name": "grep", "failure": 0}, START + timedelta(minutes=3))
 
 
@@ -202,10 +202,10 @@ async def test_what_is_echo_after_a_window_closed_is_no_echo_in_it_however_late_
     settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
 ) -> None:
     extractor = ScriptedExtractor()
-    async with connect_redis(RedisSettings(url=redis_url)) as client:
-        recalled = RecallEchoes(client=client, prefix=topic_prefix)
-        stage = handler(settings, tenants, extractor, recalled=recalled)
-        await recalled.add(TENANT, "agent", ["a"])
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+        history = RecallHistory(redis=redis)
+        stage = handler(settings, tenants, extractor, recall_history=history)
+        await history.add(TENANT, "agent", ["a"])
         now = datetime.now(UTC).timestamp()
         for closed_at in (now - 60, now + 60):
             await stage.handle(replace(window_record(), timestamp=closed_at))

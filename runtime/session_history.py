@@ -1,0 +1,92 @@
+"""What each session's latest windows gave, in Redis: their topics and their events."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, cast
+
+import orjson
+from redis.asyncio import Redis
+
+from memory.keys import encode_key
+from memory.records import Extraction, NotedEvent, Window
+from runtime.redis import GuardedRedis
+
+MAX_WINDOWS: Final = 5
+"""Windows of a session that are kept, the latest."""
+MAX_EVENTS: Final = 40
+"""Events of one window that are kept, the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierWindows:
+    """What the windows before one gave, oldest first."""
+
+    topics: tuple[str, ...] = ()
+    events: tuple[NotedEvent, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """What the session was about so far, as a prompt says it."""
+        return "; ".join(dict.fromkeys(self.topics))
+
+
+class SessionHistory:
+    """Keeps what a session's latest windows gave, by the window's number: a repeated extraction is given what the first one was.
+
+    Every method raises RedisUnavailableError while Redis is away: an extraction then goes without.
+
+    Args:
+        redis: Where it is kept.
+        ttl_s: How long a session's history is kept behind its newest window, in seconds.
+    """
+
+    def __init__(self, *, redis: GuardedRedis, ttl_s: float) -> None:
+        if ttl_s < 1:
+            raise ValueError(f"a session's history needs ttl_s >= 1, got {ttl_s}")
+        self._redis = redis
+        self._ttl_ms = int(ttl_s * 1000)
+
+    async def before(self, window: Window, generation: str) -> EarlierWindows:
+        """What the windows before one gave.
+
+        Args:
+            window: The window.
+            generation: Empty for the first one.
+        """
+        numbers = range(max(0, window.sequence - MAX_WINDOWS), window.sequence)
+        if not numbers:
+            return EarlierWindows()
+        key = self._key(window.tenant, window.session, generation)
+        fields = [str(number) for number in numbers]
+        packed = cast(list[bytes | None], await self._redis.run("reading a session's history", lambda client: client.hmget(key, fields)))
+        windows: list[dict[str, Any]] = [orjson.loads(each) for each in packed if each is not None]
+        return EarlierWindows(
+            topics=tuple(topic for each in windows for topic in each["topics"]),
+            events=tuple(
+                NotedEvent(kind, content, properties, datetime.fromisoformat(event_time))
+                for each in windows
+                for kind, content, properties, event_time in each["events"]
+            ),
+        )
+
+    async def add(self, extraction: Extraction) -> None:
+        """Keeps what a window gave; a window extracted again replaces what it gave before."""
+        key = self._key(extraction.tenant, extraction.session, extraction.generation)
+        packed = orjson.dumps(
+            {
+                "topics": [segment.topic for segment in extraction.segments],
+                "events": [(each.type, each.content, each.properties, each.event_time) for each in extraction.events[-MAX_EVENTS:]],
+            }
+        )
+
+        async def add(client: Redis) -> None:
+            async with client.pipeline(transaction=True) as pipe:
+                pipe.hset(key, str(extraction.sequence), packed)
+                pipe.hdel(key, str(extraction.sequence - 2 * MAX_WINDOWS))
+                pipe.pexpire(key, self._ttl_ms)
+                await pipe.execute()
+
+        await self._redis.run("keeping a session's history", add)
+
+    def _key(self, tenant: str, session: str, generation: str) -> str:
+        return self._redis.key("notes", encode_key(tenant, session, generation or "-").decode("ascii"))

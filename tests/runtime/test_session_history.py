@@ -1,0 +1,70 @@
+from datetime import UTC, datetime
+
+import pytest
+from redis.asyncio import Redis
+
+from memory.records import Event, Extraction, Message, NotedEvent, Segment, Window
+from runtime.redis import GuardedRedis
+from runtime.session_history import MAX_WINDOWS, EarlierWindows, SessionHistory
+
+pytestmark = pytest.mark.integration
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def window(sequence: int, *, tenant: str = "acme") -> Window:
+    message = Message(tenant=tenant, user="ann", session="s", id="m", text="hi", event_time=NOON)
+    return Window(
+        id=f"w{sequence}",
+        tenant=tenant,
+        user="ann",
+        session="s",
+        sequence=sequence,
+        messages=[message],
+        closed_by="flush",
+        source_partition=0,
+        first_offset=0,
+        last_offset=0,
+    )
+
+
+def extraction(sequence: int, *topics: str, says: str | None = None) -> Extraction:
+    event = {"tenant": "acme", "user": "ann", "session": "s", "window_id": f"w{sequence}", "event_time": NOON, "said_at": NOON}
+    return Extraction(
+        window_id=f"w{sequence}",
+        tenant="acme",
+        user="ann",
+        session="s",
+        sequence=sequence,
+        extractor="offline",
+        schema_name="tests",
+        message_ids=["m"],
+        segments=[Segment(id=f"{sequence}-{index}", topic=topic, ranges=[(0, 0)]) for index, topic in enumerate(topics)],
+        events=[]
+        if says is None
+        else [Event(id="e", type="drink", content=says, properties={"cups": 2}, message_ids=["m"], extractor="offline", **event)],
+        window_end=NOON,
+    )
+
+
+async def test_a_window_sees_only_what_earlier_windows_gave(redis: GuardedRedis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    assert await history.before(window(0), "") == EarlierWindows()
+    for number in range(3):
+        await history.add(extraction(number, f"topic {number}", "tea", says=f"Ann had tea {number}."))
+    had = [NotedEvent("drink", f"Ann had tea {number}.", {"cups": 2}, NOON) for number in range(3)]
+    assert await history.before(window(2), "") == EarlierWindows(("topic 0", "tea", "topic 1", "tea"), tuple(had[:2]))
+    await history.add(extraction(1, "coffee"))
+    assert await history.before(window(2), "") == EarlierWindows(("topic 0", "tea", "coffee"), (had[0],))
+    assert await history.before(window(2), "v2") == EarlierWindows()
+    assert await history.before(window(2, tenant="umbrella"), "") == EarlierWindows()
+
+
+async def test_only_the_latest_windows_are_kept(redis: GuardedRedis, client: Redis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    for number in range(40):
+        await history.add(extraction(number, str(number)))
+    assert (await history.before(window(40), "")).topics == tuple(str(number) for number in range(40 - MAX_WINDOWS, 40))
+    (key,) = [key async for key in client.scan_iter(match=redis.key("notes", "*"))]
+    assert await client.hlen(key) == 2 * MAX_WINDOWS
+    assert 0 < await client.ttl(key) <= 60
