@@ -1,4 +1,4 @@
-"""Fixtures that start the real parts, once for the whole run: the embedded stack, or containers with ``VARVE_TEST_STACK=containers``."""
+"""Fixtures that start the real servers, once for the whole run: embedded ones, or containers with ``VARVE_TEST_STACK=containers``."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
-# A busy machine is no fault of the code: no test fails for being slow.
+# No test fails for being slow: the machine may be busy.
 hypothesis_settings.register_profile("varve", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("varve")
 
@@ -33,7 +33,7 @@ CONTAINERS = os.environ.get("VARVE_TEST_STACK", "embedded") == "containers"
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[str]:
-    """The bootstrap address of a real broker; tests keep apart by ``topic_prefix``. It makes no topic by itself."""
+    """The bootstrap address of a real broker; tests keep apart by ``topic_prefix``. Auto-creation of topics is off."""
     if CONTAINERS:
         from testcontainers.community.kafka import KafkaContainer
 
@@ -44,7 +44,7 @@ def kafka() -> Iterator[str]:
     jars.fetch(cache)
     with tempfile.TemporaryDirectory(prefix="varve-kafka-") as folder:
         broker = EmbeddedKafka(data=Path(folder), cache=cache, short_lived=True)
-        with _running(broker.prepare()):
+        with _running_process(broker.prepare()):
             yield broker.bootstrap
 
 
@@ -82,7 +82,7 @@ def redis_url() -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory(prefix="varve-redis-") as folder:
         server = EmbeddedRedis(data=Path(folder))
-        with _running(server.prepare()):
+        with _running_process(server.prepare()):
             yield server.url
 
 
@@ -129,7 +129,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @contextmanager
-def _running(spec: ProcessSpec) -> Iterator[None]:
+def _running_process(spec: ProcessSpec) -> Iterator[None]:
     process = ManagedProcess(spec)
     asyncio.run(process.start())
     try:

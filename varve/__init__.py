@@ -1,1 +1,1 @@
-"""Top floor: the command line, the supervisor, the embedded stack."""
+"""The top floor: the command line, the supervisor, the embedded stack."""

@@ -9,8 +9,8 @@ import httpx
 from runtime.settings import Settings
 from varve.errors import ServiceError
 
-BATCH: Final = 200
-TRIES: Final = 5
+BATCH_SIZE: Final = 200
+MAX_ATTEMPTS: Final = 5
 
 
 class ServiceClient:
@@ -27,8 +27,8 @@ class ServiceClient:
         self._http = httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {api_key}"}, timeout=timeout_s)
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """A client as the settings say.
+    def from_settings(cls, settings: Settings) -> Self:
+        """A client for the service that the settings name.
 
         Raises:
             ServiceError: If there is no API key.
@@ -51,14 +51,14 @@ class ServiceClient:
         """Sends messages in order, in batches, each durable before the next.
 
         Returns:
-            How many were taken.
+            How many were accepted.
 
         Raises:
-            ServiceError: If one was refused, or the service stays away.
+            ServiceError: If one was refused, or the service stays unavailable.
         """
         for batch in _batches(messages):
-            answer = await self._post("/v1/messages", list(batch))
-            refused = [item for item in answer["items"] if item["status"] != httpx.codes.OK]
+            response = await self._post("/v1/messages", list(batch))
+            refused = [item for item in response["items"] if item["status"] != httpx.codes.OK]
             if refused:
                 problem = refused[0]["problem"]
                 raise ServiceError(
@@ -71,30 +71,30 @@ class ServiceClient:
         """Closes the open windows of a session, or of all the tenant's.
 
         Raises:
-            ServiceError: If the service refuses or stays away.
+            ServiceError: If the service refuses the request or stays unavailable.
         """
         await self._post("/v1/flush", {} if session is None else {"session": session})
 
     async def recall(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """Asks the memory.
+        """Recalls memories.
 
         Args:
             query: The question.
-            **options: Further fields of the request, such as ``user`` or ``limit``; None: left out.
+            **options: Further fields of the request, such as ``user`` or ``limit``; those that are None are left out.
 
         Returns:
             The results, best first, each with ``id``, ``type``, ``content``, ``score`` and ``evidence``.
 
         Raises:
-            ServiceError: If the service refuses or stays away.
+            ServiceError: If the service refuses the request or stays unavailable.
         """
-        asked = {name: value for name, value in options.items() if value is not None}
-        results: list[dict[str, Any]] = (await self._post("/v1/recall", {"query": query, **asked}))["results"]
+        fields = {name: value for name, value in options.items() if value is not None}
+        results: list[dict[str, Any]] = (await self._post("/v1/recall", {"query": query, **fields}))["results"]
         return results
 
     async def _post(self, path: str, body: Any) -> Any:
-        """Posts; tries again where the service says that it may pass. Every request may be repeated without harm."""
-        for attempt in range(1, TRIES + 1):
+        """Posts; retries while the service answers 503. Every request is idempotent."""
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
                 answer = await self._http.post(path, json=body)
             except httpx.TransportError as error:
@@ -103,15 +103,15 @@ class ServiceClient:
                 ) from error
             if answer.is_success:
                 return answer.json()
-            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE or attempt == TRIES:
+            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE or attempt == MAX_ATTEMPTS:
                 raise ServiceError(f"{self._url}{path} answered {answer.status_code}: {_problem(answer)}")
             await asyncio.sleep(float(answer.headers.get("Retry-After", 1)))
         raise AssertionError("unreachable")
 
 
 def _batches(messages: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
-    for start in range(0, len(messages), BATCH):
-        yield messages[start : start + BATCH]
+    for start in range(0, len(messages), BATCH_SIZE):
+        yield messages[start : start + BATCH_SIZE]
 
 
 def _problem(answer: httpx.Response) -> str:

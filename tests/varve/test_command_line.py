@@ -44,10 +44,10 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
 def test_an_error_is_one_sentence_and_exit_code_1(
     arguments: tuple[str, ...], environment: dict[str, str], sentence: str, tmp_path: Path
 ) -> None:
-    done = varve(*arguments, VARVE_DATA=str(tmp_path), **environment)
-    assert done.returncode == 1
-    assert sentence in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    result = varve(*arguments, VARVE_DATA=str(tmp_path), **environment)
+    assert result.returncode == 1
+    assert sentence in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
 
 
 def test_config_masks_secrets(tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_config_masks_secrets(tmp_path: Path) -> None:
 
 
 def test_an_added_tenants_key_is_not_stored(tmp_path: Path) -> None:
-    done = varve("tenants", "add", "acme", "--schema", "meetings", "--data", str(tmp_path))
-    key = done.stdout.strip()
+    result = varve("tenants", "add", "acme", "--schema", "meetings", "--data", str(tmp_path))
+    key = result.stdout.strip()
     assert len(key) > 20
     assert key not in (tmp_path / "tenants.json").read_text()
     assert varve("tenants", "list", "--data", str(tmp_path)).stdout == "acme\tmeetings\t1 keys\n"

@@ -22,7 +22,7 @@ RESULT_KEYS = ["id", "type", "content", "score", "evidence"]
 def test_the_sample_conversation_is_recalled_with_evidence() -> None:
     outcome = _demo()
     conversation = scenario_sample("companion")
-    _holds_together(outcome, messages=len(conversation.messages))
+    _check_outcome(outcome, messages=len(conversation.messages))
     assert outcome["windows"] == 2
     assert [recall["query"] for recall in outcome["recalls"]] == list(conversation.questions)
     best = outcome["recalls"][0]["results"][0]
@@ -35,12 +35,12 @@ def test_the_sample_conversation_is_recalled_with_evidence() -> None:
 def test_a_long_conversation_runs_without_a_dead_letter() -> None:
     outcome = _demo("--data", str(LOCOMO), "--questions", "3")
     conversation = read_conversation(LOCOMO)
-    _holds_together(outcome, messages=len(conversation.messages))
+    _check_outcome(outcome, messages=len(conversation.messages))
     assert len(outcome["recalls"]) == 3
     assert outcome["windows"] >= len({message["session"] for message in conversation.messages})
 
 
-def _holds_together(outcome: dict[str, Any], *, messages: int) -> None:
+def _check_outcome(outcome: dict[str, Any], *, messages: int) -> None:
     assert list(outcome) == KEYS
     assert outcome["messages"] == messages
     assert outcome["dead_letters"] == 0

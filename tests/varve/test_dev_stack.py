@@ -30,14 +30,14 @@ MESSAGES = [
 
 def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with VarveProcess("dev", "--data", str(data), said=tmp_path / "first") as dev:
-        dev.wait_until_said(READY)
+    with VarveProcess("dev", "--data", str(data), output=tmp_path / "first") as dev:
+        dev.wait_for_output(READY)
         family = dev.family()
         assert len(family) == len(PROCESSES)
-        assert f"process {dev.process.pid}) works on {data}" in _refused(data)
+        assert f"process {dev.process.pid}) works on {data}" in _refusal(data)
 
         next(process for process in family if process.cmdline()[-2:] == ["worker", "sessions"]).kill()
-        dev.wait_until_said("sessions: ready again")
+        dev.wait_for_output("sessions: ready again")
         file = tmp_path / "messages.jsonl"
         file.write_bytes(b"\n".join(map(orjson.dumps, MESSAGES)))
         assert _varve(data, "send", str(file), "--flush") == "2 messages sent\n"
@@ -50,8 +50,8 @@ def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
         assert living(family) == []
         assert not (data / "stack.json").exists()
 
-    with VarveProcess("dev", "--data", str(data), said=tmp_path / "second") as dev:
-        dev.wait_until_said(READY)
+    with VarveProcess("dev", "--data", str(data), output=tmp_path / "second") as dev:
+        dev.wait_for_output(READY)
         assert "m2" in _recall(data, "the name of the cat")
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(120) == 0
@@ -59,8 +59,8 @@ def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
 
 def test_no_process_outlives_a_killed_supervisor(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with VarveProcess("dev", "--data", str(data), said=tmp_path / "said") as dev:
-        dev.wait_until_said(READY)
+    with VarveProcess("dev", "--data", str(data), output=tmp_path / "output") as dev:
+        dev.wait_for_output(READY)
         family = dev.family()
         assert len(family) == len(PROCESSES)
         os.kill(dev.process.pid, signal.SIGKILL)
@@ -69,15 +69,15 @@ def test_no_process_outlives_a_killed_supervisor(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_start_stops_what_has_started(tmp_path: Path) -> None:
-    with VarveProcess("dev", "--data", str(tmp_path / "data"), said=tmp_path / "said") as dev:
-        dev.wait_until_said("redis: ready")
+    with VarveProcess("dev", "--data", str(tmp_path / "data"), output=tmp_path / "output") as dev:
+        dev.wait_for_output("redis: ready")
         family = dev.family()
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(120) == 0
     assert living(family) == []
 
 
-def _refused(data: Path) -> str:
+def _refusal(data: Path) -> str:
     done = subprocess.run([sys.executable, "-m", "varve", "dev", "--data", str(data)], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     return done.stderr

@@ -104,10 +104,10 @@ def test_usage_is_summed_by_tenant_stage_and_model(settings: Settings, run: Run)
 
 
 def test_the_prompt_of_a_schema_is_shown() -> None:
-    shown = CliRunner().invoke(app, ["prompt", "companion"])
-    assert shown.exit_code == 0
-    assert "life_event" in shown.stdout
-    assert "tokens in the schema's part" in shown.stderr
+    result = CliRunner().invoke(app, ["prompt", "companion"])
+    assert result.exit_code == 0
+    assert "life_event" in result.stdout
+    assert "tokens in the schema's part" in result.stderr
 
 
 def _produce(settings: Settings, record: OutgoingRecord) -> None:

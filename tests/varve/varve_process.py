@@ -14,12 +14,12 @@ import psutil
 class VarveProcess:
     """A ``varve`` command that runs beside the test; killed at the end of the block if it still runs."""
 
-    def __init__(self, *arguments: str, said: Path, environment: Mapping[str, str] | None = None) -> None:
-        self._said = said
-        with said.open("wb") as output:
+    def __init__(self, *arguments: str, output: Path, environment: Mapping[str, str] | None = None) -> None:
+        self._output = output
+        with output.open("wb") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "varve", *arguments],
-                stdout=output,
+                stdout=file,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **(environment or {})},
                 start_new_session=True,
@@ -33,14 +33,14 @@ class VarveProcess:
         self.process.wait()
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """What it has written so far."""
-        return self._said.read_text()
+        return self._output.read_text()
 
-    def wait_until_said(self, words: str, *, seconds: float = 180) -> None:
-        """Waits until it has written the words."""
-        wait_until(lambda: words in self.said or self.process.poll() is not None, seconds=seconds, failure=lambda: self.said)
-        assert words in self.said, self.said
+    def wait_for_output(self, text: str, *, seconds: float = 180) -> None:
+        """Waits until it has written the text."""
+        wait_until(lambda: text in self.output or self.process.poll() is not None, seconds=seconds, failure=lambda: self.output)
+        assert text in self.output, self.output
 
     def family(self) -> list[psutil.Process]:
         """All processes below it."""

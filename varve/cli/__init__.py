@@ -1,4 +1,4 @@
-"""The ``varve`` command. Each group of commands has its file; what they need is imported when they run, so that help is quick."""
+"""The ``varve`` command. Each group of commands has its file. Commands import what they need when they run, so that help is quick."""
 
 from varve.cli.application import main
 

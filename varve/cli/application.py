@@ -1,4 +1,4 @@
-"""All commands under one name, and how they fail: one sentence, exit code 1."""
+"""All commands under one name. An error is one sentence, with exit code 1."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""``varve config``: the settings in force."""
+"""``varve config``: the effective settings."""
 
 import typer
 
@@ -9,7 +9,7 @@ app = typer.Typer()
 
 @app.command()
 def config(data: DataOption = None) -> None:
-    """Print the settings in force as environment variables, secrets masked."""
+    """Print the effective settings as environment variables, secrets masked."""
     from runtime.settings_table import setting_rows
 
     for row in setting_rows(attached_settings(data)):

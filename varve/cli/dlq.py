@@ -98,7 +98,7 @@ def purge(
     settled: Annotated[bool, typer.Option("--settled", help="Also those that were driven again or superseded.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Put dead letters away for good: they are not shown and not driven any more."""
+    """Purge dead letters for good: they are not listed and not redriven any more."""
     settings = attached_settings(data)
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)

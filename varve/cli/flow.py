@@ -49,7 +49,7 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
     from varve.conversations import read_conversation
 
     conversation = read_conversation(file)
-    async with ServiceClient.of(attached_settings(data)) as service:
+    async with ServiceClient.from_settings(attached_settings(data)) as service:
         sent = await service.send(conversation.messages)
         if flush:
             await service.flush()
@@ -59,5 +59,5 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
 async def _recall(query: str, user: str | None, limit: int | None, data: Path | None) -> list[dict[str, object]]:
     from varve.client import ServiceClient
 
-    async with ServiceClient.of(attached_settings(data)) as service:
+    async with ServiceClient.from_settings(attached_settings(data)) as service:
         return await service.recall(query, user=user, limit=limit)

@@ -1,4 +1,4 @@
-"""``varve generation``: a tenant's memories extracted anew beside the live ones, switched to, and dropped."""
+"""``varve generation``: a tenant's memories extracted again beside the live ones, switched to, and dropped."""
 
 import asyncio
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from varve.cli.options import DataOption, attached_settings
 
-app = typer.Typer(help="Memories extracted anew, beside the live ones.", no_args_is_help=True)
+app = typer.Typer(help="Memories extracted again, beside the live ones.", no_args_is_help=True)
 
 TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 NameArgument = Annotated[str, typer.Argument(help="The generation's name; `-` for the first one.")]
@@ -22,7 +22,7 @@ def add(
     ] = None,
     data: DataOption = None,
 ) -> None:
-    """Announce a generation; `varve replay extraction --generation NAME` then lays it down."""
+    """Announce a generation; `varve replay extraction --generation NAME` then writes it."""
     from runtime.tenants_file import add_generation
 
     add_generation(attached_settings(data).tenants_path, tenant, name, schema=schema)
@@ -34,9 +34,9 @@ def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     """List a tenant's generations with their schema; the live one is marked."""
     from runtime.tenants import TenantDirectory
 
-    found = TenantDirectory(path=attached_settings(data).tenants_path).get(tenant)
-    for name in ("", *(each.name for each in found.generations)):
-        typer.echo(f"{name or '-'}\t{found.schema_of(name)}\t{'live' if name == found.generation else ''}")
+    known = TenantDirectory(path=attached_settings(data).tenants_path).get(tenant)
+    for name in ("", *(each.name for each in known.generations)):
+        typer.echo(f"{name or '-'}\t{known.schema_of(name)}\t{'live' if name == known.generation else ''}")
 
 
 @app.command("switch")
@@ -54,13 +54,13 @@ def switch(
 
 @app.command("drop")
 def drop(tenant: TenantArgument, name: NameArgument, data: DataOption = None) -> None:
-    """Take back all that a generation has laid down; the running stages carry it out."""
+    """Delete all that a generation has written; the running stages carry it out."""
     from runtime.tenants import TenantDirectory
-    from streams.generations import drop as take_back
+    from streams.generations import drop as drop_generation
 
     settings = attached_settings(data)
     live = TenantDirectory(path=settings.tenants_path).get(tenant).generation
-    asyncio.run(take_back(settings, tenant, generation_named(name), live=live, notice=typer.echo))
+    asyncio.run(drop_generation(settings, tenant, generation_named(name), live=live, notice=typer.echo))
 
 
 def generation_named(name: str) -> str:

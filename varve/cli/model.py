@@ -1,4 +1,4 @@
-"""``varve usage`` and ``varve prompt``: what model calls cost, and what they are asked."""
+"""``varve usage`` and ``varve prompt``: the cost of model calls, and their prompts."""
 
 import asyncio
 from datetime import datetime
@@ -60,10 +60,10 @@ def prompt(
     from varve.errors import ConversationError
 
     try:
-        shown = None if window is None else Window.from_json(window.read_bytes())
+        sample = None if window is None else Window.from_json(window.read_bytes())
     except OSError as error:
         raise ConversationError(f"{window} cannot be read: {error.strerror}") from error
-    view = preview_prompt(schema_named(schema, Path(schema)), settings=attached_settings(data), window=shown)
+    view = preview_prompt(schema_named(schema, Path(schema)), settings=attached_settings(data), window=sample)
     typer.echo(view.text)
     typer.echo(f"about {view.prefix_tokens} tokens in the schema's part, {view.body_tokens} in the window's", err=True)
 
@@ -84,8 +84,8 @@ async def _totals(
         except RecordError:
             unreadable += 1
             continue
-        asked = ((tenant, call.tenant), (stage, call.stage), (model, call.model))
-        if all(wanted in (None, found) for wanted, found in asked) and (since is None or call.time >= since):
+        filters = ((tenant, call.tenant), (stage, call.stage), (model, call.model))
+        if all(wanted in (None, actual) for wanted, actual in filters) and (since is None or call.time >= since):
             calls.append(call)
     if unreadable:
         typer.echo(f"{unreadable} records of {settings.topic('usage')} are no usage and are left out", err=True)

@@ -1,4 +1,4 @@
-"""``varve worker``, ``varve serve``, ``varve topics create``, ``varve fetch``: the parts, one by one, as a deployment runs them."""
+"""``varve worker``, ``varve serve``, ``varve topics create``, ``varve fetch``: the processes, one by one, as a deployment runs them."""
 
 import asyncio
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from varve.cli.options import DataOption, attached_settings, load_settings
 
-topics = typer.Typer(help="The topics that the stages meet in.", no_args_is_help=True)
+topics = typer.Typer(help="The topics between the stages.", no_args_is_help=True)
 
 
 app = typer.Typer()
@@ -31,7 +31,7 @@ def serve(data: DataOption = None) -> None:
 
 @app.command()
 def fetch() -> None:
-    """Bring what the embedded stack needs and no package carries: Kafka's jars."""
+    """Download Kafka's jars, which the embedded stack needs."""
     from varve.embedded import jars
 
     typer.echo(f"Kafka {jars.KAFKA_VERSION} is in {jars.fetch(load_settings().cache_path)}")
@@ -39,7 +39,7 @@ def fetch() -> None:
 
 @topics.command("create")
 def create(data: DataOption = None) -> None:
-    """Create the topics that are missing; one that exists is left as it is."""
+    """Create the missing topics; existing ones stay as they are."""
     from runtime.kafka import create_topics
 
     created = asyncio.run(create_topics(attached_settings(data)))

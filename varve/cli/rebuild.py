@@ -23,7 +23,7 @@ app = typer.Typer()
 
 @app.command()
 def rebuild(data: DataOption = None, embedded: EmbeddedOption = False) -> None:
-    """Drop the vector store, Redis' keys and the tables; the stages, started again, lay all of it down from the log without an LLM.
+    """Drop the vector store, Redis' keys and the tables; the stages, started again, rebuild all of it from the log without an LLM.
 
     Every worker has to be stopped first. Then start them, and follow them with `varve status`.
     """
@@ -53,20 +53,21 @@ async def _rebuild(data: Path | None, embedded: bool) -> None:
                 await rebuild(settings, store=store, redis=redis, notice=typer.echo)
         finally:
             await store.close()
-    typer.echo("start the stages: they lay everything down again")
+    typer.echo("start the stages: they rebuild everything")
 
 
 async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool) -> None:
     from retrieval.stores.build import build_store
-    from streams import snapshot as of_store
+    from streams.snapshot import digest as digest_of
+    from streams.snapshot import snapshot as snapshot_of
 
     async with _settings_of(data, embedded) as settings:
         store = build_store(settings)
         try:
             if digest:
-                typer.echo(await of_store.digest(store, tenant))
+                typer.echo(await digest_of(store, tenant))
                 return
-            async for line in of_store.snapshot(store, tenant):
+            async for line in snapshot_of(store, tenant):
                 typer.echo(line)
         finally:
             await store.close()

@@ -1,4 +1,4 @@
-"""``varve replay``: a stage again from an earlier place."""
+"""``varve replay``: a stage again from an earlier offset."""
 
 import asyncio
 from datetime import datetime
@@ -27,15 +27,15 @@ def replay(
     partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
     generation: Annotated[
         str | None,
-        typer.Option(help="Of `extraction`: do not set it back, but lay this generation down beside the live one, until SIGTERM."),
+        typer.Option(help="Of `extraction`: do not set it back, but write this generation beside the live one, until SIGTERM."),
     ] = None,
     data: DataOption = None,
 ) -> None:
-    """Set a stage back, to run again into the same ids; its workers have to be stopped, and carry it out once started again."""
+    """Set a stage back, to process records again, with the same ids. Stop its workers before, and start them after."""
     if generation is not None:
         if stage != "extraction" or from_offset is not None or partition is not None:
-            raise typer.BadParameter("a generation is laid down by `extraction`, from the beginning, from a time, or from where it was")
-        _lay_down(attached_settings(data), generation_named(generation), from_time)
+            raise typer.BadParameter("only `extraction` writes a generation: from the beginning, from a time, or from where it was")
+        _write_generation(attached_settings(data), generation_named(generation), from_time)
         return
     from streams.replay import ReplayStart
     from streams.replay import replay as set_back
@@ -48,14 +48,14 @@ def replay(
     typer.echo(f"start the workers of {stage}: they go on from there" if moved else f"{stage} has not come that far: nothing to set back")
 
 
-def _lay_down(settings: "Settings", generation: str, since: datetime | None) -> None:
+def _write_generation(settings: "Settings", generation: str, since: datetime | None) -> None:
     from runtime.tenants import TenantDirectory
     from streams.generations import set_start
     from streams.run import run_stage
 
-    having = [tenant.id for tenant in TenantDirectory(path=settings.tenants_path).all() if tenant.has_generation(generation)]
-    if not having:
+    tenants = [tenant.id for tenant in TenantDirectory(path=settings.tenants_path).all() if tenant.has_generation(generation)]
+    if not tenants:
         raise typer.BadParameter(f"no tenant has a generation {generation!r}; announce it with `varve generation add`")
-    typer.echo(f"laying down generation {generation or 'the first'} of {', '.join(having)}")
+    typer.echo(f"writing generation {generation or 'the first'} of {', '.join(tenants)}")
     asyncio.run(set_start(settings, generation, since=since))
     run_stage("extraction", settings, generation=generation)

@@ -15,7 +15,7 @@ def add(
     schema: Annotated[str, typer.Option(help="A shipped scenario, or the path of a schema file.")] = "companion",
     data: DataOption = None,
 ) -> None:
-    """Add a tenant, or one more API key to it; prints the key, which is kept nowhere."""
+    """Add a tenant, or one more API key to it; prints the key, of which only the hash is stored."""
     from runtime.tenants import add_tenant
 
     settings = load_settings(data)
@@ -25,7 +25,7 @@ def add(
 
 @app.command("admin-key")
 def admin_key(data: DataOption = None) -> None:
-    """Add an operator's key, which opens `/v1/admin`; prints the key, which is kept nowhere."""
+    """Add an operator's key, which opens `/v1/admin`; prints the key, of which only the hash is stored."""
     from runtime.tenants_file import add_admin_key
 
     settings = load_settings(data)

@@ -1,1 +1,1 @@
-"""``varve demo``: a conversation through the whole of Varve, and questions to what became of it."""
+"""``varve demo``: a conversation through the whole of Varve, and questions to its memories."""

@@ -40,7 +40,7 @@ async def run_demo(
     """
     started = time.monotonic()
     async with running_stack(stack, supervisor, tenant=TENANT, schema=schema) as running:
-        async with ServiceClient.of(running.settings) as service:
+        async with ServiceClient.from_settings(running.settings) as service:
             notice(f"sending {len(conversation.messages)} messages")
             await service.send(conversation.messages)
             await service.flush()

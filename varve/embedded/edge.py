@@ -9,15 +9,15 @@ from varve.errors import StartError
 from varve.supervisor.file_errors import explained_os_errors
 from varve.supervisor.process import ProcessSpec
 
-LONGEST_SOCKET_PATH: Final = 103
-"""In bytes: what the shortest of the systems' ``sockaddr_un`` takes."""
+MAX_SOCKET_PATH: Final = 103
+"""In bytes; the limit of ``sockaddr_un`` on macOS. Linux takes more."""
 
 
 class EmbeddedEdge:
-    """The owner's folder, socket and command line.
+    """The shard owner's folder, socket and command line.
 
     Args:
-        data: The folder of the shard, kept between runs.
+        data: The shard's folder; persists between runs.
         socket_path: Where it listens.
         log: Where its output goes.
     """
@@ -28,15 +28,15 @@ class EmbeddedEdge:
         self._log = log
 
     def prepare(self) -> ProcessSpec:
-        """Gives the process to run.
+        """Makes the data folder and gives the process to run.
 
         Raises:
             StartError: If the socket's path is longer than the system takes.
             AccessDeniedError: If the data folder cannot be written.
         """
-        if len(bytes(self.socket_path)) > LONGEST_SOCKET_PATH:
+        if len(bytes(self.socket_path)) > MAX_SOCKET_PATH:
             raise StartError(
-                f"{self.socket_path} is too long for a Unix socket (at most {LONGEST_SOCKET_PATH} bytes): "
+                f"{self.socket_path} is too long for a Unix socket (at most {MAX_SOCKET_PATH} bytes): "
                 "choose a shorter --data, or set VARVE_STORE__SOCKET"
             )
         with explained_os_errors(self._data):

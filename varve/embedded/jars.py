@@ -1,4 +1,4 @@
-"""Kafka's jars: fetched once by Maven coordinates, checked against the hashes that ship with Varve, kept in the user's cache folder."""
+"""Kafka's jars: downloaded once by Maven coordinates, checked against the hashes that ship with Varve, cached in the user's folder."""
 
 import hashlib
 import os
@@ -35,7 +35,7 @@ def java() -> Path:
 
 
 def jar_folder(cache: Path) -> Path:
-    """Where the jars lie in the cache folder."""
+    """The jars' folder in the cache folder."""
     return cache / f"kafka-{KAFKA_VERSION}"
 
 

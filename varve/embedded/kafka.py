@@ -27,7 +27,7 @@ class EmbeddedKafka:
     """The broker's folder, ports and command line.
 
     Args:
-        data: The folder of its data, kept between runs.
+        data: Its data folder; persists between runs.
         cache: The cache folder that holds the jars.
         port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
         heap_mb: The JVM's heap in MiB.
@@ -58,7 +58,7 @@ class EmbeddedKafka:
 
         Raises:
             MissingPartError: If a jar or the Java runtime is missing.
-            PortInUseError: If the port that was asked for is taken.
+            PortInUseError: If the requested port is taken.
             AccessDeniedError: If the data folder cannot be written.
             DiskFullError: If there is no space in it.
             StartError: If its storage cannot be formatted.

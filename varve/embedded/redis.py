@@ -20,7 +20,7 @@ class EmbeddedRedis:
     What it has acknowledged survives a stop, and a kill of the process: it is in the append-only file before the answer leaves.
 
     Args:
-        data: The folder of its data, kept between runs.
+        data: Its data folder; persists between runs.
         port: The port that clients connect to; 0: a free one, the same for the whole life of this object.
         log: Where its output goes; ``redis.log`` in the data folder by default.
     """
@@ -36,11 +36,11 @@ class EmbeddedRedis:
         return f"redis://{HOST}:{self.port}/0"
 
     def prepare(self) -> ProcessSpec:
-        """Gives the process to run.
+        """Makes the data folder and gives the process to run.
 
         Raises:
             MissingPartError: If the ``embedded`` extra is not installed.
-            PortInUseError: If the port that was asked for is taken.
+            PortInUseError: If the requested port is taken.
             AccessDeniedError: If the data folder cannot be written.
         """
         executable = redis_executable()

@@ -32,13 +32,13 @@ class EmbeddedStack:
     is, also at the default address, and not started here.
 
     Args:
-        settings: What the stack is made from; ``data`` holds all its state.
+        settings: The base settings; ``data`` holds all state.
         kafka_port: Kafka's port; 0: a free one.
         redis_port: Redis' port; 0: a free one.
         service_port: The query service's port; 0: a free one.
         kafka_heap_mb: The heap of Kafka's JVM in MiB.
-        throwaway: For some minutes on a folder of its own: every server and the tenants' file are its own, whatever the settings name, and
-            Kafka starts quicker and runs slower.
+        throwaway: For some minutes on a folder of its own: it ignores the servers and the tenants' file that the settings name, and tunes
+            Kafka for a quick start.
     """
 
     def __init__(
@@ -69,15 +69,15 @@ class EmbeddedStack:
             self._redis = EmbeddedRedis(data=data / "redis", port=redis_port, log=self._log("redis"))
             redis = redis.model_copy(update={"url": self._redis.url})
         if throwaway or store.kind == "edge":
-            asked = None if throwaway else store.socket
-            self._edge = EmbeddedEdge(data=data / "edge", socket_path=asked or data / "edge.sock", log=self._log("edge"))
+            given_socket = None if throwaway else store.socket
+            self._edge = EmbeddedEdge(data=data / "edge", socket_path=given_socket or data / "edge.sock", log=self._log("edge"))
             store = store.model_copy(update={"kind": "edge", "socket": self._edge.socket_path})
         tenants = data / "tenants.json" if throwaway else settings.tenants_path.absolute()
         service = settings.service.model_copy(update={"host": HOST, "port": service_port or free_port()})
         self.settings = settings.model_copy(
             update={"data": data, "tenants_file": tenants, "kafka": kafka, "redis": redis, "store": store, "service": service}
         )
-        """The settings with the addresses in force."""
+        """The settings with the stack's addresses."""
         self._probe_ports = {name: free_port() for name in STAGES}
 
     @property
@@ -106,22 +106,22 @@ class EmbeddedStack:
 
     def environment(self) -> dict[str, str]:
         """The variables that point another Varve process at this stack."""
-        inforce = self.settings
+        settings = self.settings
         variables = {
-            "VARVE_DATA": str(inforce.data),
-            "VARVE_CACHE": str(inforce.cache_path.absolute()),
-            "VARVE_TENANTS_FILE": str(inforce.tenants_path),
-            "VARVE_KAFKA__BOOTSTRAP": inforce.kafka.bootstrap,
-            "VARVE_KAFKA__SECURITY_PROTOCOL": inforce.kafka.security_protocol,
-            "VARVE_KAFKA__REPLICATION_FACTOR": str(inforce.kafka.replication_factor),
-            "VARVE_KAFKA__MIN_INSYNC_REPLICAS": str(inforce.kafka.min_insync_replicas),
-            "VARVE_REDIS__URL": inforce.redis.url,
-            "VARVE_STORE__KIND": inforce.store.kind,
-            "VARVE_SERVICE__HOST": inforce.service.host,
-            "VARVE_SERVICE__PORT": str(inforce.service.port),
+            "VARVE_DATA": str(settings.data),
+            "VARVE_CACHE": str(settings.cache_path.absolute()),
+            "VARVE_TENANTS_FILE": str(settings.tenants_path),
+            "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
+            "VARVE_KAFKA__SECURITY_PROTOCOL": settings.kafka.security_protocol,
+            "VARVE_KAFKA__REPLICATION_FACTOR": str(settings.kafka.replication_factor),
+            "VARVE_KAFKA__MIN_INSYNC_REPLICAS": str(settings.kafka.min_insync_replicas),
+            "VARVE_REDIS__URL": settings.redis.url,
+            "VARVE_STORE__KIND": settings.store.kind,
+            "VARVE_SERVICE__HOST": settings.service.host,
+            "VARVE_SERVICE__PORT": str(settings.service.port),
         }
-        if inforce.store.socket is not None:
-            variables["VARVE_STORE__SOCKET"] = str(inforce.store.socket)
+        if settings.store.socket is not None:
+            variables["VARVE_STORE__SOCKET"] = str(settings.store.socket)
         return variables
 
     def _stage(self, name: str) -> ProcessSpec:
@@ -129,13 +129,13 @@ class EmbeddedStack:
         return self._varve(
             name,
             ("worker", name),
-            ready=_answers(f"http://{HOST}:{port}/readyz"),
+            ready=_http_probe(f"http://{HOST}:{port}/readyz"),
             environment={"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)},
         )
 
     def _service(self) -> ProcessSpec:
         require_free(self.settings.service.port, owner="the query service", option="--service-port")
-        return self._varve(SERVICE, ("serve",), ready=_answers(f"{self.service_url}/readyz"), environment={})
+        return self._varve(SERVICE, ("serve",), ready=_http_probe(f"{self.service_url}/readyz"), environment={})
 
     def _varve(
         self, name: str, arguments: tuple[str, ...], *, ready: Callable[[], Awaitable[bool]], environment: Mapping[str, str]
@@ -154,7 +154,7 @@ class EmbeddedStack:
         return self._logs / f"{name}.log"
 
 
-def _answers(url: str) -> Callable[[], Awaitable[bool]]:
+def _http_probe(url: str) -> Callable[[], Awaitable[bool]]:
     async def ready() -> bool:
         async with httpx.AsyncClient(timeout=PROBE_TIMEOUT_S) as client:
             try:

@@ -1,1 +1,1 @@
-"""Child processes under one parent: started in order, watched, restarted, and stopped without a trace."""
+"""Child processes under one parent: started in order, watched, restarted, and stopped in reverse order."""
