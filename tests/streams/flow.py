@@ -1,10 +1,11 @@
 """The real stages in this process, for tests of what is done around them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Protocol
 
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
@@ -23,8 +24,22 @@ from streams.run import serve_stage
 from streams.stages import STAGES
 
 TENANT = "acme"
+DEFAULT_TENANTS: Mapping[str, str] = {TENANT: "companion"}
 DEADLINE_S = 200.0
 POLL_S = 0.1
+
+
+class NewFlow(Protocol):
+    """What the fixture ``new_flow`` gives."""
+
+    async def __call__(self, tenants: Mapping[str, str] = DEFAULT_TENANTS, **groups: object) -> Settings:
+        """The settings of a flow.
+
+        Args:
+            tenants: Its tenants, each with its schema.
+            groups: Groups of settings in place of the usual ones.
+        """
+        ...
 
 
 def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, socket: Path) -> Settings:

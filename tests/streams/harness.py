@@ -1,7 +1,7 @@
 """Runs a stage's handler on one partition, batch by batch, without a broker."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -123,7 +123,7 @@ def delivered(topic: str, offset: int, key: bytes | None, value: bytes | None, *
     return Delivered(f"{PREFIX}{topic}", partition, offset, key, value, headers, 0.0)
 
 
-def tenants_of(settings: Settings, tenants: dict[str, str]) -> TenantDirectory:
+def tenants_of(settings: Settings, tenants: Mapping[str, str]) -> TenantDirectory:
     """A tenants' file with these tenants and their schemas."""
     for tenant, schema in tenants.items():
         add_tenant(settings.tenants_path, tenant, schema=schema)

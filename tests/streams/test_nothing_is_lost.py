@@ -3,20 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
 from memory.keys import encode_key
-from runtime.kafka import OutgoingRecord, Producer, create_topics, read_topic
+from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.metrics import metrics
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
 from streams.delivery.folders import remove_folders, tables_folder
 from streams.delivery.records import Delivered, Outgoing
 from streams.run import serve_stage
 from streams.stages import STAGES
-from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
+from tests.streams.flow import TENANT, NewFlow, extraction_worker, serving
 from tests.streams.harness import until
 from tests.streams.message_ledger import MessageLedger, committed, committed_reaches, records_of, stage_done
 
@@ -24,11 +22,9 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    add_tenant(settings.tenants_path, TENANT, schema="companion")
-    await create_topics(settings)
-    return settings
+async def flow(new_flow: NewFlow) -> Settings:
+    """A flow of one tenant."""
+    return await new_flow()
 
 
 class SlowHead:
@@ -64,81 +60,81 @@ async def working(settings: Settings, handler: SlowHead) -> AsyncIterator[None]:
         assert running.cancelled() or running.exception() is None
 
 
-async def test_a_commit_never_passes_an_unfinished_record(settings: Settings) -> None:
+async def test_a_commit_never_passes_an_unfinished_record(flow: Settings) -> None:
     values = [b"slow", *(b"fast-%d" % number for number in range(7))]
-    async with Producer(kafka=settings.kafka) as producer:
-        topic = settings.topic("windows")
+    async with Producer(kafka=flow.kafka) as producer:
+        topic = flow.topic("windows")
         await producer.send_many(
             [OutgoingRecord(topic=topic, key=encode_key(TENANT, f"s-{value!r}"), value=value, partition=0) for value in values]
         )
-    first = SlowHead(settings.topic("extractions"))
-    async with working(settings, first):
+    first = SlowHead(flow.topic("extractions"))
+    async with working(flow, first):
         await until(lambda: len(first.done) == 7, deadline_s=90)
     assert sorted(first.done) == list(range(1, 8))
-    assert await committed(settings, "extraction") == 0
-    second = SlowHead(settings.topic("extractions"))
+    assert await committed(flow, "extraction") == 0
+    second = SlowHead(flow.topic("extractions"))
     second.evict.set()
-    async with working(settings, second):
-        await stage_done(settings, "extraction")
+    async with working(flow, second):
+        await stage_done(flow, "extraction")
     assert 0 in second.begun
-    assert {record.value for record in await records_of(settings, "extractions")} == set(values)
+    assert {record.value for record in await records_of(flow, "extractions")} == set(values)
 
 
 @pytest.mark.parametrize("tables", ["kept", "dropped"])
-async def test_a_cancelled_worker_resumes_its_backlog(settings: Settings, tables: str) -> None:
-    ledger = MessageLedger(settings)
+async def test_a_cancelled_worker_resumes_its_backlog(flow: Settings, tables: str) -> None:
+    ledger = MessageLedger(flow)
     for turn in range(3):
         await ledger.send([ledger.message(TENANT, f"s{number % 7}") for number in range(200 + turn)])
-        handled = await committed(settings, "sessions")
-        worker = asyncio.create_task(serve_stage("sessions", settings))
-        await committed_reaches(settings, "sessions", handled + 1)
+        handled = await committed(flow, "sessions")
+        worker = asyncio.create_task(serve_stage("sessions", flow))
+        await committed_reaches(flow, "sessions", handled + 1)
         worker.cancel()
         await asyncio.wait([worker])
         if tables == "dropped":
             # Whatever was committed must be in the changelog: there is nothing else now.
-            remove_folders(tables_folder(settings.data, "sessions"))
+            remove_folders(tables_folder(flow.data, "sessions"))
     await ledger.send(ledger.flush(TENANT))
-    async with serving(settings, ["sessions"]):
-        await stage_done(settings, "sessions")
+    async with serving(flow, ["sessions"]):
+        await stage_done(flow, "sessions")
     await ledger.assert_exact()
 
 
-async def test_a_zombies_late_changelog_row_is_skipped(settings: Settings) -> None:
-    ledger = MessageLedger(settings)
-    changelog = STAGES["sessions"].changelog(settings.kafka.topic_prefix)
-    async with serving(settings, ["sessions"]):
+async def test_a_zombies_late_changelog_row_is_skipped(flow: Settings) -> None:
+    ledger = MessageLedger(flow)
+    changelog = STAGES["sessions"].changelog(flow.kafka.topic_prefix)
+    async with serving(flow, ["sessions"]):
         for _ in range(3):
             await ledger.send([ledger.message(TENANT, "s1")])
-            await stage_done(settings, "sessions")
-    rows = [record async for record in read_topic(changelog, settings.kafka)]
+            await stage_done(flow, "sessions")
+    rows = [record async for record in read_topic(changelog, flow.kafka)]
     assert len(rows) == 3
     late = rows[0]
     await ledger.send([OutgoingRecord(topic=changelog, key=late.key, value=late.value, partition=late.partition)])
-    remove_folders(tables_folder(settings.data, "sessions"))
-    async with serving(settings, ["sessions"]):
+    remove_folders(tables_folder(flow.data, "sessions"))
+    async with serving(flow, ["sessions"]):
         await ledger.send([*ledger.flush(TENANT, "s1")])
-        await stage_done(settings, "sessions")
+        await stage_done(flow, "sessions")
     await ledger.assert_exact()
 
 
-async def test_a_graceful_stop_commits_so_that_nothing_comes_again(settings: Settings) -> None:
+async def test_a_graceful_stop_commits_so_that_nothing_comes_again(flow: Settings) -> None:
     done = metrics().records.labels("sessions", "done")
     before = done._value.get()
-    ledger = MessageLedger(settings)
+    ledger = MessageLedger(flow)
     await ledger.send([ledger.message(TENANT, f"s{number % 5}") for number in range(100)])
-    async with serving(settings, ["sessions"]):
+    async with serving(flow, ["sessions"]):
         # Stopped as soon as it has begun: what it has taken in is finished and committed.
-        await committed_reaches(settings, "sessions", 1)
-    assert done._value.get() - before == await committed(settings, "sessions")
-    async with serving(settings, ["sessions"]):
+        await committed_reaches(flow, "sessions", 1)
+    assert done._value.get() - before == await committed(flow, "sessions")
+    async with serving(flow, ["sessions"]):
         await ledger.send(flushes := ledger.flush(TENANT))
-        await stage_done(settings, "sessions")
+        await stage_done(flow, "sessions")
     assert done._value.get() - before == 100 + len(flushes), "every record was handled once"
     await ledger.assert_exact()
 
 
-async def test_rebalances_under_load_lose_nothing(settings: Settings) -> None:
-    ledger = MessageLedger(settings)
+async def test_rebalances_under_load_lose_nothing(flow: Settings) -> None:
+    ledger = MessageLedger(flow)
     stop_sending = asyncio.Event()
 
     async def load() -> None:
@@ -150,15 +146,15 @@ async def test_rebalances_under_load_lose_nothing(settings: Settings) -> None:
 
     async with asyncio.timeout(200):
         sending = asyncio.create_task(load())
-        async with serving(settings, ["sessions"]):
-            await stage_done(settings, "sessions")
-            async with serving(settings, ["sessions"]):
-                await stage_done(settings, "sessions")
-            await stage_done(settings, "sessions")
-        async with serving(settings, ["sessions"]):
-            await stage_done(settings, "sessions")
+        async with serving(flow, ["sessions"]):
+            await stage_done(flow, "sessions")
+            async with serving(flow, ["sessions"]):
+                await stage_done(flow, "sessions")
+            await stage_done(flow, "sessions")
+        async with serving(flow, ["sessions"]):
+            await stage_done(flow, "sessions")
             stop_sending.set()
             await sending
             await ledger.send(ledger.flush(TENANT))
-            await stage_done(settings, "sessions")
+            await stage_done(flow, "sessions")
     await ledger.assert_exact()

@@ -1,7 +1,6 @@
-"""What comes again, by a redelivery, a redrive or a replay, re-emits what stands and changes nothing."""
+"""A repetition, by redelivery, redrive or replay, emits the same bytes and changes nothing."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -11,24 +10,15 @@ from memory.records import Contribution, Event, Extraction, MemoryChange
 from operators.entity_state import EntityState
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory, add_tenant
+from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered, Outgoing
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
-from tests.streams.harness import PartitionHarness
+from tests.streams.harness import PartitionHarness, tenants_of
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 TENANT = "acme"
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    settings = Settings(data=tmp_path)
-    schema = tmp_path / "steps.json"
-    schema.write_text(SCHEMA)
-    add_tenant(settings.tenants_path, TENANT, schema="steps.json")
-    return settings
 
 
 SCHEMA = """{"EventTypes": [{"EventType": "walk", "Description": "A walk.",
@@ -40,22 +30,27 @@ SCHEMA = """{"EventTypes": [{"EventType": "walk", "Description": "A walk.",
 
 
 @pytest.fixture
-def events(settings: Settings) -> PartitionHarness:
-    tenants = TenantDirectory(path=settings.tenants_path)
+def tenants(settings: Settings) -> TenantDirectory:
+    """A tenant that counts steps."""
+    (settings.data / "steps.json").write_text(SCHEMA)
+    return tenants_of(settings, {TENANT: "steps.json"})
+
+
+@pytest.fixture
+def events(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
     return PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec(), cache_bytes=1)
 
 
 @pytest.fixture
-def entities(settings: Settings) -> PartitionHarness:
-    tenants = TenantDirectory(path=settings.tenants_path)
+def entities(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
     return PartitionHarness(EntitiesHandler(settings=settings, tenants=tenants, metrics=Metrics()), EntityCodec(), cache_bytes=1)
 
 
-def extraction(offset: int, steps: int, *, origin: int | None = None, places: int = 1) -> Delivered:
+def extraction(offset: int, steps: int, *, origin: int | None = None, count: int = 1) -> Delivered:
     """The window ``w``, extracted with so many walks of so many steps."""
     walks = [
         Event(
-            id=f"w-{place}",
+            id=f"w-{number}",
             tenant=TENANT,
             user="ada",
             session="s",
@@ -68,7 +63,7 @@ def extraction(offset: int, steps: int, *, origin: int | None = None, places: in
             message_ids=["m"],
             extractor="test",
         )
-        for place in range(places)
+        for number in range(count)
     ]
     record = Extraction(
         window_id="w",
@@ -92,7 +87,7 @@ async def outputs_of(stage: PartitionHarness, *records: Delivered) -> list[Outgo
 
 def contributions(outputs: list[Outgoing], first: int) -> list[Delivered]:
     sent = [each for each in outputs if each.topic == "varve.contributions"]
-    return [Delivered(each.topic, 0, first + place, each.key, each.value, (), 0.0) for place, each in enumerate(sent)]
+    return [Delivered(each.topic, 0, first + index, each.key, each.value, (), 0.0) for index, each in enumerate(sent)]
 
 
 async def total(events: PartitionHarness, entities: PartitionHarness, *extractions: Delivered) -> int:
@@ -144,7 +139,7 @@ async def test_redriving_an_extraction_twice_counts_once(events: PartitionHarnes
 
 
 async def test_a_second_extraction_replaces_the_first(events: PartitionHarness, entities: PartitionHarness) -> None:
-    assert await total(events, entities, extraction(5, 100, places=3), extraction(8, 70), extraction(9, 100, origin=5)) == 70
+    assert await total(events, entities, extraction(5, 100, count=3), extraction(8, 70), extraction(9, 100, origin=5)) == 70
 
 
 async def test_an_applied_contribution_republishes_its_entity(events: PartitionHarness, entities: PartitionHarness) -> None:

@@ -1,4 +1,4 @@
-"""A tenant that is out of budget floods a partition: the others are served, and nothing of it is lost when its budget is raised."""
+"""A tenant out of budget floods a partition. Others are served, and its windows are extracted once its budget is raised."""
 
 import asyncio
 from collections import Counter
@@ -12,10 +12,9 @@ import pytest
 from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
-from runtime.kafka import OutgoingRecord, Producer, create_topics
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import DeliverySettings, LLMSettings, Settings
-from runtime.tenants import add_tenant
-from tests.streams.flow import DEADLINE_S, caught_up, flow_settings, serving
+from tests.streams.flow import DEADLINE_S, NewFlow, caught_up, serving
 from tests.streams.message_ledger import records_of
 
 pytestmark = pytest.mark.integration
@@ -26,19 +25,15 @@ POOR, RICH = range(60), range(60, 90)
 
 
 @pytest.fixture
-async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = flow_settings(
-        kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "no-store.sock"
-    ).model_copy(update={"delivery": DeliverySettings(max_unacked_span=SPAN, batch_interval_s=0.0)})
-    (settings.tenants_path.parent / "notes.json").write_bytes(orjson.dumps(NOTES))
-    for tenant in ("poor", "rich"):
-        add_tenant(settings.tenants_path, tenant, schema="notes.json")
-    await create_topics(settings)
-    return settings
+async def flow(new_flow: NewFlow, tmp_path: Path) -> Settings:
+    """A flow of two tenants whose workers look only a few records ahead."""
+    (tmp_path / "notes.json").write_bytes(orjson.dumps(NOTES))
+    delivery = DeliverySettings(max_unacked_span=SPAN, batch_interval_s=0.0)
+    return await new_flow({"poor": "notes.json", "rich": "notes.json"}, delivery=delivery)
 
 
 def grant(settings: Settings, hard_tokens: int | None) -> None:
-    """What the poor tenant may use up from now on; None: all it wants."""
+    """Sets the budget of the poor tenant; None: unlimited."""
     file = orjson.loads(settings.tenants_path.read_bytes())
     file["tenants"][0]["budget"] = {"hard_tokens": hard_tokens, "policy": "wait"}
     settings.tenants_path.write_bytes(orjson.dumps(file))
@@ -47,13 +42,13 @@ def grant(settings: Settings, hard_tokens: int | None) -> None:
 async def send(settings: Settings, tenant: str, numbers: Iterable[int], *, partition: int) -> None:
     records = []
     for number in numbers:
-        said = {"tenant": tenant, "user": "ann", "session": f"s{number}"}
+        fields = {"tenant": tenant, "user": "ann", "session": f"s{number}"}
         message = Message.model_validate(
-            {**said, "id": f"m{number}", "text": f"Note {number}.", "event_time": datetime(2024, 5, 1, tzinfo=UTC)}
+            {**fields, "id": f"m{number}", "text": f"Note {number}.", "event_time": datetime(2024, 5, 1, tzinfo=UTC)}
         )
         window = Window.model_validate(
             {
-                **said,
+                **fields,
                 "id": f"{tenant} {number}",
                 "sequence": 0,
                 "messages": [message],
@@ -74,19 +69,19 @@ async def extracted(settings: Settings) -> Counter[str]:
     return Counter(Extraction.from_json(record.value or b"").window_id for record in records)
 
 
-async def test_a_tenant_out_of_budget_blocks_no_partition(settings: Settings) -> None:
+async def test_a_tenant_out_of_budget_blocks_no_partition(flow: Settings) -> None:
     poor, rich = Counter(f"poor {number}" for number in POOR), Counter(f"rich {number}" for number in RICH)
-    grant(settings, 0)
-    await send(settings, "poor", POOR, partition=0)
-    await send(settings, "rich", RICH, partition=1)
+    grant(flow, 0)
+    await send(flow, "poor", POOR, partition=0)
+    await send(flow, "rich", RICH, partition=1)
     async with LLMSimulator() as simulator:
-        asking = settings.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
-        async with serving(asking, ["extraction"]):
+        with_llm = flow.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
+        async with serving(with_llm, ["extraction"]):
             async with asyncio.timeout(DEADLINE_S):
-                while (so_far := await extracted(settings)) != rich:
+                while (so_far := await extracted(flow)) != rich:
                     assert set(so_far) <= set(rich)
             assert len(simulator.requests) == len(RICH)
-            grant(settings, None)
-            await caught_up(settings, ["extraction"])
-        assert await extracted(settings) == poor + rich
+            grant(flow, None)
+            await caught_up(flow, ["extraction"])
+        assert await extracted(flow) == poor + rich
         assert len(simulator.requests) == len(POOR) + len(RICH)

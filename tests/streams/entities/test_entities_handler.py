@@ -1,4 +1,4 @@
-"""The entities stage: every contribution counts once, whatever is repeated, skipped or driven again."""
+"""The entities stage: every contribution counts once, even if it is repeated, skipped or redriven."""
 
 import tempfile
 from collections import Counter
@@ -27,8 +27,8 @@ from tests.streams.agent_extractions import SCHEMA, TENANT, Call, extraction, ex
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
 
 
-class Scene:
-    """Events and entities of one partition each, one after the other."""
+class EventsAndEntities:
+    """The events stage and the entities stage, with one partition each."""
 
     def __init__(self, settings: Settings, tenants: TenantDirectory) -> None:
         self.settings = settings
@@ -39,8 +39,8 @@ class Scene:
     def entities(self, rows: InMemoryRows | None = None) -> PartitionHarness:
         return PartitionHarness(EntitiesHandler(settings=self.settings, tenants=self.tenants, metrics=Metrics()), EntityCodec(), rows)
 
-    async def laid_down(self, window: int, calls: list[Call], offset: int) -> list[Delivered]:
-        """What an extraction gives to the log of contributions."""
+    async def contribute(self, window: int, calls: list[Call], offset: int) -> list[Delivered]:
+        """Adds the contributions of an extraction to the log."""
         batch = await self.events.process([extraction_record(extraction(window, calls), offset)])
         new = self.as_log([each for each in batch.outputs if each.topic == "varve.contributions"])
         self.contributions += new
@@ -48,7 +48,7 @@ class Scene:
 
     def as_log(self, outputs: list[Outgoing]) -> list[Delivered]:
         start = len(self.contributions)
-        return [delivered("contributions", start + place, each.key, each.value) for place, each in enumerate(outputs)]
+        return [delivered("contributions", start + index, each.key, each.value) for index, each in enumerate(outputs)]
 
 
 @pytest.fixture(scope="module")
@@ -59,32 +59,32 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
 
 
 @pytest.fixture
-def scene(environment: tuple[Settings, TenantDirectory]) -> Scene:
-    return Scene(*environment)
+def stages(environment: tuple[Settings, TenantDirectory]) -> EventsAndEntities:
+    return EventsAndEntities(*environment)
 
 
-class Feed:
-    """What the change feed says stands."""
+class CurrentMemories:
+    """The memories that the change feed leaves."""
 
     def __init__(self) -> None:
-        self.standing: dict[bytes, Memory] = {}
+        self.by_key: dict[bytes, Memory] = {}
 
     def apply(self, batch: Batch) -> None:
         for output in batch.outputs:
             assert output.topic == "varve.memories"
             assert output.key is not None
             if output.value is None:
-                self.standing.pop(output.key, None)
+                self.by_key.pop(output.key, None)
             else:
                 change = MemoryChange.from_json(output.value)
                 assert change.memory is not None
-                self.standing[output.key] = change.memory
+                self.by_key[output.key] = change.memory
 
     def tools(self) -> dict[str, tuple[int, int]]:
         """By tool: calls and failures."""
         return {
             str(memory.properties["tool_name"]): (int(str(memory.properties["calls"])), int(str(memory.properties.get("failures", 0))))
-            for memory in self.standing.values()
+            for memory in self.by_key.values()
             if memory.type == "tool_experience"
         }
 
@@ -97,16 +97,16 @@ WINDOWS = st.tuples(st.integers(0, 3), st.lists(st.tuples(st.sampled_from(["grep
 async def test_entities_equal_the_newest_extraction_of_each_window(
     environment: tuple[Settings, TenantDirectory], windows: list[tuple[int, list[Call]]], batch: int, crash_at: int, back: int
 ) -> None:
-    scene, feed = Scene(*environment), Feed()
+    stages, feed = EventsAndEntities(*environment), CurrentMemories()
     for offset, (window, calls) in enumerate(windows):
-        await scene.laid_down(window, calls, offset)
-    log = scene.contributions
+        await stages.contribute(window, calls, offset)
+    log = stages.contributions
     crash_at = min(crash_at, len(log))
-    before = scene.entities()
+    before = stages.entities()
     for start in range(0, crash_at, batch):
         feed.apply(await before.process(log[start : min(start + batch, crash_at)]))
     # State is there, the offset was not committed; and what was produced twice lies twice in the log.
-    after = scene.entities(InMemoryRows(before.rows.rows))
+    after = stages.entities(InMemoryRows(before.rows.rows))
     for record in log[max(0, crash_at - back) :] + log[-3:]:
         feed.apply(await after.process([record]))
     newest = dict(windows)
@@ -115,33 +115,33 @@ async def test_entities_equal_the_newest_extraction_of_each_window(
     assert feed.tools() == {tool: (count[tool], failed[tool]) for tool in count}
 
 
-async def test_a_redelivery_republishes_without_changing_rows(scene: Scene) -> None:
-    log = await scene.laid_down(0, [("grep", 0), ("grep", 1)], 0)
-    stage = scene.entities()
+async def test_a_redelivery_republishes_without_changing_rows(stages: EventsAndEntities) -> None:
+    log = await stages.contribute(0, [("grep", 0), ("grep", 1)], 0)
+    stage = stages.entities()
     first = await stage.process(log)
     rows = dict(stage.rows.rows)
     assert (await stage.process(log)).outputs == first.outputs
     assert stage.rows.rows == rows
 
 
-async def test_an_entity_is_published_once_a_batch(scene: Scene) -> None:
+async def test_an_entity_is_published_once_a_batch(stages: EventsAndEntities) -> None:
     for offset in range(6):
-        await scene.laid_down(offset, [("grep", 0)], offset)
-    feed = Feed()
-    batch = await scene.entities().process(scene.contributions)
+        await stages.contribute(offset, [("grep", 0)], offset)
+    feed = CurrentMemories()
+    batch = await stages.entities().process(stages.contributions)
     feed.apply(batch)
     assert len(batch.outputs) == len({output.key for output in batch.outputs})
     assert feed.tools() == {"grep": (6, 0)}
 
 
-async def test_an_entity_retracted_whole_leaves_a_tombstone(scene: Scene) -> None:
-    await scene.laid_down(0, [("grep", 0)], 0)
-    await scene.laid_down(0, [], 1)
-    feed = Feed()
-    stage = scene.entities()
-    for record in scene.contributions:
+async def test_an_entity_retracted_whole_leaves_a_tombstone(stages: EventsAndEntities) -> None:
+    await stages.contribute(0, [("grep", 0)], 0)
+    await stages.contribute(0, [], 1)
+    feed = CurrentMemories()
+    stage = stages.entities()
+    for record in stages.contributions:
         feed.apply(await stage.process([record]))
-    assert feed.standing == {}
+    assert feed.by_key == {}
 
 
 async def test_a_redrive_after_an_unknown_type_counts_once(tmp_path: Path) -> None:
@@ -151,19 +151,19 @@ async def test_a_redrive_after_an_unknown_type_counts_once(tmp_path: Path) -> No
     own = tmp_path / "own.json"
     own.write_bytes(schema.read_bytes())
     add_tenant(settings.tenants_path, TENANT, schema="own.json")
-    scene = Scene(settings, TenantDirectory(path=settings.tenants_path))
-    refused = [each for each in await scene.laid_down(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
-    later = [each for each in await scene.laid_down(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
+    stages = EventsAndEntities(settings, TenantDirectory(path=settings.tenants_path))
+    refused = [each for each in await stages.contribute(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
+    later = [each for each in await stages.contribute(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
 
     fields["EntityTypes"] = [each for each in fields["EntityTypes"] if each["EntityType"] != "tool_experience"]
     own.write_bytes(orjson.dumps(fields))
-    stage = scene.entities()
+    stage = stages.entities()
     batch = await stage.process(refused)
     assert [(each.record, each.reason) for each in batch.refusals] == [(refused[0], "unknown_entity_type")]
     assert batch.outputs == []
 
     own.write_bytes(schema.read_bytes())
-    feed = Feed()
+    feed = CurrentMemories()
     feed.apply(await stage.process(later))
     assert feed.tools() == {"grep": (1, 1)}
     driven = delivered("contributions", 50, refused[0].key, refused[0].value, headers=((ORIGIN, b"varve.contributions/0/0"),))
@@ -172,13 +172,13 @@ async def test_a_redrive_after_an_unknown_type_counts_once(tmp_path: Path) -> No
         assert feed.tools() == {"grep": (2, 1)}
 
 
-async def test_a_redrive_after_a_dead_letter_counts_once(scene: Scene) -> None:
-    broken = [each for each in await scene.laid_down(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
-    later = [each for each in await scene.laid_down(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
-    stage = scene.entities()
+async def test_a_redrive_after_a_dead_letter_counts_once(stages: EventsAndEntities) -> None:
+    broken = [each for each in await stages.contribute(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
+    later = [each for each in await stages.contribute(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
+    stage = stages.entities()
     stage.handler.on_dead_lettered(stage.state, broken[0])
     stage.commit()
-    feed = Feed()
+    feed = CurrentMemories()
     feed.apply(await stage.process(later))
     assert feed.tools() == {"grep": (1, 1)}
     for _ in range(2):
@@ -186,12 +186,12 @@ async def test_a_redrive_after_a_dead_letter_counts_once(scene: Scene) -> None:
         assert feed.tools() == {"grep": (2, 1)}
 
 
-async def test_an_unreadable_record_is_refused_alone(scene: Scene) -> None:
-    good = await scene.laid_down(0, [("grep", 0)], 0)
+async def test_an_unreadable_record_is_refused_alone(stages: EventsAndEntities) -> None:
+    good = await stages.contribute(0, [("grep", 0)], 0)
     foreign = delivered("contributions", 91, b"k", (good[0].value or b"").replace(b'"acme"', b'"nobody"'))
     broken = [delivered("contributions", 90, encode_key("a"), b"{"), foreign, delivered("contributions", 92, b"k", None)]
-    feed = Feed()
-    batch = await scene.entities().process([*good, *broken])
+    feed = CurrentMemories()
+    batch = await stages.entities().process([*good, *broken])
     feed.apply(batch)
     assert [(each.record.offset, each.reason) for each in batch.refusals] == [(90, "malformed"), (91, "unknown_tenant"), (92, "malformed")]
     assert feed.tools() == {"grep": (1, 0)}

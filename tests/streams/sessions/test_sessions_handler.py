@@ -1,4 +1,4 @@
-"""What the sessions stage does beside cutting windows: refuses, forwards, knows repetitions, sets timers."""
+"""What the sessions stage does beside closing windows: it refuses, forwards, recognises repetitions and sets timers."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,8 +11,7 @@ from memory.ids import message_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand, Window
 from runtime.metrics import Metrics
-from runtime.settings import KafkaSettings, SessionSettings, Settings
-from runtime.tenants import TenantDirectory
+from runtime.settings import KafkaSettings, SessionSettings
 from runtime.tracing import PRODUCED_AT
 from streams.delivery.records import FORWARDED, Delivered, Headers, Outgoing
 from streams.sessions.codec import SessionCodec
@@ -28,21 +27,15 @@ SAID_AT = datetime(2024, 5, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return plain_settings(
+def assigned(tmp_path: Path) -> Callable[..., PartitionHarness]:
+    """Assigns a partition to a new handler."""
+    settings = plain_settings(
         tmp_path,
         kafka=KafkaSettings(partitions=PARTITIONS),
         sessions=SessionSettings(message_count=3, message_cap=5, pause_s=60, wait_timeout_s=300, idle_partition_s=10),
     )
+    tenants = tenants_of(settings, {"acme": "companion"})
 
-
-@pytest.fixture
-def tenants(settings: Settings) -> TenantDirectory:
-    return tenants_of(settings, {"acme": "companion"})
-
-
-@pytest.fixture
-def assigned(settings: Settings, tenants: TenantDirectory) -> Callable[..., PartitionHarness]:
     def assign(partition: int = HOME, rows: InMemoryRows | None = None) -> PartitionHarness:
         handler = SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=None, metrics=Metrics())
         return PartitionHarness(handler, SessionCodec(), rows, partition=partition)

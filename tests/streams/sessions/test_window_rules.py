@@ -24,7 +24,7 @@ from streams.delivery.records import Delivered
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
-from tests.streams.sessions.window_oracle import ExpectedSession, Limits, Said
+from tests.streams.sessions.window_oracle import ExpectedSession, Limits, OracleMessage
 
 SESSIONS = (("acme", "s1"), ("acme", "s2"), ("globex", "s1"))
 MAX_WINDOW_BYTES = 1500
@@ -33,7 +33,7 @@ START = datetime(2024, 5, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Say:
+class SendMessage:
     session: int
     id: str | None
     user: str
@@ -55,8 +55,8 @@ class Timer:
     """How many records or windows it lags behind; 0: it is about the window as it stands."""
 
 
-SAYS = st.builds(
-    Say,
+MESSAGES = st.builds(
+    SendMessage,
     session=st.integers(0, len(SESSIONS) - 1),
     id=st.none() | st.sampled_from([f"m{number}" for number in range(30)]),
     user=st.sampled_from(["ada", "ada", "ada", "bob"]),
@@ -66,29 +66,29 @@ SAYS = st.builds(
 )
 FLUSHES = st.builds(Flush, tenant=st.sampled_from(["acme", "globex"]), session=st.none() | st.integers(0, len(SESSIONS) - 1))
 TIMERS = st.builds(Timer, session=st.integers(0, len(SESSIONS) - 1), stale=st.sampled_from([0, 0, 1, 2]))
-LOGS = st.lists(SAYS | SAYS | SAYS | SAYS | FLUSHES | TIMERS, max_size=60)
+LOGS = st.lists(MESSAGES | MESSAGES | MESSAGES | MESSAGES | FLUSHES | TIMERS, max_size=60)
 
 
-class Story:
+class GeneratedLog:
     """A log, and what the oracle makes of it."""
 
-    def __init__(self, steps: list[Say | Flush | Timer]) -> None:
+    def __init__(self, steps: list[SendMessage | Flush | Timer]) -> None:
         self.sessions = {name: ExpectedSession(LIMITS) for name in SESSIONS}
         self.clock = START
         self.log: list[Delivered] = []
         for step in steps:
             self.log.append(self._record(step, len(self.log)))
 
-    def _record(self, step: Say | Flush | Timer, offset: int) -> Delivered:
+    def _record(self, step: SendMessage | Flush | Timer, offset: int) -> Delivered:
         match step:
-            case Say():
-                return self._say(step, offset)
+            case SendMessage():
+                return self._message(step, offset)
             case Flush():
                 return self._flush(step, offset)
             case Timer():
                 return self._timer(step, offset)
 
-    def _say(self, step: Say, offset: int) -> Delivered:
+    def _message(self, step: SendMessage, offset: int) -> Delivered:
         tenant, session = SESSIONS[step.session]
         self.clock += timedelta(seconds=step.gap_s)
         message = Message(
@@ -102,8 +102,8 @@ class Story:
         )
         named = message.id or message_id(tenant, session, f"varve.messages/0/{offset}")
         stored = message.model_copy(update={"id": named}).to_json()
-        said = Said(named, step.user, int(self.clock.timestamp() * 1000), step.words, len(stored), offset)
-        self.sessions[tenant, session].say(said)
+        expected = OracleMessage(named, step.user, int(self.clock.timestamp() * 1000), step.words, len(stored), offset)
+        self.sessions[tenant, session].add(expected)
         return delivered("messages", offset, encode_key(tenant, session), message.to_json())
 
     def _flush(self, step: Flush, offset: int) -> Delivered:
@@ -164,25 +164,29 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
 @examples(max_examples=250)
 @given(steps=LOGS, batch=st.integers(1, 8))
 async def test_every_message_is_in_the_expected_window(
-    environment: tuple[Settings, TenantDirectory], steps: list[Say | Flush | Timer], batch: int
+    environment: tuple[Settings, TenantDirectory], steps: list[SendMessage | Flush | Timer], batch: int
 ) -> None:
-    story, stage = Story(steps), Stage(*environment)
+    generated, stage = GeneratedLog(steps), Stage(*environment)
     assigned = stage.assigned()
-    await stage.run(assigned, story.log, batch)
+    await stage.run(assigned, generated.log, batch)
     windows = defaultdict(list)
     for raw in stage.produced:
         assert len(raw) <= environment[0].kafka.max_record_bytes
         window = Window.from_json(raw)
         windows[window.tenant, window.session].append(window)
-    for name, expected in story.sessions.items():
+    for name, expected in generated.sessions.items():
         assert [window.id for window in windows[name]] == [window_id(*name, number) for number in range(len(expected.closed))]
-        for window, wanted in zip(windows[name], expected.closed, strict=True):
-            assert tuple(message.id for message in window.messages) == wanted.ids
-            assert (window.sequence, window.user, window.closed_by) == (wanted.sequence, wanted.user, wanted.closed_by)
-            assert (window.token_count, window.first_offset) == (wanted.tokens, wanted.first_offset)
-            assert wanted.first_offset <= window.last_offset < len(story.log)
+        for window, expected_window in zip(windows[name], expected.closed, strict=True):
+            assert tuple(message.id for message in window.messages) == expected_window.ids
+            assert (window.sequence, window.user, window.closed_by) == (
+                expected_window.sequence,
+                expected_window.user,
+                expected_window.closed_by,
+            )
+            assert (window.token_count, window.first_offset) == (expected_window.tokens, expected_window.first_offset)
+            assert expected_window.first_offset <= window.last_offset < len(generated.log)
         left = assigned.state.get(encode_key(*name))
-        assert (left.ids if left else []) == [said.id for said in expected.open]
+        assert (left.ids if left else []) == [message.id for message in expected.open]
 
 
 @examples(max_examples=250)
@@ -196,28 +200,28 @@ async def test_every_message_is_in_the_expected_window(
 )
 async def test_a_replay_from_a_commit_gives_the_same_windows(
     environment: tuple[Settings, TenantDirectory],
-    steps: list[Say | Flush | Timer],
+    steps: list[SendMessage | Flush | Timer],
     first_batch: int,
     second_batch: int,
     crash_at: int,
     committed: int,
     lost_state: bool,
 ) -> None:
-    story = Story(steps)
+    generated = GeneratedLog(steps)
     whole = Stage(*environment)
-    await whole.run(whole.assigned(), story.log, 1)
+    await whole.run(whole.assigned(), generated.log, 1)
 
-    crash_at = min(crash_at, len(story.log))
+    crash_at = min(crash_at, len(generated.log))
     committed = min(committed, crash_at)
     crashing = Stage(*environment)
     before = crashing.assigned()
-    await crashing.run(before, story.log[:committed], first_batch)
+    await crashing.run(before, generated.log[:committed], first_batch)
     rows_at_commit = dict(before.rows.rows)
-    await crashing.run(before, story.log[committed:crash_at], first_batch)
+    await crashing.run(before, generated.log[committed:crash_at], first_batch)
     # A crash between outputs and state, or between state and offset.
     rows = InMemoryRows(rows_at_commit if lost_state else before.rows.rows)
     after = crashing.assigned(rows)
-    await crashing.run(after, story.log[committed:], second_batch)
+    await crashing.run(after, generated.log[committed:], second_batch)
 
     assert set(crashing.produced) == set(whole.produced)
     firsts = list(dict.fromkeys(crashing.produced))
@@ -230,14 +234,14 @@ async def test_a_replay_from_a_commit_gives_the_same_windows(
 @examples(max_examples=250)
 @given(steps=LOGS, failures=st.lists(st.integers(0, 2), max_size=20), singly=st.booleans())
 async def test_a_retried_batch_leaves_no_trace(
-    environment: tuple[Settings, TenantDirectory], steps: list[Say | Flush | Timer], failures: list[int], singly: bool
+    environment: tuple[Settings, TenantDirectory], steps: list[SendMessage | Flush | Timer], failures: list[int], singly: bool
 ) -> None:
-    story = Story(steps)
+    generated = GeneratedLog(steps)
     whole, failing = Stage(*environment), Stage(*environment)
-    await whole.run(whole.assigned(), story.log, 4)
+    await whole.run(whole.assigned(), generated.log, 4)
     assigned = failing.assigned()
-    for start in range(0, len(story.log), 4):
-        records = story.log[start : start + 4]
+    for start in range(0, len(generated.log), 4):
+        records = generated.log[start : start + 4]
         failed = failures.pop() if failures else 0
         for _ in range(failed):
             await assigned.process_uncommitted(records)

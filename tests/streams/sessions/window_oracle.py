@@ -14,7 +14,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Said:
+class OracleMessage:
     """One message in the log."""
 
     id: str
@@ -41,17 +41,17 @@ class ExpectedSession:
 
     limits: Limits
     closed: list[ExpectedWindow] = field(default_factory=list)
-    open: list[Said] = field(default_factory=list)
+    open: list[OracleMessage] = field(default_factory=list)
     newest_offset: int = -1
 
-    def say(self, said: Said) -> None:
-        self.newest_offset = said.offset
-        if said.id in self.all_ids():
+    def add(self, message: OracleMessage) -> None:
+        self.newest_offset = message.offset
+        if message.id in self.all_ids():
             return
-        reason = self._before(said)
+        reason = self._before(message)
         if reason:
             self._close(reason)
-        self.open.append(said)
+        self.open.append(message)
         if len(self.open) == self.limits.message_cap:
             self._close("message_count")
         elif self.tokens() >= self.limits.token_count:
@@ -71,29 +71,29 @@ class ExpectedSession:
         self.newest_offset = offset
 
     def all_ids(self) -> list[str]:
-        return [id for window in self.closed for id in window.ids] + [said.id for said in self.open]
+        return [id for window in self.closed for id in window.ids] + [message.id for message in self.open]
 
     def tokens(self) -> int:
-        return sum(said.tokens for said in self.open)
+        return sum(message.tokens for message in self.open)
 
-    def _before(self, said: Said) -> str | None:
+    def _before(self, message: OracleMessage) -> str | None:
         if not self.open:
             return None
-        silence = said.event_ms - max(each.event_ms for each in self.open)
-        if said.user != self.open[0].user:
+        silence = message.event_ms - max(each.event_ms for each in self.open)
+        if message.user != self.open[0].user:
             return "user"
         if silence >= self.limits.idle_ms:
             return "idle"
         if silence >= self.limits.pause_ms and len(self.open) >= self.limits.message_count:
             return "pause"
-        if self.tokens() + said.tokens > self.limits.token_count:
+        if self.tokens() + message.tokens > self.limits.token_count:
             return "token_count"
-        if sum(each.size + 1 for each in self.open) + said.size > self.limits.max_bytes:
+        if sum(each.size + 1 for each in self.open) + message.size > self.limits.max_bytes:
             return "size"
         return None
 
     def _close(self, reason: str) -> None:
-        ids = tuple(said.id for said in self.open)
+        ids = tuple(message.id for message in self.open)
         first = self.open[0]
         self.closed.append(ExpectedWindow(len(self.closed), ids, first.user, reason, self.tokens(), first.offset))
         self.open = []
