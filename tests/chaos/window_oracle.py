@@ -13,7 +13,7 @@ from memory.tokens import estimate_tokens
 from runtime.settings import Settings
 from streams.delivery.records import FORWARDED
 from tests.chaos.topic_log import LogRecord
-from tests.streams.sessions.window_oracle import ExpectedSession, Limits, Said
+from tests.streams.sessions.window_oracle import ExpectedSession, Limits, OracleMessage
 
 _HEAD_BYTES = 64 * 1024
 """What a window's record leaves for its own fields."""
@@ -107,7 +107,7 @@ class WindowOracle:
         identity = message.id or message_id(message.tenant, message.session, str(origin))
         session.messages.setdefault(identity, message)
         tokens, size = estimate_tokens(message.text), len(record.value or b"")
-        session.rules.say(Said(identity, message.user, _milliseconds(message), tokens, size, record.offset))
+        session.rules.add(OracleMessage(identity, message.user, _milliseconds(message), tokens, size, record.offset))
 
     def _command(self, record: LogRecord, command: SessionCommand) -> None:
         if command.tenant not in (None, self._tenant):
