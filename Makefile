@@ -1,4 +1,4 @@
-# Every target works on its own on a fresh clone: what it needs is made first, and remembered by a stamp in .venv.
+# Every target works on a fresh clone: it makes what it needs first; a stamp in .venv records that.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -7,7 +7,7 @@ UV_VERSION := 0.13.9
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-# uv brings certificates of its own: where the machine has some, it trusts whom the machine trusts.
+# uv ships certificates of its own; it uses the machine's where there are some.
 ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
@@ -26,7 +26,7 @@ demo: setup ## feed a sample conversation through the whole of Varve, and ask it
 test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
 	$(BIN)/pytest $(PYTEST_ARGS)
 
-chaos: setup ## break every part under load, and hold what is left against an oracle: build/reports/chaos.json
+chaos: setup ## inject faults under load, and compare the result with an oracle: build/reports/chaos.json
 	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)
 
 lint: setup ## format, lint, types and floors
@@ -35,13 +35,13 @@ lint: setup ## format, lint, types and floors
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench-stream: setup ## measure the stages on a real broker: speed, flat cost and memory, fairness, recovery
+bench-stream: setup ## measure the stages on a real broker: throughput, flat cost and memory, fairness, recovery
 	$(BIN)/python -m benchmarks.stream
 
 bench-recall: setup ## measure recall on the Qdrant engine
 	$(BIN)/python -m evaluation.bench_recall
 
-check: lint test ## everything that has to hold before a push
+check: lint test ## everything that must pass before a push
 
 lock: $(BIN)/uv ## write requirements.lock again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --generate-hashes --all-extras --no-header --python-version 3.11 --output-file requirements.lock pyproject.toml

@@ -1,1 +1,1 @@
-"""Benchmarks of speed: what they report is a ratio against a baseline of the same run."""
+"""Performance benchmarks. They report ratios to a baseline of the same run."""

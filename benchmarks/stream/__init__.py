@@ -1,1 +1,1 @@
-"""The stages on a real broker: speed, flat cost and memory, fairness, recovery."""
+"""The stages on a real broker: throughput, flat cost and memory, fairness, recovery."""

@@ -56,7 +56,7 @@ async def dead_letter_problems(settings: Settings) -> list[str]:
     sources: dict[str, LogRecord] = {}
     for topic in _SOURCES:
         sources |= {str(record.position): record for record in await read_log(settings, topic)}
-    problems = [found for letter in letters if (found := _problem_of(letter, sources)) is not None]
+    problems = [problem for letter in letters if (problem := _problem_of(letter, sources)) is not None]
     dead = {letter.source for letter in letters}
     problems += [
         f"no dead letter of {record.position} ({record.poison})" for record in _poison(sources.values()) if str(record.position) not in dead
@@ -74,11 +74,11 @@ async def redrive(settings: Settings, known: set[str]) -> int:
     Returns:
         How many there were.
     """
-    found = [
+    refused = [
         letter for letter in await read_letters(settings) if letter.reason == _REFUSED_ANSWER and str(letter.record.position) not in known
     ]
     records = []
-    for letter in found:
+    for letter in refused:
         known.add(str(letter.record.position))
         headers = letter.source_headers
         if not any(name == "varve-origin" for name, _ in headers):

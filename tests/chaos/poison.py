@@ -10,7 +10,7 @@ from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Contribution, Message, Window
 
-UNKNOWN_TENANT = "tenant-whom-nobody-knows"
+UNKNOWN_TENANT = "unknown-tenant"
 ORPHAN = "tenant-whose-schema-is-gone"
 TOO_LARGE = 1_500_000
 

@@ -2,7 +2,7 @@
 
 ``python -m tests.chaos.simulated_llm PORT SEED``. Calls are slow, time out, break off, are refused with 429 and 5xx; answers come fenced,
 with broken JSON, cut off, or as prose that is no answer. Whatever goes wrong, the facts that an answer lets through are the right ones,
-so that an oracle can say what has to stand in the end.
+so that an oracle can compute the expected memories.
 """
 
 import asyncio
@@ -84,7 +84,7 @@ class Answers:
 
 
 def right_answer(request: ChatRequest) -> str:
-    """A complete answer: an event for each shown message that tells one, and a patch for each that tells a goal, in order."""
+    """A complete answer: an event for each message that states one, and a patch for each that states a goal, in order."""
     lists: dict[str, list[Any]] = {form.SEGMENTS: [], form.EVENTS: [], form.PATCHES: []}
     for number, text in _MESSAGE.findall(_prompt_messages(request)):
         fact, goal = fact_in(text), goal_in(text)
@@ -115,8 +115,8 @@ def right_answer(request: ChatRequest) -> str:
 
 def _prompt_messages(request: ChatRequest) -> str:
     """The numbered messages of a prompt, also where a continuation or repair is requested."""
-    found = (_MESSAGES.search(content) for role, content in request.messages if role == "user")
-    return next((each[2] for each in found if each is not None), "")
+    matches = (_MESSAGES.search(content) for role, content in request.messages if role == "user")
+    return next((match[2] for match in matches if match is not None), "")
 
 
 def _previous_answer(request: ChatRequest) -> str | None:

@@ -27,7 +27,7 @@ class LogRecord:
 
     @property
     def position(self) -> LogPosition:
-        """Where the record lies."""
+        """Its position in the log."""
         return LogPosition(self.topic, self.partition, self.offset)
 
     @property

@@ -88,7 +88,7 @@ def latest_windows(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> d
         log: The windows topic.
         verdict: Gets the damage.
     """
-    found: dict[str, Window] = {}
+    latest: dict[str, Window] = {}
     changed = []
     for record in log:
         if record.poison is not None:
@@ -96,13 +96,13 @@ def latest_windows(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> d
         window = Window.from_json(record.value or b"")
         if window.tenant != tenant:
             continue
-        before = found.get(window.id)
+        before = latest.get(window.id)
         if before is not None and before.messages != window.messages:
             changed.append(window.id)
-        found[window.id] = window
+        latest[window.id] = window
     verdict.wrong_values += verdict.record("windows that closed twice with other messages", changed)
-    verdict.windows = len(found)
-    return found
+    verdict.windows = len(latest)
+    return latest
 
 
 def judge_windows(verdict: Verdict, ledger: Ledger, expected: dict[str, ExpectedWindow], observed: dict[str, Window]) -> None:
@@ -152,16 +152,16 @@ def _out_of_order(windows: Iterable[Window], expected_order: dict[str, int]) -> 
     sessions: dict[str, list[Window]] = defaultdict(list)
     for window in windows:
         sessions[window.session].append(window)
-    found = []
+    misplaced = []
     for session_windows in sessions.values():
         newest = -1
         for window in sorted(session_windows, key=lambda each: each.sequence):
             for message in window.messages:
                 number = expected_order.get(str(message.id), newest)
                 if number < newest:
-                    found.append(str(message.id))
+                    misplaced.append(str(message.id))
                 newest = max(newest, number)
-    return found
+    return misplaced
 
 
 async def _judge_memories(verdict: Verdict, store: MemoryStore, tenant: str, expected: dict[str, ExpectedMemory]) -> None:
