@@ -18,7 +18,7 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
         settings: The model's context, the prompt's caps, and when two events are one.
         embedder: Shared with others; not closed with the extractor.
         llm: The endpoint; closed with the extractor.
-        clock: The machine's, unless told.
+        clock: The system's, if none is given.
 
     Raises:
         ValueError: If the similarities of the settings contradict each other.

@@ -1,8 +1,6 @@
-"""Windows, schemas and tasks to extract from."""
+"""A schema, an embedder, and tasks of extraction."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
@@ -11,26 +9,13 @@ from extraction.one_pass.flow import Task
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
-from memory.records import Message, Usage, Window
+from memory.records import Window
 from memory.schema import MemorySchema, parse_schema
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from runtime.settings import EmbeddingSettings, Settings
 
-BEGIN = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-
-BuildWindow = Callable[..., Window]
 BuildTask = Callable[..., Task]
-
-
-class UsageList:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.records: list[Usage] = []
-
-    async def record(self, usage: Usage) -> None:
-        self.records.append(usage)
 
 
 @pytest.fixture
@@ -93,41 +78,6 @@ def schema() -> MemorySchema:
             ],
         }
     )
-
-
-@pytest.fixture(scope="session")
-def window_of() -> BuildWindow:
-    """Builds a window from texts, or from messages' fields; a minute lies between two messages."""
-
-    def build(*texts: str | dict[str, Any], user: str = "alice") -> Window:
-        given: Sequence[dict[str, Any]] = [{"text": each} if isinstance(each, str) else each for each in texts]
-        messages = [
-            Message.model_validate(
-                {
-                    "tenant": "acme",
-                    "user": user,
-                    "session": "s1",
-                    "id": f"m{place}",
-                    "event_time": BEGIN + timedelta(minutes=place),
-                    **each,
-                }
-            )
-            for place, each in enumerate(given)
-        ]
-        return Window(
-            id="3b1e4a52-0000-5000-8000-000000000001",
-            tenant="acme",
-            user=user,
-            session="s1",
-            sequence=0,
-            messages=messages,
-            closed_by="flush",
-            source_partition=0,
-            first_offset=0,
-            last_offset=len(messages) - 1,
-        )
-
-    return build
 
 
 @pytest.fixture(scope="session")

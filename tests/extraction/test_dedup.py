@@ -70,14 +70,14 @@ def test_a_repetition_does_not_differ_in_fact() -> None:
     assert not differ_in_fact(statement("Ann met Bob."), statement("On Sunday Ann met Bob."))
 
 
-def test_a_statement_says_all_of_a_shorter_one_in_its_order_only() -> None:
+def test_a_statement_says_all_only_in_equal_order() -> None:
     assert says_all_of(statement("Ann moved to Oslo with Bob."), statement("Ann moves to Oslo"))
     assert not says_all_of(statement("Ann moved to Oslo"), statement("Ann moved to Oslo with Bob."))
     assert not says_all_of(statement("Ann moved from Oslo to Bergen."), statement("Ann moved from Bergen to Oslo."))
 
 
 @given(st.lists(st.sampled_from(["Ann", "Bob", "likes", "tea", "2", "3", "not", "Oslo"]), min_size=1, max_size=6), st.data())
-def test_differing_in_fact_is_symmetric_and_never_true_of_the_same(words: list[str], data: st.DataObject) -> None:
+def test_differing_in_fact_is_symmetric_and_irreflexive(words: list[str], data: st.DataObject) -> None:
     one, other = statement(" ".join(words)), statement(" ".join(data.draw(st.permutations(words))[: data.draw(st.integers(1, len(words)))]))
 
     assert differ_in_fact(one, other) == differ_in_fact(other, one)
@@ -92,7 +92,7 @@ def unit(*values: float) -> np.ndarray:
 SAME, NEAR, FAR = unit(1, 0), unit(1, 0.5), unit(0, 1)
 
 
-def test_only_agreeing_words_make_two_events_one_without_asking() -> None:
+def test_only_agreeing_words_make_two_events_one() -> None:
     events = [
         event("Ann moved to Oslo."),
         event("Ann moved to Oslo with a friend."),
@@ -115,11 +115,11 @@ def test_events_of_different_types_are_never_one() -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), UPDATES)
-def test_an_update_is_neither_merged_nor_asked_about_however_alike(one: str, other: str) -> None:
+def test_an_update_is_neither_merged_nor_doubtful(one: str, other: str) -> None:
     assert compare(candidates_of([event(one), event(other)], ()), [SAME, SAME], THRESHOLDS) == ([], [])
 
 
-def test_merging_keeps_the_fuller_text_and_all_evidence() -> None:
+def test_merging_retains_fuller_text_and_all_evidence() -> None:
     events = [
         event("Ann ran.", place=1, keywords=("run",), km=5),
         event("Bob slept.", place=2),
@@ -135,7 +135,7 @@ def test_merging_keeps_the_fuller_text_and_all_evidence() -> None:
     assert [(each.what, each.reason, each.count) for each in tally.as_dropped()] == [("event", "duplicate", 2)]
 
 
-def test_what_the_session_has_laid_down_is_not_laid_down_again() -> None:
+def test_an_event_of_an_earlier_window_is_not_repeated() -> None:
     old = NotedEvent("note", "Ann ran by the lake.", {"km": 5}, DAY)
     events = [event("Ann ran."), event("Ann ran by the lake.", km=5), event("Bob slept.")]
     tally = Tally()
@@ -148,7 +148,7 @@ def test_what_the_session_has_laid_down_is_not_laid_down_again() -> None:
 
 
 @pytest.mark.parametrize("fuller", [event("Ann ran by the lake."), event("Ann ran.", km=5)])
-def test_what_says_more_than_the_session_has_laid_down_is_not_dropped_unasked(fuller: EventDraft) -> None:
+def test_an_event_that_says_more_is_only_doubtful(fuller: EventDraft) -> None:
     candidates = candidates_of([fuller], (NotedEvent("note", "Ann ran.", {}, DAY),))
 
     assert compare(candidates, [SAME, SAME], THRESHOLDS) == ([], [EventPair(0, 1)])
@@ -190,7 +190,7 @@ def test_a_model_is_asked_once_about_all_doubtful_pairs(answer: str, expected: l
     assert len(lines) == 4
 
 
-def test_only_so_many_pairs_are_asked_about() -> None:
+def test_at_most_20_pairs_are_put_to_the_model() -> None:
     candidates = candidates_of([event(f"Ann {'very ' * place}ran.") for place in range(30)], ())
     flow = resolution_flow(candidates, [EventPair(0, place) for place in range(1, 30)], LLMRequest(messages=(), tenant="t", stage="s"))
 
@@ -198,7 +198,7 @@ def test_only_so_many_pairs_are_asked_about() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda pair: pair[0] < pair[1]), max_size=12), st.integers(0, 3))
-def test_merging_loses_no_evidence_but_of_what_was_laid_down_before(pairs: list[tuple[int, int]], laid_down: int) -> None:
+def test_merging_loses_no_evidence_within_a_window(pairs: list[tuple[int, int]], laid_down: int) -> None:
     events = [event(f"Note {place}.", place=place) for place in range(laid_down, 8)]
     kept = merge(events, [EventPair(*pair) for pair in pairs if pair[1] >= laid_down], Tally(), from_earlier_windows=laid_down)
 

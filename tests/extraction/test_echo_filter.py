@@ -18,7 +18,7 @@ from memory.records import Message, ToolCall
 from memory.schema import MemorySchema
 from memory.tokens import estimate_tokens
 from models.embedding.port import Embedder
-from tests.extraction.conftest import BEGIN, BuildWindow
+from tests.extraction.windows import BEGIN, window_of
 
 OSLO, TEA = "Ann moved to Oslo in May.", "Ann likes green tea."
 HASHES = frozenset(map(content_hash, (OSLO, TEA)))
@@ -59,7 +59,7 @@ ECHOES = [
 
 
 @pytest.mark.parametrize("result", ECHOES)
-def test_a_result_that_is_nothing_but_memories_is_an_echo(result: Any) -> None:
+def test_a_result_of_nothing_but_memories_is_an_echo(result: Any) -> None:
     assert is_echo(called(result, success=True, duration_ms=4), HASHES)
     assert is_echo(called(result, text=OSLO), HASHES)
     assert left(called(result)) is None
@@ -116,9 +116,7 @@ def test_no_result_keeps_a_memory(result: Any) -> None:
     assert is_echo(called(result), HASHES) <= (rest != json.dumps(result))
 
 
-def test_the_prompt_shows_an_echo_unnumbered_and_short_and_news_without_the_echo(
-    schema: MemorySchema, window_of: BuildWindow, limits: PromptLimits
-) -> None:
+def test_the_prompt_shortens_echoes_and_leaves_them_unnumbered(schema: MemorySchema, limits: PromptLimits) -> None:
     news = {"memory": OSLO, "weather": "rain"}
     calls = [{"text": "", "role": "tool", "tool_call": {"name": "recall", "result": result}} for result in ([*[OSLO] * 200], news)]
     window = window_of(*calls)
@@ -130,7 +128,7 @@ def test_the_prompt_shows_an_echo_unnumbered_and_short_and_news_without_the_echo
     assert '[1] tool: (tool call recall(), result: {"weather":"rain"})' in lines
 
 
-async def test_the_offline_extractor_lays_down_no_echo(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_the_offline_extractor_drops_echoes(embedder: Embedder, schema: MemorySchema) -> None:
     calls = [
         {"text": "", "role": "tool", "tool_call": {"name": "recall", "result": result}} for result in (ANSWER, [OSLO, "It rains in Oslo."])
     ]

@@ -43,7 +43,7 @@ def alike(events: list[EventDraft], *laid_down: NotedEvent, cosine: float = 1.0)
     return compare(candidates, [factor[contents.index(each.statement.content)] for each in candidates], THRESHOLDS)
 
 
-def test_a_state_that_came_back_is_no_repetition_of_the_first_one() -> None:
+def test_a_state_that_came_back_is_no_repetition() -> None:
     events = [event(OPEN, 0), event(CLOSED, 2, after=SOON), event(OPEN, 4, after=2 * SOON)]
     same, doubts = alike(events, cosine=0.93)
 
@@ -57,7 +57,7 @@ def test_the_messages_tell_the_order_not_the_answer() -> None:
     assert alike([event(OPEN, 0), event(CLOSED, 4), event(OPEN, 2)], cosine=0.93)[0] == [EventPair(0, 2)]
 
 
-def test_a_state_that_came_back_after_an_earlier_window_is_laid_down() -> None:
+def test_a_state_back_after_an_earlier_window_stays() -> None:
     was_open, was_closed = NotedEvent("note", OPEN, {}, MORNING), NotedEvent("note", CLOSED, {}, MORNING)
 
     assert alike([event(OPEN)], was_open, was_closed, cosine=0.93) == ([], [EventPair(1, 2)])
@@ -65,7 +65,7 @@ def test_a_state_that_came_back_after_an_earlier_window_is_laid_down() -> None:
     assert alike([event(OPEN)], was_closed, was_open, cosine=0.93)[0] == [EventPair(1, 2)]
 
 
-def test_a_value_that_came_back_is_laid_down() -> None:
+def test_a_value_that_came_back_stays() -> None:
     told = [event("The fee is 5 euros.", 0), event("The fee is 8 euros.", 2), event("The fee is 5 euros.", 4)]
     stated = [event("The door was checked.", place, state=state) for place, state in ((0, "open"), (2, "closed"), (4, "open"))]
 
@@ -73,13 +73,13 @@ def test_a_value_that_came_back_is_laid_down() -> None:
     assert alike(stated) == ([], [])
 
 
-def test_an_altered_state_counts_also_where_its_vector_is_farther_away_than_a_doubt() -> None:
+def test_a_changed_state_counts_below_the_doubtful_threshold() -> None:
     assert alike([event("Ann is in Oslo.", 0), event("Ann is in Bergen.", 2), event("Ann is in Oslo.", 4)], cosine=0.76) == ([], [])
     unlike = [event("Ann is in Oslo.", 0), event("Bob cooked soup yesterday.", 2), event("Ann is in Oslo.", 4)]
     assert alike(unlike, cosine=0.76)[0] == [EventPair(0, 2)]
 
 
-def test_what_one_says_in_three_wordings_is_one_where_the_model_says_so() -> None:
+def test_three_wordings_become_one_if_the_model_agrees() -> None:
     events = [event("Ann moved to Oslo.", 0), event("Ann relocated to Oslo.", 2), event("Ann moved to Oslo.", 4)]
     same, doubts = alike(events, cosine=0.93)
     (one,) = merge(events, [*same, *doubts], Tally(), from_earlier_windows=0)
@@ -113,11 +113,11 @@ PUSH_UPS = "Ann did 20 push-ups."
         event("Ann did 20 push-ups again.", 1, after=SOON),
     ],
 )
-def test_a_measured_deed_done_twice_on_a_day_is_not_dropped_unasked(again: EventDraft) -> None:
+def test_a_measured_deed_done_twice_is_only_doubtful(again: EventDraft) -> None:
     assert alike([event(PUSH_UPS, 0, count=20), again]) == ([], [EventPair(0, 1)])
 
 
-def test_a_measured_deed_of_an_earlier_window_is_not_taken_for_a_later_one() -> None:
+def test_a_measured_deed_of_an_earlier_window_is_only_doubtful() -> None:
     assert alike([event(PUSH_UPS, 0, after=EVENING, count=20)], NotedEvent("note", PUSH_UPS, {"count": 20}, MORNING)) == (
         [],
         [EventPair(0, 1)],
@@ -136,11 +136,11 @@ def test_a_measured_deed_of_an_earlier_window_is_not_taken_for_a_later_one() -> 
         (event("Ann likes tea.", 0, is_true=True), event("Ann likes tea.", 8, after=EVENING, is_true=True)),
     ],
 )
-def test_what_is_only_told_twice_is_one(one: EventDraft, other: EventDraft) -> None:
+def test_an_event_mentioned_twice_is_one(one: EventDraft, other: EventDraft) -> None:
     assert alike([one, other]) == ([EventPair(0, 1)], [])
 
 
-def test_the_model_is_told_the_times_where_they_differ() -> None:
+def test_the_question_states_times_that_differ() -> None:
     candidates = candidates_of([event(PUSH_UPS, 0), event(PUSH_UPS, 4, after=EVENING)], ())
     request = next(resolution_flow(candidates, [EventPair(0, 1)], LLMRequest(messages=(), tenant="acme", stage="extraction")))
 

@@ -55,7 +55,7 @@ def asked(*contents: str, **body: object) -> ChatRequest:
     return ChatRequest.read({"messages": [{"role": role, "content": text} for role, text in zip(roles, contents, strict=False)], **body})
 
 
-def test_every_numbered_message_is_an_event_and_the_last_one_a_patch() -> None:
+def test_each_message_is_an_event_the_last_a_patch() -> None:
     answer = json.loads(extraction_answer(asked(SYSTEM, USER)))
     first, second = answer["events"]
     assert (first["type"], first["msgs"], first["content"]) == ("meal", [0], "I ate 2 apples: 120 calories.")
@@ -79,7 +79,7 @@ def test_a_draw_follows_from_the_seed(name: str, seed: int) -> None:
     assert plan_call(PROFILES[name], Random(seed)) == plan_call(PROFILES[name], Random(seed))
 
 
-def test_shares_come_out_as_told() -> None:
+def test_drawn_shares_match_the_profile() -> None:
     profile = Profile(overloads=0.25, failures=0.1, garbles={"fenced": 0.5})
     plans = [plan_call(profile, Random(seed)) for seed in range(4000)]
     assert 0.22 < sum(plan.status == 429 for plan in plans) / 4000 < 0.28
@@ -114,7 +114,7 @@ async def post(simulator: LLMSimulator, text: str) -> httpx.Response:
         return await client.post(f"{simulator.base_url}/chat/completions", json=body)
 
 
-async def test_what_calls_see_does_not_depend_on_their_order() -> None:
+async def test_outcomes_do_not_depend_on_call_order() -> None:
     profile = Profile(overloads=0.3, failures=0.3)
     statuses = []
     for order in (list(range(20)), list(reversed(range(20)))):

@@ -38,5 +38,11 @@ def nonce_of(texts: Sequence[str]) -> str:
 
 
 def fenced(name: str, lines: Sequence[str], nonce: str) -> str:
-    """The lines between an opening and a closing line that bear the nonce."""
+    """The lines between an opening and a closing line that bear the nonce.
+
+    Args:
+        name: Of the part.
+        lines: One line each (:func:`one_line`).
+        nonce: Eight hex digits that stand in no text of the prompt.
+    """
     return "\n".join((f"<<<{name} {nonce}", *lines, f"{name} {nonce}>>>"))

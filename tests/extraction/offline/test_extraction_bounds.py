@@ -13,7 +13,8 @@ from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.schema import scenario
-from tests.extraction.offline.windows import CountingEmbedder, window_of
+from tests.extraction.embedders import CountingEmbedder
+from tests.extraction.offline.windows import window_of
 
 
 @pytest.mark.parametrize("step", ["read_window", "draft_of"])

@@ -5,7 +5,8 @@ from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.records import Extraction, NotedEvent
 from memory.schema import scenario
-from tests.extraction.offline.windows import CountingEmbedder, window_of
+from tests.extraction.embedders import CountingEmbedder
+from tests.extraction.offline.windows import window_of
 
 BREAD = "My brother Jonas bakes bread in Oslo."
 

@@ -11,7 +11,8 @@ from extraction.offline.sentences import asks, ends_in_question, pieces_of, ques
 from extraction.port import ExtractionContext
 from memory.schema import scenario
 from memory.unicode_scripts import RUN_WITHOUT_SPACES
-from tests.extraction.offline.windows import CountingEmbedder, window_of
+from tests.extraction.embedders import CountingEmbedder
+from tests.extraction.offline.windows import window_of
 
 
 @pytest.mark.parametrize(

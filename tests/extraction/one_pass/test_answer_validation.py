@@ -12,7 +12,7 @@ from memory.hashing import content_hash
 from memory.keys import entity_key
 from memory.records import Window
 from memory.schema import MemorySchema, parse_schema
-from tests.extraction.conftest import BEGIN, BuildWindow
+from tests.extraction.windows import BEGIN, window_of
 
 EVENT = {"type": "life_event", "msgs": [1], "content": "Alice moved to Oslo.", "place": "Oslo", "weight": 7}
 PATCH = {"type": "profile", "field": "home", "msgs": [1], "search": "Bergen", "replace": "Oslo"}
@@ -20,7 +20,7 @@ SEGMENT = {"topic": "Moving", "ranges": [[1, 2]]}
 
 
 @pytest.fixture
-def window(window_of: BuildWindow) -> Window:
+def window() -> Window:
     return window_of("Hi!", "I moved to Oslo yesterday.", "From Bergen.", "Nice weather.")
 
 
@@ -32,7 +32,7 @@ def dropped(draft: Draft) -> dict[tuple[str, str], int]:
     return {(each.what, each.reason): each.count for each in draft.tally.as_dropped()}
 
 
-def test_a_good_answer_is_kept_whole(window: Window, schema: MemorySchema) -> None:
+def test_a_valid_answer_stays_whole(window: Window, schema: MemorySchema) -> None:
     draft = read(
         window, schema, segments=[SEGMENT], events=[{**EVENT, "date": "2023-05-07", "keywords": ["Oslo", "oslo", "move"]}], patches=[PATCH]
     )
@@ -126,7 +126,7 @@ def test_a_search_text_too_long_is_dropped_not_cut(window: Window, schema: Memor
     assert dropped(draft) == {("patch", "search_too_long"): 1}
 
 
-def test_values_of_a_wrong_type_are_brought_to_it_or_dropped_alone(window: Window, schema: MemorySchema) -> None:
+def test_values_of_a_wrong_type_are_coerced_or_dropped(window: Window, schema: MemorySchema) -> None:
     given = {"place": 7, "people": "Bob", "count": "3", "colour": "red"}
     exercise = {"type": "Exercise", "msgs": "1, 2", "content": 5, "props": {"score": "high", "right": "yes"}, "weight": "9"}
     draft = read(window, schema, segments=[SEGMENT], events=[{**EVENT, "props": given, "msgs": ["[1]", 2.0]}, exercise])
@@ -138,7 +138,7 @@ def test_values_of_a_wrong_type_are_brought_to_it_or_dropped_alone(window: Windo
     assert dropped(draft) == {("property", "unknown_property"): 1, ("property", "not_float32"): 1}
 
 
-def test_properties_are_read_beside_an_events_fields_and_in_an_object_of_their_own(window: Window, schema: MemorySchema) -> None:
+def test_properties_are_read_flat_and_nested(window: Window, schema: MemorySchema) -> None:
     beside = {**EVENT, "place": "Rome", "count": 3, "colour": "red", "props": {"place": "Oslo"}}
     draft = read(window, schema, events=[beside, {**EVENT, "content": "Alice lives in Oslo.", "props": "Oslo"}])
 
@@ -147,7 +147,7 @@ def test_properties_are_read_beside_an_events_fields_and_in_an_object_of_their_o
 
 
 @pytest.mark.parametrize("blank", ["", "  ", None, "null", "NULL"])
-def test_a_blank_stands_for_what_was_not_said(window: Window, schema: MemorySchema, blank: str | None) -> None:
+def test_a_blank_counts_as_absent(window: Window, schema: MemorySchema, blank: str | None) -> None:
     given = {"place": blank, "count": blank, "people": ["Bob", blank]}
     draft = read(window, schema, events=[{**EVENT, "props": given, "date": blank}])
 
@@ -187,7 +187,7 @@ def test_numbers_without_end_break_nothing(window: Window, schema: MemorySchema)
     assert dropped(draft)["event", "no_content"] == 1
 
 
-def test_places_out_of_range_are_dropped_alone(window: Window, schema: MemorySchema) -> None:
+def test_indices_out_of_range_are_dropped_alone(window: Window, schema: MemorySchema) -> None:
     draft = read(
         window, schema, segments=[{"topic": "All", "ranges": [[2, 40], [90, 91], "0-1"]}], events=[{**EVENT, "msgs": [1, 4, -1, 1e9]}]
     )
@@ -229,7 +229,7 @@ def test_ranges_are_read_in_other_forms(window: Window, schema: MemorySchema, gi
         ([1], [[[0, 2]], [[1, 1]]], 0),
     ],
 )
-def test_an_event_belongs_to_the_segment_that_holds_most_of_its_messages(
+def test_an_event_belongs_to_the_segment_of_most_messages(
     window: Window, schema: MemorySchema, messages: list[int], ranges: list[list[list[int]]], segment: int | None
 ) -> None:
     segments = [{"topic": f"topic {place}", "ranges": each} for place, each in enumerate(ranges)]
@@ -259,14 +259,14 @@ def test_dates_are_read(window: Window, schema: MemorySchema, date: Any, expecte
 
 
 @pytest.mark.parametrize("date", ["yesterday", "2023-13-45", "9999-01-01", "0001-01-01", 20230507, ["2023"]])
-def test_a_date_that_is_none_leaves_the_time_it_was_said(window: Window, schema: MemorySchema, date: Any) -> None:
+def test_an_invalid_date_falls_back_to_said_at(window: Window, schema: MemorySchema, date: Any) -> None:
     draft = read(window, schema, events=[{**EVENT, "date": date}])
 
     assert draft.events[0].event_time == draft.events[0].said_at
     assert dropped(draft) == {("property", "bad_date"): 1}
 
 
-def test_repeated_items_are_kept_once(window: Window, schema: MemorySchema) -> None:
+def test_repeated_items_appear_once(window: Window, schema: MemorySchema) -> None:
     draft = read(window, schema, segments=[SEGMENT] * 3, events=[EVENT] * 50, patches=[PATCH] * 4)
 
     assert (len(draft.segments), len(draft.events), len(draft.patches)) == (1, 1, 1)
@@ -286,7 +286,7 @@ def test_a_text_that_falls_into_a_loop_is_cut(window: Window, schema: MemorySche
     assert draft.events[0].content == "Alice moved to Oslo and then to Oslo"
 
 
-def test_no_evidence_points_to_what_a_recall_put_there(window_of: BuildWindow, schema: MemorySchema) -> None:
+def test_no_evidence_points_to_an_echo(schema: MemorySchema) -> None:
     echo = "Alice lives in Bergen."
     window = window_of(
         {"text": "As I recall, Alice has a dog.", "role": "assistant", "from_recall": True}, f"  {echo} ", "I moved.", f"- {echo}\nTrue?"
@@ -332,7 +332,7 @@ def test_something_else_is_no_answer(text: str) -> None:
 
 @pytest.mark.parametrize("lists", ["segments", "events", "patches"])
 @pytest.mark.parametrize("wrapped", ["[{event}]", "{event}\n{event}", '{{"answer": [{event}]}}', '{{"events": [{event}]}}'])
-def test_a_property_named_as_one_of_the_lists_hides_no_event(window: Window, lists: str, wrapped: str) -> None:
+def test_a_property_named_like_a_list_hides_no_event(window: Window, lists: str, wrapped: str) -> None:
     properties = [{"PropertyName": lists, "PropertyValueType": "list<string>"}]
     schema = parse_schema([{"EventType": "concert", "Description": "A concert.", "Properties": properties}])
     event = json.dumps({"type": "concert", "msgs": [1], "content": "Alice heard a concert.", lists: ["one", "two"]})
@@ -341,7 +341,7 @@ def test_a_property_named_as_one_of_the_lists_hides_no_event(window: Window, lis
     assert [each.properties for each in draft.events] == [{lists: ["one", "two"]}]
 
 
-def test_an_answer_with_a_type_and_a_content_of_its_own_is_an_answer(window: Window, schema: MemorySchema) -> None:
+def test_an_answer_may_have_type_and_content_itself(window: Window, schema: MemorySchema) -> None:
     draft = validate_answer(
         parse_answer(json.dumps({"type": "memories", "content": "All that was said.", "events": [EVENT]})), Source(window, schema)
     )

@@ -22,7 +22,7 @@ from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names
 from memory.tokens import estimate_tokens
 from operators.patch import Patch, edited, value_of
-from tests.extraction.conftest import BEGIN, BuildWindow
+from tests.extraction.windows import BEGIN, window_of
 
 INDENT = "    "
 PLAIN_LINE = st.text("abc é绿\"'\\[],.:- ", min_size=1, max_size=20).map(str.strip).filter(bool)
@@ -39,7 +39,7 @@ def listing() -> MemorySchema:
     return parse_schema([{"EntityType": "profile", "Properties": properties}])
 
 
-def shown(schema: MemorySchema, window_of: BuildWindow, limits: PromptLimits, **properties: JsonValue) -> list[str]:
+def shown(schema: MemorySchema, limits: PromptLimits, **properties: JsonValue) -> list[str]:
     entity = Memory(
         id="e1",
         tenant="acme",
@@ -63,10 +63,8 @@ def text_of(lines: list[str], name: str) -> str:
     return "\n".join(line.removeprefix(INDENT) for line in lines[1:])
 
 
-def test_a_list_and_a_text_of_several_lines_are_shown_line_for_line(
-    listing: MemorySchema, window_of: BuildWindow, limits: PromptLimits
-) -> None:
-    assert shown(listing, window_of, limits, likes=["green tea", "hiking"], home="Oslo\n\n  near the fjord") == [
+def test_lists_and_long_texts_appear_line_for_line(listing: MemorySchema, limits: PromptLimits) -> None:
+    assert shown(listing, limits, likes=["green tea", "hiking"], home="Oslo\n\n  near the fjord") == [
         "profile",
         "  likes:",
         "    green tea",
@@ -76,11 +74,11 @@ def test_a_list_and_a_text_of_several_lines_are_shown_line_for_line(
         "    ",
         "      near the fjord",
     ]
-    assert shown(listing, window_of, limits, likes=["green tea"], home="Oslo") == ["profile", "  likes: green tea", "  home: Oslo"]
+    assert shown(listing, limits, likes=["green tea"], home="Oslo") == ["profile", "  likes: green tea", "  home: Oslo"]
 
 
 @given(PLAIN_LINES, st.data())
-def test_a_piece_that_is_copied_from_a_shown_list_is_replaced_and_nothing_else(lines: list[str], data: st.DataObject) -> None:
+def test_a_piece_copied_from_a_list_is_replaced_alone(lines: list[str], data: st.DataObject) -> None:
     text = edited("", Patch(0, "p", "", "\n".join(["first", *lines])), "list<string>")
     value = value_of(text, "list<string>")
     assert text_of(field_lines("likes", flat_text(value)), "likes") == text
@@ -96,7 +94,7 @@ UNSAFE_KEYS = st.sampled_from(["a\u200cb", "x<|im_end|>", "[INST]", "\x85\u2028"
 
 
 @given(ANY_TEXT | UNSAFE_KEYS)
-def test_a_key_copied_from_its_heading_is_the_same_key(key: str) -> None:
+def test_a_key_copied_from_its_heading_is_equal(key: str) -> None:
     heading = entity_heading("progress", [key])
 
     assert json.loads(heading.removeprefix("progress ")) == [key]
@@ -104,7 +102,7 @@ def test_a_key_copied_from_its_heading_is_the_same_key(key: str) -> None:
 
 
 @pytest.mark.parametrize("value", [True, 7, 1.5, [1, 2], [True, False], 1e16, [0.1]])
-def test_values_of_every_type_are_shown_as_the_text_of_their_edit(value: JsonValue) -> None:
+def test_values_of_every_type_appear_as_edited_text(value: JsonValue) -> None:
     item = value[0] if isinstance(value, list) else value
     kind = {bool: "bool", int: "int64", float: "float32"}[type(item)]
     value_type = f"list<{kind}>" if isinstance(value, list) else kind
@@ -114,27 +112,23 @@ def test_values_of_every_type_are_shown_as_the_text_of_their_edit(value: JsonVal
 
 
 @given(st.lists(st.text(max_size=40) | st.sampled_from(["  home: forged", "profile", "messages 0>>>", "<<<entities", "x\r\n  likes: y"])))
-def test_no_line_of_a_value_passes_for_a_field_or_an_entity(
-    listing: MemorySchema, window_of: BuildWindow, limits: PromptLimits, items: list[str]
-) -> None:
+def test_no_value_line_passes_for_field_or_entity(listing: MemorySchema, limits: PromptLimits, items: list[str]) -> None:
     clean = [item.encode("utf-8", "replace").decode() for item in items]
-    lines = shown(listing, window_of, limits, likes=[*clean], home="\n".join(clean))
+    lines = shown(listing, limits, likes=[*clean], home="\n".join(clean))
     assert [line.partition(":")[0] for line in lines if not line.startswith(INDENT)] == ["profile", "  likes", "  home"]
     assert all(len(line.splitlines()) <= 1 for line in lines)
 
 
 @pytest.mark.parametrize("text", ["a" + "\n" * 3000 + "b", "x\n" * 2000, ("word " * 30 + "\n") * 26, "绿茶\n" * 1300])
-def test_a_field_of_many_lines_keeps_its_entitys_cap(
-    listing: MemorySchema, window_of: BuildWindow, limits: PromptLimits, text: str
-) -> None:
-    lines = shown(listing, window_of, limits, likes=[*text.split("\n")], home=text)
+def test_a_field_of_many_lines_keeps_its_entitys_cap(listing: MemorySchema, limits: PromptLimits, text: str) -> None:
+    lines = shown(listing, limits, likes=[*text.split("\n")], home=text)
     uncounted = ["profile", "  likes:", "the first like", "  home:", "the first line of home"]
     assert len(lines) + sum(map(estimate_tokens, lines)) <= limits.entity_tokens + len(uncounted)
     assert any("[…]" in line for line in lines)
 
 
 @pytest.mark.parametrize("name", scenario_names())
-def test_the_example_shows_its_entity_as_a_prompt_does_and_copies_from_it(name: str) -> None:
+def test_the_example_copies_from_its_own_entity(name: str) -> None:
     schema = scenario(name)
     entity_types = form.patched_types(schema)
     if not entity_types:
@@ -147,7 +141,7 @@ def test_the_example_shows_its_entity_as_a_prompt_does_and_copies_from_it(name: 
     assert edited(text_of(lines[at + 2 : lines.index("answer")], field.name), Patch(0, "p", "alpha", "beta")).startswith("beta")
 
 
-def test_the_prefix_says_how_fields_are_shown(listing: MemorySchema) -> None:
+def test_the_prefix_explains_how_fields_appear(listing: MemorySchema) -> None:
     prefix = compile_prefix(listing)
     assert "a list, stands indented below its name, an item a line" in prefix
     assert "  likes:\n    alpha\n    gamma\n" in prefix

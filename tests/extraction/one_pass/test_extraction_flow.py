@@ -13,7 +13,8 @@ from extraction.port import ExtractionContext
 from memory.records import Window
 from memory.tokens import estimate_tokens
 from models.llm.port import LLMAnswer, LLMRequest
-from tests.extraction.conftest import BuildTask, BuildWindow
+from tests.extraction.conftest import BuildTask
+from tests.extraction.windows import window_of
 
 SEGMENT = {"topic": "Moving", "ranges": [[0, 2]]}
 
@@ -44,7 +45,7 @@ def reasons(draft: Draft) -> dict[tuple[str, str], int]:
 
 
 @pytest.fixture
-def window(window_of: BuildWindow) -> Window:
+def window() -> Window:
     return window_of("I moved to Oslo.", "With Bob.", "Bye!")
 
 
@@ -68,7 +69,7 @@ def test_small_talk_gives_nothing_and_is_no_fault(task: Task) -> None:
     assert (draft.events, draft.patches, reasons(draft)) == ((), (), {})
 
 
-def test_an_answer_cut_off_is_kept_and_its_rest_asked_for_once(task: Task) -> None:
+def test_a_truncated_answer_is_continued_once(task: Task) -> None:
     whole = answer_text("Alice moved.", "Bob came along.", "They left.")
     cut_off = whole[: whole.index("They")]
     requests, draft = play(task, [cut_off, json.dumps({"events": [event("They left.", 2)]})])
@@ -81,7 +82,7 @@ def test_an_answer_cut_off_is_kept_and_its_rest_asked_for_once(task: Task) -> No
     assert reasons(draft) == {}
 
 
-def test_a_continuation_that_begins_again_adds_only_what_is_new(task: Task) -> None:
+def test_a_continuation_that_restarts_adds_only_new_items(task: Task) -> None:
     whole = answer_text("Alice moved.", "Bob came along.", "They left.")
     _, draft = play(task, [whole[: whole.index("They")], whole])
 
@@ -90,7 +91,7 @@ def test_a_continuation_that_begins_again_adds_only_what_is_new(task: Task) -> N
 
 
 @pytest.mark.parametrize("rest", ['{"events": [{"type": "life_event", "content": "cut', "That is all."])
-def test_an_answer_cut_off_twice_keeps_what_is_whole_and_counts_the_loss(task: Task, rest: str) -> None:
+def test_an_answer_truncated_twice_retains_whole_items(task: Task, rest: str) -> None:
     whole = answer_text("Alice moved.", "They left.")
     _, draft = play(task, [whole[: whole.index("They")], rest])
 
@@ -107,7 +108,7 @@ def test_a_loop_is_cut_and_not_continued(task: Task) -> None:
 
 
 @pytest.mark.parametrize("unit", ["so on and so on ", "\n", json.dumps(event("Alice moved.")) + ", "])
-def test_an_answer_that_loops_on_is_hung_up_on(task: Task, unit: str) -> None:
+def test_a_looping_answer_is_aborted(task: Task, unit: str) -> None:
     hang_up_if = next(extraction_flow(task)).hang_up_if
     assert hang_up_if is not None
     begun = answer_text("Alice moved.")[:-20] + '"}, '
@@ -118,7 +119,7 @@ def test_an_answer_that_loops_on_is_hung_up_on(task: Task, unit: str) -> None:
     assert 400 <= lengths[0] <= 1400
 
 
-def test_an_answer_that_goes_on_is_not_hung_up_on(task: Task) -> None:
+def test_a_long_answer_without_loops_is_not_aborted(task: Task) -> None:
     hang_up_if = next(extraction_flow(task)).hang_up_if
     assert hang_up_if is not None
     contents = [f"Alice saw {place} birds by the lake {'-' * place} and {' ' * place} went home." for place in range(100)]
@@ -136,7 +137,7 @@ def test_an_answer_that_goes_on_is_not_hung_up_on(task: Task) -> None:
         ('{"segments": [{"topic": "' + "so on and so on and " * 60, "cut off before its first whole event"),
     ],
 )
-def test_an_answer_of_no_use_is_repaired_once_with_the_fault_in_hand(task: Task, bad: str, problem: str) -> None:
+def test_an_unusable_answer_is_repaired_once(task: Task, bad: str, problem: str) -> None:
     requests, draft = play(task, [bad, answer_text("Alice moved.")])
 
     assert [each.content for each in draft.events] == ["Alice moved."]
@@ -152,7 +153,7 @@ def test_an_answer_beyond_repair_carries_its_raw_text(task: Task, window: Window
     assert "Still not." in caught.value.raw
 
 
-def test_what_a_repair_could_not_change_is_no_fault(task_of: BuildTask, window_of: BuildWindow) -> None:
+def test_what_no_repair_can_change_is_no_problem(task_of: BuildTask) -> None:
     task = task_of(window_of({"text": "As I recall, you moved.", "from_recall": True}, "Hm.", "Well."))
     _, draft = play(task, [answer_text("Alice moved.")])
 
@@ -165,7 +166,7 @@ def test_another_attempt_is_asked_past_the_cache(task_of: BuildTask, window: Win
     assert request.attempt == 2
 
 
-def test_no_request_of_a_flow_passes_its_bound(task_of: BuildTask, window_of: BuildWindow) -> None:
+def test_no_request_exceeds_its_bound(task_of: BuildTask) -> None:
     task = task_of(window_of(*["word " * 5000] * 20), ExtractionContext(session_summary="word " * 5000))
     sizes = [sum(estimate_tokens(each.content) for each in request.messages) for request in play(task, ["no " * 9000, answer_text("x")])[0]]
 
@@ -173,7 +174,7 @@ def test_no_request_of_a_flow_passes_its_bound(task_of: BuildTask, window_of: Bu
     assert max(sizes) <= bound
 
 
-def test_messages_that_were_cut_are_counted(task_of: BuildTask, window_of: BuildWindow) -> None:
+def test_messages_that_were_cut_are_counted(task_of: BuildTask) -> None:
     _, draft = play(task_of(window_of("word " * 5000, "short", "short")), [answer_text("Alice moved.")])
 
     assert reasons(draft) == {("message", "cut"): 1}

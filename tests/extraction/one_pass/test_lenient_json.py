@@ -34,12 +34,12 @@ CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(st.text(), VALUES, m
         ("{“a”: “b”}", {"a": "b"}),
     ],
 )
-def test_what_models_write_is_read_as_it_is_meant(text: str, value: Any) -> None:
+def test_json_as_models_write_it_is_read(text: str, value: Any) -> None:
     assert read_json(text)[0] == value
 
 
 @given(st.integers(-(10**30), 10**30))
-def test_an_integer_is_read_the_same_from_plain_json_and_from_other(number: int) -> None:
+def test_integers_read_equal_from_plain_and_lenient_json(number: int) -> None:
     plain, lenient = read_json(f'{{"n": {number}}}')[0]["n"], read_json(f'{{"n": {number},}}')[0]["n"]
     assert (lenient, type(lenient)) == (plain, type(plain))
 
@@ -57,7 +57,7 @@ def test_an_integer_is_read_the_same_from_plain_json_and_from_other(number: int)
         ("{", Partial({})),
     ],
 )
-def test_a_text_that_was_cut_off_keeps_what_is_whole(text: str, value: Partial) -> None:
+def test_a_truncated_text_retains_whole_items(text: str, value: Partial) -> None:
     assert read_json(text) == [value]
 
 

@@ -19,7 +19,8 @@ from memory.records import Extraction
 from memory.schema import MemorySchema, coerce_properties
 from models.llm.cache import prompt_hash
 from models.llm.port import LLMAnswer
-from tests.extraction.conftest import BuildTask, BuildWindow
+from tests.extraction.conftest import BuildTask
+from tests.extraction.windows import window_of
 
 HALVES = st.sampled_from(["\ud83d", "\ude00", "a\ud800b"])
 JUNK = (
@@ -81,7 +82,7 @@ def mangled(draw: st.DrawFn) -> str:
 
 
 @given(text=mangled() | st.text(), size=st.integers(1, 6), recalled=st.booleans())
-def test_no_answer_raises_or_breaks_the_schema(schema: MemorySchema, window_of: BuildWindow, text: str, size: int, recalled: bool) -> None:
+def test_no_answer_raises_or_breaks_the_schema(schema: MemorySchema, text: str, size: int, recalled: bool) -> None:
     window = window_of({"text": "From memory.", "from_recall": recalled}, *(f"Text {place}." for place in range(1, size)))
     extraction = _extraction(text, window, schema)
 
@@ -106,9 +107,7 @@ def test_no_answer_raises_or_breaks_the_schema(schema: MemorySchema, window_of: 
 
 
 @given(answer=ANSWERS, share=st.floats(0, 1))
-def test_what_a_cut_keeps_is_what_came_before_it(
-    schema: MemorySchema, window_of: BuildWindow, answer: dict[str, Any], share: float
-) -> None:
+def test_a_truncated_answer_retains_its_first_events(schema: MemorySchema, answer: dict[str, Any], share: float) -> None:
     window = window_of(*(f"Text {place}." for place in range(6)))
     text = json.dumps(answer)
     whole = _extraction(text, window, schema)
@@ -120,8 +119,8 @@ def test_what_a_cut_keeps_is_what_came_before_it(
 
 
 @given(texts=st.tuples(*[mangled()] * 3), reasons=st.tuples(*[st.sampled_from(["stop", "length", "other"])] * 3), share=st.floats(0.3, 1))
-def test_no_course_of_an_extraction_raises(
-    schema: MemorySchema, window_of: BuildWindow, task_of: BuildTask, texts: tuple[str, ...], reasons: tuple[Any, ...], share: float
+def test_no_sequence_of_answers_raises(
+    schema: MemorySchema, task_of: BuildTask, texts: tuple[str, ...], reasons: tuple[Any, ...], share: float
 ) -> None:
     """Cut off, continued, repaired: each request can be sent, and what is good in the answers keeps the schema."""
     window = window_of(*(f"Text {place}." for place in range(6)))
@@ -143,7 +142,7 @@ def test_no_course_of_an_extraction_raises(
 
 
 @given(mangled())
-def test_what_is_kept_of_an_answer_can_be_shown_again(text: str) -> None:
+def test_parsed_items_can_be_encoded_again(text: str) -> None:
     raw = parse_answer(text)
     shown = form.encode_answer(raw.lists)
 

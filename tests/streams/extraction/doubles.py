@@ -14,7 +14,6 @@ from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
 from memory.schema.model import MemorySchema
-from models.embedding.port import Embedding
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
 from runtime.clocks import Clock
@@ -98,22 +97,3 @@ def window_record(tenant: str = TENANT, text: str = "hi") -> Delivered:
         last_offset=0,
     )
     return delivered("windows", 0, encode_key(tenant, "s1"), window.to_json())
-
-
-class RefusingEmbedder:
-    """Raises what it is given."""
-
-    name = "refusing"
-    dimension = 2
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
-        raise self.error
-
-    async def embed_query(self, text: str) -> Embedding:
-        raise self.error
-
-    async def close(self) -> None:
-        """Nothing is open."""

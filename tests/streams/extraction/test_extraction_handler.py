@@ -34,8 +34,9 @@ from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
 from streams.tenancy import weight_of
+from tests.extraction.embedders import RefusingEmbedder
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
-from tests.streams.extraction.doubles import RefusingEmbedder, ScriptedExtractor, handler, window_record
+from tests.streams.extraction.doubles import ScriptedExtractor, handler, window_record
 from tests.streams.harness import delivered
 
 

@@ -1,10 +1,12 @@
 import re
 from datetime import timedelta
+from typing import Any, Protocol
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.form import answer_schema
@@ -24,7 +26,7 @@ from memory.schema import MemorySchema, parse_schema, scenario, scenario_names, 
 from memory.tokens import estimate_tokens
 from models.errors import ModelConfigurationError
 from runtime.settings import LLMSettings
-from tests.extraction.conftest import BEGIN, BuildWindow
+from tests.extraction.windows import BEGIN, window_of
 
 FENCE = re.compile(r"^<<<(\w+) ([0-9a-f]{8})\n(.*?)^\1 \2>>>$", re.MULTILINE | re.DOTALL)
 HOSTILE = [
@@ -59,16 +61,22 @@ def shown(prompt: Prompt, name: str) -> list[str]:
     return next((found[3].splitlines() for found in FENCE.finditer(prompt.body) if found[1] == name), [])
 
 
+class BuildPrompt(Protocol):
+    """Builds the prompt for messages."""
+
+    def __call__(self, *messages: str | dict[str, Any], context: ExtractionContext | None = None, user: str = "alice") -> Prompt: ...
+
+
 @pytest.fixture
-def build(schema: MemorySchema, window_of: BuildWindow, limits: PromptLimits):
-    def build(*texts, context: ExtractionContext | None = None, limits: PromptLimits = limits, user: str = "alice") -> Prompt:
+def build(schema: MemorySchema, limits: PromptLimits) -> BuildPrompt:
+    def build(*messages: str | dict[str, Any], context: ExtractionContext | None = None, user: str = "alice") -> Prompt:
         context = context or ExtractionContext()
-        return build_prompt(Source(window_of(*texts, user=user), schema, context.recalled_hashes), context, limits)
+        return build_prompt(Source(window_of(*messages, user=user), schema, context.recalled_hashes), context, limits)
 
     return build
 
 
-def test_the_prefix_is_the_same_bytes_for_every_window_of_a_schema(build, schema: MemorySchema) -> None:
+def test_the_prefix_depends_on_the_schema_alone(build: BuildPrompt, schema: MemorySchema) -> None:
     full = ExtractionContext(session_summary="They met.", entities=(entity(1),), recalled_hashes=frozenset({content_hash("x")}))
     prompts = [build("Hi"), build("Moved!", "Where?", user="bob"), build("x", context=full)]
 
@@ -77,7 +85,7 @@ def test_the_prefix_is_the_same_bytes_for_every_window_of_a_schema(build, schema
 
 
 @pytest.mark.parametrize("name", scenario_names())
-def test_every_scenario_compiles_to_types_form_and_a_right_example(name: str, window_of: BuildWindow) -> None:
+def test_every_scenario_compiles_with_a_valid_example(name: str) -> None:
     schema = scenario(name)
     prefix = compile_prefix(schema)
 
@@ -93,7 +101,7 @@ def test_every_scenario_compiles_to_types_form_and_a_right_example(name: str, wi
     assert draft.tally.as_dropped() == []
 
 
-def test_properties_named_as_an_events_own_fields_stand_apart(window_of: BuildWindow) -> None:
+def test_properties_named_like_event_fields_are_nested() -> None:
     properties = [{"PropertyName": name, "PropertyValueType": "string"} for name in ("date", "place")]
     trips = {"EventType": "trip", "Description": "A trip.", "Properties": properties}
     schema = parse_schema([trips, {"EventType": "visit", "Description": "A visit.", "Properties": properties[1:]}])
@@ -122,7 +130,7 @@ def test_a_schema_of_entities_alone_asks_for_no_events() -> None:
     assert list(answer_schema(schema)["properties"]) == ["segments", "patches"]
 
 
-def test_messages_are_numbered_dated_and_named(build) -> None:
+def test_messages_are_numbered_dated_and_named(build: BuildPrompt) -> None:
     later = BEGIN + timedelta(days=1)
     call = {"name": "search", "arguments": {"q": "flats"}, "result": [1, 2], "success": False, "error": "time-out", "duration_ms": 120}
     prompt = build(
@@ -142,7 +150,7 @@ def test_messages_are_numbered_dated_and_named(build) -> None:
     ]
 
 
-def test_recalled_text_is_context_without_a_number(build) -> None:
+def test_recalled_text_is_context_without_a_number(build: BuildPrompt) -> None:
     echo = "Alice lives in Bergen."
     context = ExtractionContext(recalled_hashes=frozenset({content_hash(echo)}))
     prompt = build({"text": "You like tea.", "from_recall": True, "role": "assistant"}, echo, f"- {echo}\nI moved.", context=context)
@@ -154,7 +162,7 @@ def test_recalled_text_is_context_without_a_number(build) -> None:
     ]
 
 
-def test_entities_show_what_patches_can_change_and_nothing_of_other_users(build) -> None:
+def test_the_prompt_holds_only_patchable_fields_of_the_user(build: BuildPrompt) -> None:
     entities = (entity(1), entity(2, user="mallory", text="secret"), entity(3, topic="algebra", text="fractions"), entity(4, type_="ghost"))
     prompt = build("Hi", context=ExtractionContext(entities=entities))
 
@@ -162,7 +170,7 @@ def test_entities_show_what_patches_can_change_and_nothing_of_other_users(build)
     assert "secret" not in prompt.body
 
 
-def test_at_most_five_entities_of_a_type_are_shown_nearest_first(build) -> None:
+def test_the_nearest_five_entities_of_a_type_appear(build: BuildPrompt) -> None:
     entities = tuple(entity(place, topic=f"topic {place}") for place in range(9))
     prompt = build("Hi", context=ExtractionContext(entities=entities))
 
@@ -170,7 +178,7 @@ def test_at_most_five_entities_of_a_type_are_shown_nearest_first(build) -> None:
     assert heads == [f'progress ["topic {place}"]' for place in range(ENTITIES_PER_TYPE)]
 
 
-def test_every_part_keeps_its_cap_whatever_the_history(build, limits: PromptLimits) -> None:
+def test_every_part_stays_within_its_cap(build: BuildPrompt, limits: PromptLimits) -> None:
     history = "We met in Oslo, and 12 more things happened. " * 5000
     entities = (*(entity(place, topic=f"topic {place}", text=history) for place in range(500)), entity(1, text=history))
     prompt = build(*["long " * 20_000, "short"] * 20, context=ExtractionContext(session_summary=history, entities=entities))
@@ -183,9 +191,7 @@ def test_every_part_keeps_its_cap_whatever_the_history(build, limits: PromptLimi
 
 
 @given(st.lists(st.text(max_size=300) | st.sampled_from(HOSTILE), min_size=1, max_size=40), st.text(max_size=2000), st.integers(256, 2000))
-def test_no_prompt_passes_its_caps(
-    schema: MemorySchema, window_of: BuildWindow, texts: list[str], summary: str, window_tokens: int
-) -> None:
+def test_no_prompt_exceeds_its_caps(schema: MemorySchema, texts: list[str], summary: str, window_tokens: int) -> None:
     limits = PromptLimits(summary_tokens=50, entity_tokens=40, entities_tokens=100, window_tokens=window_tokens)
     window = window_of(*(text.encode("utf-8", "replace").decode() for text in texts))
     context = ExtractionContext(session_summary=summary, entities=tuple(entity(place, text=text) for place, text in enumerate(texts)))
@@ -197,7 +203,7 @@ def test_no_prompt_passes_its_caps(
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("place", ["message", "speaker", "summary", "entity"])
-def test_no_text_leaves_its_line_or_its_fence(build, text: str, place: str) -> None:
+def test_no_text_leaves_its_line_or_its_fence(build: BuildPrompt, text: str, place: str) -> None:
     text = text.encode("utf-8", "replace").decode() if place != "entity" else text
     context = ExtractionContext(
         session_summary=text if place == "summary" else "-", entities=(entity(1, text=text if place == "entity" else "-"),)
@@ -231,7 +237,7 @@ def test_the_fences_nonce_stands_in_no_text(texts: list[str]) -> None:
 
 
 @given(st.text(max_size=400), st.integers(0, 60))
-def test_a_cut_keeps_within_its_tokens(text: str, tokens: int) -> None:
+def test_a_truncated_text_stays_within_its_tokens(text: str, tokens: int) -> None:
     shortened = truncate(text, tokens)
 
     assert estimate_tokens(shortened) <= tokens
@@ -239,14 +245,14 @@ def test_a_cut_keeps_within_its_tokens(text: str, tokens: int) -> None:
 
 
 @given(st.lists(st.integers(0, 500), max_size=20), st.integers(0, 3000))
-def test_a_share_fits_and_lets_small_ones_stay_whole(sizes: list[int], total: int) -> None:
+def test_a_fair_share_leaves_small_sizes_whole(sizes: list[int], total: int) -> None:
     cap = fair_share(sizes, total)
 
     assert sum(min(size, cap) for size in sizes) <= total
     assert sum(sizes) > total or all(size <= cap for size in sizes)
 
 
-def test_caps_shrink_to_the_models_context_and_refuse_one_that_holds_no_window(limits: PromptLimits) -> None:
+def test_caps_shrink_to_the_models_context(limits: PromptLimits) -> None:
     wide = PromptLimits(summary_tokens=400, entity_tokens=250, entities_tokens=2000, window_tokens=8000)
     llm = LLMSettings(context_tokens=8192, max_completion_tokens=1024)
     small = wide.within(llm, prefix_tokens=1500)
@@ -259,9 +265,9 @@ def test_caps_shrink_to_the_models_context_and_refuse_one_that_holds_no_window(l
         wide.within(LLMSettings(context_tokens=4096, max_completion_tokens=1024), prefix_tokens=1500)
 
 
-def completed(answer: dict, schema: dict) -> dict:
+def completed(answer: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """The example's answer with the properties that it leaves out, as strict endpoints want it."""
-    absent = {"array": [], "string": ""}
+    absent: dict[str, Any] = {"array": [], "string": ""}
     events = schema["properties"].get("events", {"items": {}})["items"]
     forms = {each["properties"]["type"]["enum"][0]: each["properties"] for each in events.get("anyOf", [events]) if each}
     for event in answer.get("events", []):
@@ -270,10 +276,18 @@ def completed(answer: dict, schema: dict) -> dict:
     return answer
 
 
-JSON_TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float), "null": type(None)}
+JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+}
 
 
-def fits(value, schema: dict) -> bool:
+def fits(value: JsonValue, schema: dict[str, Any]) -> bool:
     """Whether a value keeps a JSON schema, of the keywords that ours are made of."""
     if "anyOf" in schema:
         return any(fits(value, each) for each in schema["anyOf"])

@@ -18,14 +18,16 @@ from loadtest.requests import ChatRequest
 from memory.hashing import content_hash
 from memory.ids import event_id
 from memory.records import Extraction, NotedEvent
-from memory.schema import MemorySchema, sample_conversation, scenario, scenario_names
+from memory.schema import MemorySchema, scenario, scenario_names
 from memory.tokens import estimate_tokens
-from models.embedding.port import Embedder, Embedding
+from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, InputRefusedError
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
 from runtime.settings import BudgetSettings, LLMSettings, Settings
-from tests.extraction.conftest import BuildWindow, UsageList
+from tests.extraction.embedders import RefusingEmbedder
+from tests.extraction.windows import sample_window, window_of
+from tests.models.llm.conftest import UsageList
 
 Say = Callable[[ChatRequest], str]
 
@@ -57,7 +59,7 @@ def saying(*contents: str, same: list[int] | None = None) -> Say:
     return lambda asked: json.dumps({"same": same or []} if is_about_pairs(asked) else {"segments": [], "events": events, "patches": []})
 
 
-async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of("I moved to Oslo.", "With my dog.")
     async with extractor_over(saying("Alice moved to Oslo.", "Alice has a dog."), embedder) as (extractor, simulator):
         extraction = await extractor.extract(window, schema, ExtractionContext(generation="g2"))
@@ -76,9 +78,8 @@ async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, 
 
 
 @pytest.mark.parametrize("name", scenario_names())
-async def test_every_scenarios_conversation_is_extracted_whole(embedder: Embedder, window_of: BuildWindow, name: str) -> None:
-    whose = ("tenant", "user", "session")
-    window = window_of(*({key: value for key, value in turn.items() if key not in whose} for turn in sample_conversation(name)))
+async def test_every_scenarios_conversation_is_extracted_whole(embedder: Embedder, name: str) -> None:
+    window = sample_window(name)
     schema = scenario(name)
     async with extractor_over(extraction_answer, embedder) as (extractor, _):
         extraction = await extractor.extract(window, schema, ExtractionContext())
@@ -90,7 +91,7 @@ async def test_every_scenarios_conversation_is_extracted_whole(embedder: Embedde
     assert Extraction.from_json(extraction.to_json()) == extraction
 
 
-async def test_the_same_window_gives_the_same_memories(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_the_same_window_gives_the_same_memories(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of("I moved to Oslo.", "With my dog.", "I have 3 cats.")
     async with extractor_over(extraction_answer, embedder) as (extractor, simulator):
         first = await extractor.extract(window, schema, ExtractionContext())
@@ -100,9 +101,7 @@ async def test_the_same_window_gives_the_same_memories(embedder: Embedder, schem
     assert len(simulator.requests) == len(first.usage) + len(second.usage)
 
 
-async def test_repetitions_become_one_and_only_doubtful_ones_are_asked_about(
-    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
-) -> None:
+async def test_only_doubtful_repetitions_are_put_to_the_model(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of(*"abcdef")
     contents = (
         "Alice moved to Oslo.",
@@ -122,7 +121,7 @@ async def test_repetitions_become_one_and_only_doubtful_ones_are_asked_about(
     assert [usage.purpose for usage in extraction.usage] == ["extraction", "deduplication"]
 
 
-async def test_a_doubt_that_nobody_can_resolve_keeps_both(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_a_doubtful_pair_that_nobody_resolves_stays(embedder: Embedder, schema: MemorySchema) -> None:
     contents = ("Bob has adopted a dog called Rex.", "Bob adopted a dog named Rex.")
     # Enough for the extraction itself (its prompt and longest answer), but not for the question about the pair.
     async with extractor_over(saying(*contents), embedder, longest_answer=150, hard_tokens=1450) as (extractor, simulator):
@@ -132,31 +131,15 @@ async def test_a_doubt_that_nobody_can_resolve_keeps_both(embedder: Embedder, sc
     assert [event.content for event in first.events] == list(contents)
 
 
-class RefusingEmbedder:
-    """Takes no text."""
-
-    name = "refusing"
-    dimension = 2
-
-    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
-        raise InputRefusedError("400")
-
-    async def embed_query(self, text: str) -> Embedding:
-        raise InputRefusedError("400")
-
-    async def close(self) -> None:
-        """Nothing is open."""
-
-
-async def test_events_that_the_embedding_model_refuses_all_stay(schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_events_that_the_embedder_refuses_all_stay(schema: MemorySchema) -> None:
     contents = ("Bob has adopted a dog called Rex.", "Alice moved to Oslo.")
-    async with extractor_over(saying(*contents), RefusingEmbedder()) as (extractor, _):
+    async with extractor_over(saying(*contents), RefusingEmbedder(InputRefusedError("400"))) as (extractor, _):
         extraction = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
 
     assert [event.content for event in extraction.events] == list(contents)
 
 
-async def test_what_the_session_laid_down_is_not_laid_down_again(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_an_event_of_an_earlier_window_is_dropped(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of("I moved to Oslo.")
     async with extractor_over(saying("Alice moved to Oslo."), embedder) as (extractor, _):
         (event,) = (await extractor.extract(window, schema, ExtractionContext())).events
@@ -168,7 +151,7 @@ async def test_what_the_session_laid_down_is_not_laid_down_again(embedder: Embed
     assert [(each.reason, each.count) for each in again.dropped] == [("laid_down_before", 1)]
 
 
-async def test_an_answer_beyond_repair_carries_its_raw_text(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_an_answer_beyond_repair_carries_its_raw_text(embedder: Embedder, schema: MemorySchema) -> None:
     async with extractor_over(lambda _: "I would rather not.", embedder) as (extractor, simulator):
         with pytest.raises(UnusableAnswerError) as caught:
             await extractor.extract(window_of("Hi"), schema, ExtractionContext())
@@ -177,7 +160,7 @@ async def test_an_answer_beyond_repair_carries_its_raw_text(embedder: Embedder, 
     assert len(simulator.requests) == 2
 
 
-async def test_an_answer_cut_off_at_the_token_limit_is_continued(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_an_answer_truncated_at_max_tokens_is_continued(embedder: Embedder, schema: MemorySchema) -> None:
     contents = tuple(
         f"Alice saw {place} birds of the {place}th kind by the lake and wrote their names into her book." for place in range(70)
     )
@@ -194,9 +177,7 @@ async def test_an_answer_cut_off_at_the_token_limit_is_continued(embedder: Embed
     assert simulator.outcomes == {"length": 1, "stop": 1}
 
 
-async def test_an_answer_that_loops_is_hung_up_on_and_what_came_before_is_kept(
-    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
-) -> None:
+async def test_a_looping_answer_is_aborted_and_its_beginning_retained(embedder: Embedder, schema: MemorySchema) -> None:
     event = {"type": "life_event", "msgs": [0], "content": "Alice moved to Oslo."}
     looping = json.dumps({"segments": [], "events": [event]})[:-2] + ', {"type": "life_event", "content": "' + "and so on " * 20_000
     async with extractor_over(lambda _: looping, embedder, longest_answer=6000) as (extractor, simulator):
@@ -209,9 +190,7 @@ async def test_an_answer_that_loops_is_hung_up_on_and_what_came_before_is_kept(
     assert usage.completion_tokens < 500
 
 
-async def test_an_answer_that_only_loops_is_asked_for_again_shorter(
-    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
-) -> None:
+async def test_an_answer_that_only_loops_is_repaired(embedder: Embedder, schema: MemorySchema) -> None:
     looping = '{"segments": [{"topic": "' + "and so on " * 20_000
     good = saying("Alice moved to Oslo.")
     async with extractor_over(lambda asked: looping if len(asked.messages) == 2 else good(asked), embedder) as (extractor, simulator):
@@ -222,9 +201,7 @@ async def test_an_answer_that_only_loops_is_asked_for_again_shorter(
     assert sum(each.completion_tokens for each in extraction.usage) < 500
 
 
-async def test_beyond_the_budget_a_window_waits_or_is_extracted_offline(
-    embedder: Embedder, schema: MemorySchema, window_of: BuildWindow
-) -> None:
+async def test_past_its_budget_a_window_waits_or_goes_offline(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of("I moved to Oslo with my dog Rex last week.", "My name is Alice.")
     async with extractor_over(extraction_answer, embedder, hard_tokens=10) as (extractor, simulator):
         with pytest.raises(BudgetExceededError):
@@ -242,7 +219,7 @@ async def test_without_an_llm_the_offline_extractor_is_built(embedder: Embedder)
     assert build_extractor(Settings(), embedder=embedder, llm=None).name == "offline"
 
 
-async def test_an_echo_of_a_recall_is_not_extracted_again(embedder: Embedder, schema: MemorySchema, window_of: BuildWindow) -> None:
+async def test_an_echo_of_a_recall_is_not_extracted_again(embedder: Embedder, schema: MemorySchema) -> None:
     echo = "Alice lives in Bergen."
     context = ExtractionContext(recalled_hashes=frozenset({content_hash(echo)}))
     async with extractor_over(extraction_answer, embedder) as (extractor, _):
@@ -251,7 +228,7 @@ async def test_an_echo_of_a_recall_is_not_extracted_again(embedder: Embedder, sc
     assert [event.message_ids for event in extraction.events] == [["m1"]]
 
 
-def test_the_view_of_a_prompt_counts_its_parts(schema: MemorySchema, window_of: BuildWindow) -> None:
+def test_the_view_of_a_prompt_counts_its_parts(schema: MemorySchema) -> None:
     alone = preview_prompt(schema, settings=Settings())
     whole = preview_prompt(schema, settings=Settings(), window=window_of("Hi"), count_tokens=len)
 
