@@ -15,39 +15,70 @@ _NAMESPACE: Final = uuid.UUID("6b1f0f5e-7c1a-5d0e-9a57-2f6d1c0b8e42")
 
 
 def window_id(tenant: str, session: str, sequence: int) -> str:
-    """The id of the ``sequence``-th window (from 0) of a session."""
+    """The id of a session's window.
+
+    Args:
+        tenant: The session's tenant.
+        session: The session.
+        sequence: The window's number in it, from 0.
+    """
     return _derive("window", tenant, session, str(sequence))
 
 
-def segment_id(window: str, place: int, generation: str = "") -> str:
-    """The id of the segment at ``place`` (from 0) in a window's extraction."""
-    return _derive("segment", window, str(place), generation or "-")
-
-
-def event_id(window: str, place: int, generation: str = "") -> str:
-    """The id of the event at ``place`` (from 0) in a window's extraction.
+def segment_id(window: str, index: int, generation: str = "") -> str:
+    """The id of a segment of a window's extraction.
 
     Args:
         window: The window's id.
-        place: The event's place among the events that the extraction lays down.
+        index: The segment's index among those of the extraction.
+        generation: As :func:`event_id` takes it.
+    """
+    return _derive("segment", window, str(index), generation or "-")
+
+
+def event_id(window: str, index: int, generation: str = "") -> str:
+    """The id of an event of a window's extraction.
+
+    Args:
+        window: The window's id.
+        index: The event's index among those of the extraction.
         generation: Empty for the live generation; a name for a re-extraction that grows beside it.
     """
-    return _derive("event", window, str(place), generation or "-")
+    return _derive("event", window, str(index), generation or "-")
 
 
-def patch_id(window: str, place: int, generation: str = "") -> str:
-    """The id of the patch at ``place`` (from 0) in a window's extraction."""
-    return _derive("patch", window, str(place), generation or "-")
+def patch_id(window: str, index: int, generation: str = "") -> str:
+    """The id of a patch of a window's extraction.
+
+    Args:
+        window: The window's id.
+        index: The patch's index among those of the extraction.
+        generation: As :func:`event_id` takes it.
+    """
+    return _derive("patch", window, str(index), generation or "-")
 
 
 @lru_cache(maxsize=65_536)
 def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = "") -> str:
-    """The id of the entity of a type that a ``GROUP BY`` key names."""
+    """The id of an entity.
+
+    Args:
+        tenant: Whose entity it is.
+        entity_type: Its type's name.
+        entity_key: Its ``GROUP BY`` key, as :func:`memory.keys.entity_key` builds it.
+        generation: As :func:`event_id` takes it.
+    """
     return _derive("entity", tenant, entity_type, entity_key, generation or "-")
 
 
 def message_id(tenant: str, session: str, origin: str) -> str:
-    """The id of a message whose producer gave it none: from where it first lay in the log, ``topic/partition/offset``."""
+    """The id of a message whose producer gave it none.
+
+    Args:
+        tenant: The session's tenant.
+        session: The session.
+        origin: Where the message first lay in the log, ``topic/partition/offset``.
+    """
     return _derive("message", tenant, session, origin)
 
 

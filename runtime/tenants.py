@@ -18,7 +18,9 @@ _Version = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _Snapshot:
+    """The file as it was read."""
+
     version: _Version
     by_id: dict[str, Tenant]
     by_key_hash: dict[str, Tenant]
@@ -27,11 +29,11 @@ class _Reading:
 
 
 class TenantDirectory:
-    """The tenants' file, read again when it changes. A change that cannot be read is logged, and what was known before stays in force.
+    """The tenants' file, read again when it changes. A change that cannot be read is logged, and the last good one stays in force.
 
     Args:
         path: The file.
-        recheck_s: So long, in seconds, a file that was looked at counts as unchanged; an unknown tenant is looked for at once all the same.
+        recheck_s: How long a file that was checked counts as unchanged, in seconds. An unknown tenant is looked up at once all the same.
 
     Raises:
         TenantsFileError: If the file is missing or wrong at the start.
@@ -40,9 +42,9 @@ class TenantDirectory:
     def __init__(self, *, path: Path, recheck_s: float = 0.0) -> None:
         self._path = path
         self._recheck_s = recheck_s
-        self._looked_at: dict[Path, tuple[float, _Version | None]] = {}
+        self._checked: dict[Path, tuple[float, _Version | None]] = {}
         self._schema_paths: dict[str, Path] = {}
-        self._reading = _read(path)
+        self._snapshot = _read(path)
         self._refused: _Version | None = None
 
     def get(self, tenant_id: str) -> Tenant:
@@ -53,7 +55,7 @@ class TenantDirectory:
         """
         tenant = self._current().by_id.get(tenant_id)
         if tenant is None and self._recheck_s:
-            self._looked_at.clear()
+            self._checked.clear()
             tenant = self._current().by_id.get(tenant_id)
         if tenant is None:
             raise UnknownTenantError(f"{self._path} has no tenant {tenant_id!r}; add it with `varve tenants add` or mend the record")
@@ -88,38 +90,38 @@ class TenantDirectory:
         if path is None:
             path = self._schema_paths[name] = self._path.parent / name
         version = self._version_of(path)
-        known = self._reading.schemas.get(name)
+        known = self._snapshot.schemas.get(name)
         if known is None or known[0] != version:
-            known = self._reading.schemas[name] = (version, schema_named(name, path))
+            known = self._snapshot.schemas[name] = (version, schema_named(name, path))
         return known[1]
 
-    def _current(self) -> _Reading:
+    def _current(self) -> _Snapshot:
         version = self._version_of(self._path)
-        if version not in (self._reading.version, self._refused):
+        if version not in (self._snapshot.version, self._refused):
             try:
-                self._reading = _read(self._path)
+                self._snapshot = _read(self._path)
                 self._refused = None
             except TenantsFileError as error:
                 self._refused = version
-                _log.error("tenants file not read again", problem=str(error))
-        return self._reading
+                _log.error("tenants_file_unreadable", error=str(error))
+        return self._snapshot
 
     def _version_of(self, path: Path) -> _Version | None:
         now = time.monotonic()
-        looked_at, version = self._looked_at.get(path, (-math.inf, None))
-        if now - looked_at >= self._recheck_s:
+        checked_at, version = self._checked.get(path, (-math.inf, None))
+        if now - checked_at >= self._recheck_s:
             version = _version_of(path)
-            self._looked_at[path] = (now, version)
+            self._checked[path] = (now, version)
         return version
 
 
-def _read(path: Path) -> _Reading:
+def _read(path: Path) -> _Snapshot:
     version = _version_of(path)
     file = read_file(path)
     if version is None:
         raise TenantsFileError(f"{path} is missing; `varve tenants add` makes it")
     by_key_hash = {key_hash: tenant for tenant in file.tenants for key_hash in tenant.key_hashes}
-    return _Reading(version, {tenant.id: tenant for tenant in file.tenants}, by_key_hash, file.admin_key_hashes)
+    return _Snapshot(version, {tenant.id: tenant for tenant in file.tenants}, by_key_hash, file.admin_key_hashes)
 
 
 def _version_of(path: Path) -> _Version | None:

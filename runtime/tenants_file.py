@@ -9,7 +9,7 @@ import hashlib
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final
@@ -54,28 +54,28 @@ class Tenant(BaseModel):
     weight: float = Field(default=1.0, gt=0)
     """Its share where tenants compete for a stage's work."""
     budget: BudgetSettings = BudgetSettings()
-    """What is another for it than ``VARVE_BUDGET__*`` say; null lifts a limit."""
+    """Overrides ``VARVE_BUDGET__*``; null lifts a limit."""
     generation: str = ""
     """Which generation of its memories is live; empty: the first."""
     generations: tuple[Generation, ...] = ()
     """Those beside the first."""
 
     @field_serializer("budget")
-    def _what_it_sets(self, budget: BudgetSettings) -> dict[str, object]:
+    def _only_set_fields(self, budget: BudgetSettings) -> dict[str, object]:
         # What is not set stays unset: it follows the settings.
         return budget.model_dump(mode="json", exclude_unset=True)
 
     @model_validator(mode="after")
-    def _live_one_is_there(self) -> "Tenant":
+    def _has_its_live_generation(self) -> "Tenant":
         names = [each.name for each in self.generations]
         if len(set(names)) != len(names):
-            raise ValueError(f"a name stands twice among its generations ({', '.join(names)})")
+            raise ValueError(f"a name is there twice among its generations ({', '.join(names)})")
         if not self.has_generation(self.generation):
             raise ValueError(f"its generation {self.generation!r} is not among its generations ({', '.join(names) or 'none'})")
         return self
 
     def has_generation(self, generation: str) -> bool:
-        """Whether a generation is laid down for it; it always has the first, whose name is empty."""
+        """Whether it has a generation; it always has the first, whose name is empty."""
         return not generation or any(each.name == generation for each in self.generations)
 
     def schema_of(self, generation: str) -> str:
@@ -119,16 +119,16 @@ def add_tenant(path: Path, tenant_id: str, *, schema: str) -> str:
     with _exclusive(path):
         file = read_file(path) if path.exists() else TenantsFile()
         tenants = list(file.tenants)
-        place = next((place for place, tenant in enumerate(tenants) if tenant.id == tenant_id), None)
-        if place is None:
+        index = _index_of(tenant_id, tenants)
+        if index is None:
             tenants.append(_tenant(path, {"id": tenant_id, "schema": schema, "key_hashes": [hash_key(key)]}))
-        elif tenants[place].schema_name != schema:
+        elif tenants[index].schema_name != schema:
             raise TenantsFileError(
-                f"{path}: tenant {tenant_id!r} is there with schema {tenants[place].schema_name!r}, not {schema!r}; "
+                f"{path}: tenant {tenant_id!r} is there with schema {tenants[index].schema_name!r}, not {schema!r}; "
                 "edit the file to change it"
             )
         else:
-            tenants[place] = tenants[place].model_copy(update={"key_hashes": (*tenants[place].key_hashes, hash_key(key))})
+            tenants[index] = tenants[index].model_copy(update={"key_hashes": (*tenants[index].key_hashes, hash_key(key))})
         _write(path, file.model_copy(update={"tenants": tuple(tenants)}))
     return key
 
@@ -205,14 +205,18 @@ def add_generation(path: Path, tenant_id: str, generation: str, *, schema: str |
     _edit(path, tenant_id, added)
 
 
+def _index_of(tenant_id: str, tenants: Sequence[Tenant]) -> int | None:
+    return next((index for index, tenant in enumerate(tenants) if tenant.id == tenant_id), None)
+
+
 def _edit(path: Path, tenant_id: str, change: Callable[[Tenant], dict[str, object]]) -> None:
     with _exclusive(path):
         file = read_file(path)
-        place = next((place for place, tenant in enumerate(file.tenants) if tenant.id == tenant_id), None)
-        if place is None:
+        index = _index_of(tenant_id, file.tenants)
+        if index is None:
             raise UnknownTenantError(f"{path} has no tenant {tenant_id!r}; `varve tenants list` shows them")
         tenants = list(file.tenants)
-        tenants[place] = _tenant(path, tenants[place].model_dump(by_alias=True) | change(tenants[place]))
+        tenants[index] = _tenant(path, tenants[index].model_dump(by_alias=True) | change(tenants[index]))
         _write(path, file.model_copy(update={"tenants": tuple(tenants)}))
 
 
@@ -236,10 +240,10 @@ def read_file(path: Path) -> TenantsFile:
     return file
 
 
-def _refuse_repeated(path: Path, what: str, values: list[str]) -> None:
+def _refuse_repeated(path: Path, kind: str, values: list[str]) -> None:
     repeated = [value for value, count in Counter(values).items() if count > 1]
     if repeated:
-        raise TenantsFileError(f"{path}: {what} {repeated[0]!r} stands there twice")
+        raise TenantsFileError(f"{path}: {kind} {repeated[0]!r} is there twice; remove one")
 
 
 def _tenant(path: Path, fields: dict[str, object]) -> Tenant:

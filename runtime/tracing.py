@@ -21,12 +21,12 @@ _FORM: Final = re.compile(r"(?!ff)[0-9a-f]{2}-(?P<trace>[0-9a-f]{32})-(?P<span>[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """One place in a trace."""
+    """One span of a trace."""
 
     trace_id: str
     """32 hexadecimal digits, the same along the whole way of a message."""
     span_id: str
-    """16 hexadecimal digits, this place's own."""
+    """16 hexadecimal digits, this span's own."""
     flags: str = "01"
 
     @classmethod

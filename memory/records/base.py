@@ -59,7 +59,7 @@ class Record(Value):
             return orjson.dumps(fields)
         except TypeError as error:
             raise MalformedRecordError(
-                f"{type(self).__name__}: {_place_of_unwritable(fields)}: {error}; JSON carries integers of 64 bits and valid Unicode, "
+                f"{type(self).__name__}: {_path_of_unwritable(fields)}: {error}; JSON carries integers of 64 bits and valid Unicode, "
                 "write a larger number as text"
             ) from error
 
@@ -80,12 +80,12 @@ def problems_of(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in error.errors(include_url=False))
 
 
-def _place_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:
+def _path_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:
     """Where the first value stands that orjson does not write: ``metadata.order.number``."""
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in parts:
         try:
             orjson.dumps(part)
         except TypeError:
-            return _place_of_unwritable(part, (*path, str(name)))
+            return _path_of_unwritable(part, (*path, str(name)))
     return ".".join(path)

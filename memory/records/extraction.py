@@ -16,7 +16,7 @@ class Segment(Value):
     id: str
     topic: str
     ranges: list[tuple[int, int]] = Field(min_length=1)
-    """Inclusive ``[start, end]`` places of messages in the window, from 0, ascending."""
+    """Inclusive ``[start, end]`` indices of messages in the window, ascending."""
 
 
 class Event(Record):

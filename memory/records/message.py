@@ -36,7 +36,7 @@ class Message(Record):
     """Whose memory it feeds."""
     session: Name
     id: Name | None = None
-    """Unique in its session; a repeated id is the same message. Derived from its place in the log where the producer gives none."""
+    """Unique in its session; a repeated id is the same message. Derived from its position in the log where the producer gives none."""
     role: Role = "user"
     speaker: str | None = None
     """Who said it, by name; the role where nobody is named."""
@@ -50,7 +50,7 @@ class Message(Record):
 
 
 class SessionCommand(Record):
-    """A command to the sessions stage. It lies in the ``messages`` log itself, so a replay closes the same windows at the same place."""
+    """A command to the sessions stage. It lies in the ``messages`` log itself, so a replay closes the same windows at the same messages."""
 
     command: Literal["flush", "timer"]
     tenant: Name | None = None

@@ -1,4 +1,4 @@
-"""What a schema's parts ask of each other: names that exist, types that fit, keys that every feeding event can give."""
+"""Whether a schema's parts fit each other: names that exist, types that fit, keys that every feeding event has."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,7 +16,7 @@ from memory.schema.model import (
     MemorySchema,
     Property,
 )
-from memory.schema.node import Node, shown, suggestion
+from memory.schema.node import Node, quoted, suggestion
 
 _STATISTICAL: Final = ("SUM", "AVG", "MAX", "MIN")
 
@@ -37,23 +37,23 @@ def check_entity_types(schema: MemorySchema, nodes: Sequence[Node]) -> None:
 
     Args:
         schema: The schema with all its types.
-        nodes: Where its entity types stand in the file, in the same order.
+        nodes: The nodes of its entity types in the file, in the same order.
 
     Raises:
         SchemaError: With the path of the first fault.
     """
     _check_distinct([each.name for each in schema.entity_types], nodes, "EntityType")
     for entity, node in zip(schema.entity_types, nodes, strict=True):
-        places = _listed(node, "Properties")
-        if not places:
+        property_nodes = _listed(node, "Properties")
+        if not property_nodes:
             raise node.at("Properties").fault("an entity type needs at least one property")
-        _check_distinct([each.name for each in entity.properties], places, "PropertyName")
-        for each, place in zip(entity.properties, places, strict=True):
-            _check_property(entity, each, place, schema)
+        _check_distinct([each.name for each in entity.properties], property_nodes, "PropertyName")
+        for each, property_node in zip(entity.properties, property_nodes, strict=True):
+            _check_property(entity, each, property_node, schema)
         feeding = _feeding_types(entity, schema)
         _check_keys(entity, node, schema, feeding)
-        for condition, place in zip(entity.filters, _listed(node, "Filters"), strict=True):
-            _check_filter(condition, place, feeding)
+        for condition, filter_node in zip(entity.filters, _listed(node, "Filters"), strict=True):
+            _check_filter(condition, filter_node, feeding)
 
 
 def _listed(node: Node, field: str) -> list[Node]:
@@ -61,8 +61,8 @@ def _listed(node: Node, field: str) -> list[Node]:
 
 
 def _check_distinct(names: Sequence[str], nodes: Sequence[Node], field: str) -> None:
-    for place, (name, node) in enumerate(zip(names, nodes, strict=True)):
-        if name in names[:place]:
+    for index, (name, node) in enumerate(zip(names, nodes, strict=True)):
+        if name in names[:index]:
             raise node.at(field).fault(f"{name!r} is there twice; names must differ")
 
 
@@ -86,20 +86,20 @@ def _check_property(entity: EntityType, each: EntityProperty, node: Node, schema
 
 
 def _check_aggregate(each: EntityProperty, aggregate: AggregateExpression, node: Node, schema: MemorySchema) -> None:
-    place = node.at("AggregateExpression")
+    expression = node.at("AggregateExpression")
     if aggregate.op == "PATCH":
         if aggregate.event_type is not None:
-            raise place.at("EventType").fault("patches come from the extractor, not from events; leave EventType out")
+            raise expression.at("EventType").fault("patches come from the extractor, not from events; leave EventType out")
         return
     if aggregate.event_type is None:
-        raise place.at("EventType").fault(f"missing; {aggregate.op} needs the event type that drives it")
+        raise expression.at("EventType").fault(f"missing; {aggregate.op} needs the event type that drives it")
     event = schema.event_type(aggregate.event_type)
     if event is None:
         known = [known.name for known in schema.event_types]
-        raise place.at("EventType").fault(f"no event type {aggregate.event_type!r}; {suggestion(aggregate.event_type, known)}")
-    source = _source_property(aggregate, event, place.at("EventPropertyName"))
+        raise expression.at("EventType").fault(f"no event type {aggregate.event_type!r}; {suggestion(aggregate.event_type, known)}")
+    source = _source_property(aggregate, event, expression.at("EventPropertyName"))
     if aggregate.op in _STATISTICAL:
-        _check_numeric(aggregate, event, source, place.at("EventPropertyName"))
+        _check_numeric(aggregate, event, source, expression.at("EventPropertyName"))
     _check_result(each, aggregate, source, node.at("PropertyValueType"))
 
 
@@ -147,12 +147,12 @@ def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: S
     if not entity.keys:
         raise node.at("Keys").fault(f"an entity type needs at least one key: {', '.join(BUILT_IN_KEYS)} or a property of its events")
     if len(set(entity.keys)) < len(entity.keys):
-        raise node.at("Keys").fault(f"a key is there twice in {shown(list(entity.keys))}")
-    for place, key in enumerate(entity.keys):
-        here = _place_of_key(entity, place, node)
+        raise node.at("Keys").fault(f"a key is there twice in {quoted(list(entity.keys))}")
+    for index, key in enumerate(entity.keys):
+        key_node = _key_node(entity, index, node)
         if key in BUILT_IN_KEYS:
             if any(event.property(key) for event in feeding):
-                raise here.fault(
+                raise key_node.fault(
                     f"{key!r} means Varve's own key, but an event of this entity has a property of that name; rename the property"
                 )
             continue
@@ -160,22 +160,22 @@ def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: S
             source = event.property(key)
             if source is None:
                 options = [*BUILT_IN_KEYS, *(each.name for each in event.properties)]
-                raise here.fault(f"the event type {event.name!r} has no property {key!r} to group by; {suggestion(key, options)}")
+                raise key_node.fault(f"the event type {event.name!r} has no property {key!r} to group by; {suggestion(key, options)}")
             if source.value_type.startswith("list"):
-                raise here.fault(f"{key!r} is {source.value_type} in the event type {event.name!r}; a key needs one value")
+                raise key_node.fault(f"{key!r} is {source.value_type} in the event type {event.name!r}; a key needs one value")
         if not feeding and entity.property(key) is None and not any(event.property(key) for event in schema.event_types):
-            raise here.fault(
+            raise key_node.fault(
                 f"nothing has a property {key!r} to group by; one of {', '.join(BUILT_IN_KEYS)} or a property of an event is right here"
             )
 
 
-def _place_of_key(entity: EntityType, place: int, node: Node) -> Node:
-    """Where a key was written: in Keys, or as the primary key property that stands for it."""
+def _key_node(entity: EntityType, index: int, node: Node) -> Node:
+    """Where a key is written: in Keys, or as the primary key property that stands for it."""
     if node.has("Keys"):
-        return list(node.at("Keys").items())[place]
-    shown_as = entity.key_names[place]
-    places = zip(entity.properties, node.at("Properties").items(), strict=True)
-    return next((where.at("PropertyName") for each, where in places if each.name == shown_as), node)
+        return list(node.at("Keys").items())[index]
+    name = entity.key_names[index]
+    properties = zip(entity.properties, node.at("Properties").items(), strict=True)
+    return next((each_node.at("PropertyName") for each, each_node in properties if each.name == name), node)
 
 
 def _check_filter(condition: Filter, node: Node, feeding: Sequence[EventType]) -> None:
@@ -194,7 +194,7 @@ def _check_filter(condition: Filter, node: Node, feeding: Sequence[EventType]) -
     for value_type in sorted(types):
         problem = _misfit(condition, value_type)
         if problem:
-            raise node.at("Value").fault(f"{problem}; found {shown(condition.value)}")
+            raise node.at("Value").fault(f"{problem}; found {quoted(condition.value)}")
 
 
 def _misfit(condition: Filter, value_type: str) -> str | None:

@@ -28,7 +28,7 @@ from memory.schema.model import (
     Property,
     ValueType,
 )
-from memory.schema.node import Node, shown
+from memory.schema.node import Node, quoted
 
 _OPS: Final[tuple[str, ...]] = get_args(Op)
 _VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
@@ -103,7 +103,7 @@ def _event_type(node: Node) -> EventType:
 def _weight(node: Node) -> float:
     value = 1.0 if node.value is None else node.value
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise node.fault(f"expected a number from 0 to 1, found {shown(value)}")
+        raise node.fault(f"expected a number from 0 to 1, found {quoted(value)}")
     return float(value)
 
 
@@ -176,5 +176,5 @@ def _window_days(node: Node) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW_DAYS:
-        raise node.fault(f"expected a whole number of days from 1 to {MAX_WINDOW_DAYS}, found {shown(value)}")
+        raise node.fault(f"expected a whole number of days from 1 to {MAX_WINDOW_DAYS}, found {quoted(value)}")
     return value

@@ -103,12 +103,12 @@ class EntityType:
     by_name: Mapping[str, EntityProperty] = field(init=False, repr=False, compare=False)
     """The properties by their names."""
     key_names: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    """For each key, the name under which the entity shows it: the primary key property that stands for it, or the key's own."""
+    """For each key, the name that it has in the entity: the primary key property that stands for it, or the key's own."""
 
     def __post_init__(self) -> None:
-        # Asked for with every contribution: found once.
+        # Looked up with every contribution.
         object.__setattr__(self, "by_name", {each.name: each for each in reversed(self.properties)})
-        object.__setattr__(self, "key_names", tuple(self._shown_as(key) for key in self.keys))
+        object.__setattr__(self, "key_names", tuple(self._name_of_key(key) for key in self.keys))
 
     def property(self, name: str) -> EntityProperty | None:
         """The property of that name, if there is one."""
@@ -124,7 +124,7 @@ class EntityType:
         """The properties that an extractor's patches set."""
         return tuple(each for each in self.properties if self.op_of(each) == "PATCH")
 
-    def _shown_as(self, key: str) -> str:
+    def _name_of_key(self, key: str) -> str:
         return next((each.name for each in self.properties if each.is_primary_key and _stands_for(each.name, key)), key)
 
 

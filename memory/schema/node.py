@@ -1,4 +1,4 @@
-"""A place in a schema file's JSON: reads values and, where one is wrong, says at which path, what is there and what would be right."""
+"""A node of a schema file's JSON: reads values and, where one is wrong, says at which path, what was found and what would be right."""
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -6,12 +6,17 @@ from typing import Final, Self
 
 from memory.errors import SchemaError
 
-_LONGEST_SHOWN: Final = 80
-_LONGEST_NAME: Final = 256
+_MAX_QUOTED: Final = 80
+_MAX_NAME: Final = 256
 
 
 class Node:
-    """One JSON value and the path that leads to it (``EventTypes[0].Properties[2]``)."""
+    """One JSON value and the path that leads to it.
+
+    Args:
+        value: The parsed value.
+        path: ``EventTypes[0].Properties[2]``; empty for the root.
+    """
 
     __slots__ = ("path", "value")
 
@@ -20,7 +25,7 @@ class Node:
         self.path = path
 
     def fault(self, problem: str) -> SchemaError:
-        """The error that something is wrong here."""
+        """The error that this node is wrong."""
         return SchemaError(self.path, problem)
 
     def has(self, name: str) -> bool:
@@ -28,20 +33,20 @@ class Node:
         return isinstance(self.value, dict) and self.value.get(name) is not None
 
     def at(self, name: str) -> Self:
-        """The place of a field; its value is None where it is missing."""
+        """The node of a field; its value is None where it is missing."""
         value = self.value.get(name) if isinstance(self.value, dict) else None
         return type(self)(value, f"{self.path}.{name}" if self.path else name)
 
     def items(self) -> Iterator[Self]:
-        """The places of a list's items.
+        """The nodes of a list's items.
 
         Raises:
             SchemaError: If this is not a list.
         """
         if not isinstance(self.value, list):
-            raise self.fault(f"expected a list, found {shown(self.value)}")
-        for place, value in enumerate(self.value):
-            yield type(self)(value, f"{self.path}[{place}]")
+            raise self.fault(f"expected a list, found {quoted(self.value)}")
+        for index, value in enumerate(self.value):
+            yield type(self)(value, f"{self.path}[{index}]")
 
     def check_fields(self, *known: str) -> None:
         """Refuses anything but an object, and an object with a field of an unknown name.
@@ -50,7 +55,7 @@ class Node:
             SchemaError: Naming the field, and the known one that it resembles.
         """
         if not isinstance(self.value, dict):
-            raise self.fault(f"expected an object with {', '.join(known)}, found {shown(self.value)}")
+            raise self.fault(f"expected an object with {', '.join(known)}, found {quoted(self.value)}")
         for name in self.value:
             if name not in known:
                 raise self.at(str(name)).fault(f"unknown field; {suggestion(str(name), known)}")
@@ -64,9 +69,9 @@ class Node:
         if self.value is None:
             raise self.fault("missing; a name (text) is needed here")
         if not isinstance(self.value, str) or not self.value.strip():
-            raise self.fault(f"expected a name (text), found {shown(self.value)}")
-        if len(self.value) > _LONGEST_NAME:
-            raise self.fault(f"a name has at most {_LONGEST_NAME} characters, this one has {len(self.value)}")
+            raise self.fault(f"expected a name (text), found {quoted(self.value)}")
+        if len(self.value) > _MAX_NAME:
+            raise self.fault(f"a name has at most {_MAX_NAME} characters, this one has {len(self.value)}")
         return self.value.strip()
 
     def text(self) -> str:
@@ -78,7 +83,7 @@ class Node:
         if self.value is None:
             return ""
         if not isinstance(self.value, str):
-            raise self.fault(f"expected text, found {shown(self.value)}")
+            raise self.fault(f"expected text, found {quoted(self.value)}")
         return self.value
 
     def flag(self) -> bool:
@@ -90,7 +95,7 @@ class Node:
         if self.value is None:
             return False
         if not isinstance(self.value, bool):
-            raise self.fault(f"expected true or false, found {shown(self.value)}")
+            raise self.fault(f"expected true or false, found {quoted(self.value)}")
         return self.value
 
     def choice(self, options: Sequence[str]) -> str:
@@ -100,15 +105,15 @@ class Node:
             SchemaError: If it is missing or something else.
         """
         if not isinstance(self.value, str) or self.value not in options:
-            found = "missing" if self.value is None else f"found {shown(self.value)}"
+            found = "missing" if self.value is None else f"found {quoted(self.value)}"
             raise self.fault(f"{found}; {suggestion(str(self.value), options)}")
         return self.value
 
 
-def shown(value: object) -> str:
-    """A value as a fault quotes it."""
+def quoted(value: object) -> str:
+    """A value as an error message quotes it."""
     text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."
 
 
 def suggestion(wrong: str, options: Sequence[str]) -> str:

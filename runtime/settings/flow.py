@@ -42,7 +42,7 @@ class KafkaSettings(Group):
 
 
 class RedisSettings(Group):
-    """Redis: session tails, entity views, budgets, the answer cache."""
+    """Redis: session tails and history, recalls, budgets, the answer cache."""
 
     url: str = Field(default="redis://127.0.0.1:6379/0", description="`redis://`, `rediss://` or `unix://` address.")
     prefix: str = Field(default="varve:", description="Put before every key.")

@@ -8,29 +8,29 @@ from hypothesis import strategies as st
 from memory import ids
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
-PLACES = st.integers(0, 10**6)
+INDICES = st.integers(0, 10**6)
 
 
-@given(NAMES, NAMES, PLACES)
-def test_an_id_is_a_uuid_that_its_source_alone_decides(tenant: str, session: str, sequence: int) -> None:
+@given(NAMES, NAMES, INDICES)
+def test_an_id_is_a_uuid_of_its_source(tenant: str, session: str, sequence: int) -> None:
     first = ids.window_id(tenant, session, sequence)
     assert first == ids.window_id(tenant, session, sequence)
     assert str(uuid.UUID(first)) == first
     assert uuid.UUID(first).version == 5
 
 
-@given(st.lists(st.tuples(NAMES, NAMES, PLACES), min_size=2, max_size=10, unique=True))
+@given(st.lists(st.tuples(NAMES, NAMES, INDICES), min_size=2, max_size=10, unique=True))
 def test_windows_of_different_sources_have_different_ids(sources: list[tuple[str, str, int]]) -> None:
     assert len({ids.window_id(*each) for each in sources}) == len(sources)
 
 
-@given(NAMES, PLACES, NAMES.filter(lambda name: name != "-"))
-def test_kinds_and_generations_never_share_an_id(window: str, place: int, generation: str) -> None:
+@given(NAMES, INDICES, NAMES.filter(lambda name: name != "-"))
+def test_kinds_and_generations_never_share_an_id(window: str, index: int, generation: str) -> None:
     derived = [
-        ids.event_id(window, place),
-        ids.event_id(window, place, generation),
-        ids.segment_id(window, place),
-        ids.segment_id(window, place, generation),
+        ids.event_id(window, index),
+        ids.event_id(window, index, generation),
+        ids.segment_id(window, index),
+        ids.segment_id(window, index, generation),
     ]
     assert len(set(derived)) == len(derived)
 

@@ -69,5 +69,5 @@ def test_a_value_becomes_a_part_of_an_entity_key(value: object, part: str) -> No
 
 
 @pytest.mark.parametrize("value", ["", " \n", None, ["a"], {"a": 1}, "x" * (LONGEST_KEY_PART + 1)])
-def test_a_value_that_is_no_key_part_is_not_cut_to_one(value: object) -> None:
+def test_an_invalid_key_part_is_refused_not_cut(value: object) -> None:
     assert key_part(value) is None

@@ -73,7 +73,7 @@ def test_unknown_fields_of_a_newer_minor_version_are_kept(unknown: dict[str, Any
 
 
 @pytest.mark.parametrize("record", [Message, Event, Extraction, Window, Contribution, Memory, SessionCommand])
-def test_a_newer_major_version_is_refused_whatever_else_it_holds(record: type[Message]) -> None:
+def test_a_newer_major_version_is_refused(record: type[Message]) -> None:
     with pytest.raises(UnsupportedVersionError, match="update Varve") as caught:
         record.from_json(b'{"schema_version": "2.0", "everything": "else"}')
     assert caught.value.reason == "unsupported_version"
@@ -107,16 +107,16 @@ def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "place"),
+    ("metadata", "path"),
     [
         ({"order": {"numbers": [1, 2**64]}}, "metadata.order.numbers.1"),
         ({"debt": -(2**63) - 1}, "metadata.debt"),
         ({"name": "\ud800"}, "metadata.name"),
     ],
 )
-def test_what_json_cannot_carry_whole_is_refused_where_it_stands(metadata: dict[str, Any], place: str) -> None:
+def test_values_that_json_cannot_carry_are_refused(metadata: dict[str, Any], path: str) -> None:
     message = Message.from_fields({**MESSAGE, "metadata": metadata})
-    with pytest.raises(MalformedRecordError, match=f"Message: {place}: .*write a larger number as text"):
+    with pytest.raises(MalformedRecordError, match=f"Message: {path}: .*write a larger number as text"):
         message.to_json()
 
 

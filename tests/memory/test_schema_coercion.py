@@ -75,7 +75,7 @@ def test_guesses_are_not_made(value: object, value_type: ValueType) -> None:
 
 
 @given(ANYTHING, st.sampled_from(TYPES))
-def test_what_comes_out_is_of_the_type_and_can_travel_and_stays_as_it_is(value: object, value_type: ValueType) -> None:
+def test_a_coerced_value_has_the_type_and_is_stable(value: object, value_type: ValueType) -> None:
     coerced = coerce_value(value, value_type)
     if coerced is None:
         return
@@ -108,7 +108,7 @@ def test_what_is_missing_or_null_is_no_fault() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(["kind", "minutes", "laps", "else"]), ANYTHING))
-def test_any_properties_come_out_as_the_event_type_has_them(properties: dict[str, object]) -> None:
+def test_any_properties_are_coerced_to_the_event_type(properties: dict[str, object]) -> None:
     coerced = coerce_properties(EVENT, properties)
     assert list(coerced.properties) == [each.name for each in EVENT.properties if each.name in coerced.properties]
     assert all(is_of(coerced.properties[each.name], each.value_type) for each in EVENT.properties if each.name in coerced.properties)

@@ -62,7 +62,7 @@ def test_the_papers_bare_list_is_read_as_it_is() -> None:
     )
 
 
-def test_keys_are_what_primary_keys_stand_for_and_the_user_where_there_is_none() -> None:
+def test_keys_come_from_primary_keys_else_the_user() -> None:
     data = whole()
     data["EntityTypes"][0]["Properties"][0] = {"PropertyName": "user_id", "PropertyValueType": "string", "IsPrimaryKey": True}
     entity = parse_schema(data).entity_types[0]
@@ -71,7 +71,7 @@ def test_keys_are_what_primary_keys_stand_for_and_the_user_where_there_is_none()
     assert parse_schema(data).entity_types[0].keys == ("user",)
 
 
-def test_a_property_without_aggregate_that_is_no_key_is_set_by_patches() -> None:
+def test_a_property_without_aggregate_is_set_by_patches() -> None:
     data = whole()
     data["EntityTypes"][0]["Properties"] += [
         {"PropertyName": "notes", "PropertyValueType": "string"},
@@ -183,7 +183,7 @@ def test_a_fault_is_refused_at_its_path(where: list[str | int], value: Any, path
     assert word in caught.value.problem
 
 
-def test_an_event_property_cannot_take_the_name_of_a_key_that_varve_gives() -> None:
+def test_an_event_property_cannot_shadow_a_built_in_key() -> None:
     data = whole()
     data["EventTypes"][0]["Properties"].append({"PropertyName": "user", "PropertyValueType": "string"})
     assert parse_schema(data)
@@ -192,7 +192,7 @@ def test_an_event_property_cannot_take_the_name_of_a_key_that_varve_gives() -> N
         parse_schema(data)
 
 
-def test_a_fault_in_a_bare_list_has_the_place_in_the_list() -> None:
+def test_a_fault_in_a_bare_list_names_its_index() -> None:
     broken = copy.deepcopy(POINT)
     broken["Properties"][1]["AggregateExpression"]["EventType"] = "nothing"
     with pytest.raises(SchemaError) as caught:
@@ -232,10 +232,10 @@ def test_a_schema_is_read_as_it_was_written(name: str) -> None:
     assert parse_schema(orjson.loads(orjson.dumps(to_json(schema)))) == schema
 
 
-def _places(value: Any) -> list[list[str | int]]:
-    """The way to every value inside a JSON value."""
+def _paths(value: Any) -> list[list[str | int]]:
+    """The path to every value inside a JSON value."""
     steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [way for step, inner in steps for way in ([step], *([step, *rest] for rest in _places(inner)))]
+    return [path for step, inner in steps for path in ([step], *([step, *rest] for rest in _paths(inner)))]
 
 
 JUNK: st.SearchStrategy[object] = (
@@ -247,12 +247,12 @@ JUNK: st.SearchStrategy[object] = (
 def test_a_schema_with_anything_anywhere_is_read_or_refused(data: st.DataObject) -> None:
     broken: Any = whole()
     for _ in range(data.draw(st.integers(1, 3))):
-        places = _places(broken)
-        if not places:
+        paths = _paths(broken)
+        if not paths:
             break
-        *way, last = data.draw(st.sampled_from(places))
+        *path, last = data.draw(st.sampled_from(paths))
         inner = broken
-        for step in way:
+        for step in path:
             inner = inner[step]
         inner[last] = copy.deepcopy(data.draw(JUNK))
     try:

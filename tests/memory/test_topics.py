@@ -16,7 +16,7 @@ def test_a_prefix_stands_before_the_name() -> None:
     assert topics.topic_name(topics.DEAD_LETTERS, "") == "dead-letters"
 
 
-def test_the_sources_of_truth_are_kept_for_ever_and_whole() -> None:
+def test_source_topics_are_kept_for_ever_uncompacted() -> None:
     for spec in (topics.MESSAGES, topics.EXTRACTIONS):
         assert (spec.cleanup, spec.retention_ms) == ("delete", -1)
 

@@ -43,7 +43,7 @@ def test_json_lines_bear_stage_tenant_and_trace(capsys: pytest.CaptureFixture[st
     }
 
 
-def test_a_library_logs_in_the_same_form_and_its_chatter_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+def test_library_logs_share_the_form_without_chatter(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(LogSettings(format="json"), stage="service")
     logging.getLogger("aiokafka.consumer").info("chatter")
     logging.getLogger("some.library").warning("disk %s", "full", extra={"path": "/data"})

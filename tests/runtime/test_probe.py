@@ -26,7 +26,7 @@ async def test_it_serves_health_readiness_and_metrics_and_nothing_else() -> None
         assert (await http.get("/")).status_code == 404
 
 
-async def test_a_port_in_use_is_refused_and_stopping_twice_is_harmless() -> None:
+async def test_a_port_in_use_is_refused() -> None:
     async with ProbeServer(host="127.0.0.1", port=0, ready=dict, metrics=Metrics()) as first:
         second = ProbeServer(host="127.0.0.1", port=first.port, ready=dict, metrics=Metrics())
         with pytest.raises(OSError, match="address already in use"):

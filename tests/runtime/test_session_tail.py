@@ -40,7 +40,7 @@ async def test_a_closed_window_stays_readable_beside_the_next(tail: SessionTail)
     assert await tail.read("acme", "s") == SessionView(closed=window(0, "a", "b"), open=window(1, "c"))
 
 
-async def test_a_late_write_does_not_open_a_closed_window_again(tail: SessionTail) -> None:
+async def test_a_late_write_does_not_reopen_a_window(tail: SessionTail) -> None:
     await tail.write([TailUpdate("acme", "s", SessionView(closed=window(3, "a")))])
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(3, "a")))])
     assert (await tail.read("acme", "s")).open is None

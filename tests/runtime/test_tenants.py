@@ -30,7 +30,7 @@ def _touch_later(path: Path, text: str) -> None:
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
 
 
-def test_a_tenant_is_known_by_id_and_key_and_only_the_hash_is_kept(path: Path) -> None:
+def test_only_the_hash_of_a_key_is_kept(path: Path) -> None:
     key = add_tenant(path, "acme", schema="companion")
     directory = TenantDirectory(path=path)
     assert directory.get("acme").schema_name == "companion"
@@ -68,7 +68,7 @@ def test_a_tenant_added_while_running_is_seen(path: Path) -> None:
     assert directory.get("second").id == "second"
 
 
-def test_a_broken_edit_leaves_what_was_known_in_force_until_it_is_mended(path: Path) -> None:
+def test_a_broken_edit_keeps_the_last_good_file(path: Path) -> None:
     add_tenant(path, "acme", schema="companion")
     good = path.read_text()
     directory = TenantDirectory(path=path)
@@ -80,7 +80,7 @@ def test_a_broken_edit_leaves_what_was_known_in_force_until_it_is_mended(path: P
     assert directory.get("umbrella").id == "umbrella"
 
 
-def test_a_schema_file_beside_it_is_read_again_when_it_changes(path: Path) -> None:
+def test_a_changed_schema_file_is_read_again(path: Path) -> None:
     path.parent.mkdir()
     schema = path.parent / "notes.json"
     schema.write_bytes(orjson.dumps(SCHEMA))
@@ -91,13 +91,13 @@ def test_a_schema_file_beside_it_is_read_again_when_it_changes(path: Path) -> No
     assert [each.name for each in directory.schema_of("acme").event_types] == ["remark"]
 
 
-def test_a_schema_that_is_nowhere_is_refused_before_the_file_is_written(path: Path) -> None:
+def test_an_unknown_schema_is_refused_before_writing(path: Path) -> None:
     with pytest.raises(SchemaError, match="neither a shipped scenario"):
         add_tenant(path, "acme", schema="nowhere.json")
     assert not path.exists()
 
 
-def test_the_schema_of_a_tenant_is_not_changed_by_adding_a_key(path: Path) -> None:
+def test_adding_a_key_keeps_the_schema(path: Path) -> None:
     add_tenant(path, "acme", schema="companion")
     with pytest.raises(TenantsFileError, match="'companion', not 'meetings'"):
         add_tenant(path, "acme", schema="meetings")
@@ -111,7 +111,7 @@ def test_the_schema_of_a_tenant_is_not_changed_by_adding_a_key(path: Path) -> No
         ('{"tenants": [{"id": "a", "schema": "companion", "key_hashes": ["secret"]}]}', "tenants.0.key_hashes.0"),
         ('{"tenants": [{"id": "a", "schema": "companion", "weight": 0}]}', "tenants.0.weight"),
         ('{"tenants": [{"id": "a", "schema": "companion", "colour": 0}]}', "tenants.0.colour"),
-        ('{"tenants": [{"id": "a", "schema": "companion"}, {"id": "a", "schema": "companion"}]}', "tenant 'a' stands there twice"),
+        ('{"tenants": [{"id": "a", "schema": "companion"}, {"id": "a", "schema": "companion"}]}', "tenant 'a' is there twice"),
     ],
 )
 def test_a_wrong_file_is_refused_with_the_place(tmp_path: Path, content: str, word: str) -> None:
@@ -148,7 +148,7 @@ def test_an_operators_key_is_no_tenants(path: Path) -> None:
     assert directory.is_admin_key(key), "adding a tenant keeps the operators' keys"
 
 
-def test_a_generation_has_its_own_schema_and_is_live_once_it_is_switched_to(path: Path) -> None:
+def test_a_generation_has_its_own_schema(path: Path) -> None:
     add_tenant(path, "acme", schema="companion")
     add_generation(path, "acme", "v2", schema="meetings")
     add_generation(path, "acme", "v3")
@@ -172,7 +172,7 @@ def test_a_generation_has_its_own_schema_and_is_live_once_it_is_switched_to(path
         add_generation(path, "acme", "v4", schema="no-such-schema")
 
 
-def test_a_tenants_budget_overrides_what_it_sets_and_stays_so_when_the_file_is_written(path: Path) -> None:
+def test_a_tenants_budget_survives_rewriting_the_file(path: Path) -> None:
     add_tenant(path, "acme", schema="companion")
     fields = orjson.loads(path.read_bytes())
     fields["tenants"][0]["budget"] = {"hard_tokens": None, "soft_tokens": 5}
