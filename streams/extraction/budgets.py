@@ -1,4 +1,4 @@
-"""What each tenant's LLM calls may use up."""
+"""The budget of each tenant's LLM calls."""
 
 from runtime.errors import TenantsFileError, UnknownTenantError
 from runtime.logs import logger
@@ -9,36 +9,36 @@ _log = logger(__name__)
 
 
 class TenantBudgets:
-    """The settings' budget, but for what the tenants' file says otherwise.
+    """The default budget, with each tenant's own values in the tenants' file over it.
 
     Args:
-        tenants: The tenants' file, as it stands now.
-        settings: The budget of who has none of its own, and whether there are prices.
+        tenants: The tenants' file.
+        settings: Hold the default budget, and whether there is a price table.
 
     Raises:
-        TenantsFileError: If a tenant's budget is a cost, which nobody can count without a price table.
+        TenantsFileError: If a tenant's budget is a cost and there is no price table.
     """
 
     def __init__(self, *, tenants: TenantDirectory, settings: Settings) -> None:
         self._tenants = tenants
         self._default = settings.budget
-        self._can_count_cost = settings.llm.base_url is None or settings.llm.price_table is not None
-        self._told_of: set[str] = set()
+        self._has_prices = settings.llm.base_url is None or settings.llm.price_table is not None
+        self._reported: set[str] = set()
         for tenant in tenants.all():
-            if tenant.budget.is_a_cost and not self._can_count_cost:
-                raise TenantsFileError(f"{settings.tenants_path}: {_uncounted(tenant.id)}")
+            if tenant.budget.is_a_cost and not self._has_prices:
+                raise TenantsFileError(f"{settings.tenants_path}: {_price_table_missing(tenant.id)}")
 
     def of(self, tenant: str) -> BudgetSettings:
-        """A tenant's budget. A cost that nobody can count, which has come in since the start, is complained of once."""
+        """A tenant's budget. A cost budget without a price table, added since the start, is logged once."""
         try:
             budget = self._default.but(self._tenants.get(tenant).budget)
         except UnknownTenantError:
             return self._default
-        if budget.is_a_cost and not self._can_count_cost and tenant not in self._told_of:
-            self._told_of.add(tenant)
-            _log.error("a budget is not kept", problem=_uncounted(tenant))
+        if budget.is_a_cost and not self._has_prices and tenant not in self._reported:
+            self._reported.add(tenant)
+            _log.error("budget_not_enforced", tenant=tenant, error=_price_table_missing(tenant))
         return budget
 
 
-def _uncounted(tenant: str) -> str:
+def _price_table_missing(tenant: str) -> str:
     return f"the budget of tenant {tenant!r} is a cost, which needs a price table (VARVE_LLM__PRICE_TABLE)"

@@ -28,7 +28,14 @@ from streams.tenancy import open_tenants, weight_of
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> NewDriver:
-    """The extractor: by LLM, or offline where no endpoint is set; and what it is shown. ``generation``: as the handler takes it."""
+    """Builds what the stage runs on: the extractor, by LLM or offline where no endpoint is set, and its context.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+        generation: See :class:`streams.extraction.handler.ExtractionHandler`.
+    """
     redis = await resources.enter_async_context(open_redis(settings.redis))
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     resources.push_async_callback(embedder.close)
@@ -45,15 +52,15 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         tenants=tenants,
         metrics=metrics,
         extractor=extractor,
-        nearest=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
+        recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
         recall_history=RecallHistory(redis=redis),
         prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         generation=generation,
     )
-    rereader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
+    payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
     delivery = settings.delivery
-    # Records beyond the calls that may run would only queue for their turns there: first come first served, past the fair sharing.
+    # More slots than calls would let records queue for a call first come, first served, past fair queueing.
     slots = delivery.slots if llm is None else min(delivery.slots, settings.llm.concurrency)
 
     def new_driver(context: StageContext, rows: RowsOf) -> Driver:
@@ -71,7 +78,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
             topic=settings.topic("windows"),
             scheduler=scheduler,
             max_tries=delivery.max_tries,
-            reread=rereader.read,
+            reread=payload_loader.read,
         )
 
     return new_driver

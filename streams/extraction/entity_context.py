@@ -1,4 +1,4 @@
-"""Which entities a window is shown: those nearest to it, and the same ones when it comes again."""
+"""Which entities stand in the prompt of a window: the nearest ones, and the same ones in a redelivery."""
 
 from contextlib import suppress
 
@@ -17,33 +17,38 @@ _log = logger(__name__)
 
 
 class EntityContext:
-    """Finds what an extractor is shown of the entities that there are.
+    """Finds the entities for the prompt of a window.
 
     Args:
-        nearest: Finds the entities nearest to a text.
-        prompt_entities: What windows were given that come again; None: whatever is nearest now.
+        recall: Finds the entities nearest to a text.
+        prompt_entities: Remembers the entities of each window for its redelivery; None: nothing does.
     """
 
-    def __init__(self, *, nearest: Recall, prompt_entities: PromptEntities | None) -> None:
-        self._nearest = nearest
+    def __init__(self, *, recall: Recall, prompt_entities: PromptEntities | None) -> None:
+        self._recall = recall
         self._prompt_entities = prompt_entities
 
-    async def to(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
-        """The entities nearest to a window; the same ones when it comes again, for by then they know what it says.
+    async def entities_for(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
+        """The entities nearest to a window. A redelivery gets the same ones: the newer ones hold what the window says.
+
+        Args:
+            window: The window.
+            schema: The schema of the generation.
+            generation: The generation of memories.
 
         Raises:
-            TransientError: The store or the embedding model is away.
+            TransientError: If the store or the embedding model is away.
         """
         if not schema.entity_types:
             return ()
         if self._prompt_entities is None:
             return await self._nearest_to(window, schema, generation)
         try:
-            shown = await self._prompt_entities.of(window.tenant, window.id, generation)
+            remembered = await self._prompt_entities.of(window.tenant, window.id, generation)
         except RedisUnavailableError:
             return await self._nearest_to(window, schema, generation)
-        if shown is not None:
-            return shown
+        if remembered is not None:
+            return remembered
         entities = await self._nearest_to(window, schema, generation)
         with suppress(RedisUnavailableError):
             await self._prompt_entities.remember(window.tenant, window.id, generation, entities)
@@ -55,13 +60,13 @@ class EntityContext:
         own = [each.name for each in schema.entity_types if "user" in each.keys]
         shared = [each.name for each in schema.entity_types if "user" not in each.keys]
         try:
-            nearest = await self._nearest.nearest_entities(scope, texts, own, shared_types=shared, generation=generation)
+            nearest = await self._recall.nearest_entities(scope, texts, own, shared_types=shared, generation=generation)
         except (StoreUnavailableError, ModelMismatchError) as error:
-            # Patches without sight of the entity would append what is there already: better to wait for the store.
+            # Without the entity in the prompt, patches would append what it holds already. So the window waits for the store.
             raise TransientError(str(error), dependency="store") from error
         except InputRefusedError as error:
-            # Waiting would not mend it, and to give the window up would lose more than the sight of what is known.
-            _log.warning("the window is shown no entities: none of its messages can be embedded", window=window.id, why=str(error))
+            # Waiting would not help, and a dead letter would lose more than the context.
+            _log.warning("entity_context_skipped", tenant=window.tenant, window=window.id, error=str(error))
             return ()
         except TransientModelError as error:
             raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error

@@ -30,18 +30,18 @@ _log = logger(__name__)
 
 
 class ExtractionHandler:
-    """Handles windows: extracts, and gives the extraction to be produced.
+    """Handles windows: extracts each one and returns the extraction to produce.
 
     Args:
         settings: The settings in force.
         tenants: Who is known, with which schema.
-        metrics: Where what answers left out is counted, with its reason.
+        metrics: Where dropped parts of answers are counted, with their reasons.
         extractor: Does the work.
-        nearest: Finds the entities that the extractor is shown; None: it is shown none.
-        recall_history: What recalls returned lately; None: echoes are known by their mark only.
-        prompt_entities: What windows were given that come again; None: whatever is nearest now.
-        session_history: What the session's windows before gave; None: the extractor goes without.
-        generation: The generation to lay down, for the tenants that have it; None: each tenant's live one.
+        recall: Finds the entities for the prompt; None: there are none in it.
+        recall_history: What recalls returned lately; None: echoes are recognised by their mark only.
+        prompt_entities: Remembers the entities of each window for its redelivery; None: nothing does.
+        session_history: What the session's earlier windows gave; None: the extractor goes without.
+        generation: The generation to make, for the tenants that have it; None: each tenant's live one.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class ExtractionHandler:
         tenants: TenantDirectory,
         metrics: Metrics,
         extractor: Extractor,
-        nearest: Recall | None,
+        recall: Recall | None,
         recall_history: RecallHistory | None,
         prompt_entities: PromptEntities | None,
         session_history: SessionHistory | None,
@@ -62,13 +62,13 @@ class ExtractionHandler:
         self._tenants = tenants
         self._records = metrics.records
         self._extractor = extractor
-        self._showing = None if nearest is None else EntityContext(nearest=nearest, prompt_entities=prompt_entities)
+        self._entity_context = None if recall is None else EntityContext(recall=recall, prompt_entities=prompt_entities)
         self._recall_history = recall_history
         self._session_history = session_history
         self._generation = generation
 
     def tenant_of(self, record: Delivered) -> str:
-        """The tenant in the record's key; the empty text where it has none."""
+        """The tenant in the record's key; empty if it has none."""
         try:
             return decode_key(record.key or b"")[0]
         except RecordError:
@@ -82,12 +82,12 @@ class ExtractionHandler:
         if not tenant.has_generation(generation):
             return []
         schema = schema_of(self._tenants, window.tenant, generation)
-        before = await self._before(window, generation)
+        earlier = await self._earlier_windows(window, generation)
         context = ExtractionContext(
-            session_summary=before.summary,
-            session_events=before.events,
-            entities=() if self._showing is None else await self._showing.to(window, schema, generation),
-            recalled_hashes=await self._hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
+            session_summary=earlier.summary,
+            session_events=earlier.events,
+            entities=() if self._entity_context is None else await self._entity_context.entities_for(window, schema, generation),
+            recalled_hashes=await self._recalled_hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
             generation=generation,
             attempt=_first_attempt(record, self._attempts),
         )
@@ -102,7 +102,7 @@ class ExtractionHandler:
         except ModelError as error:
             if isinstance(error, InputRefusedError) and error.dependency == "embedding":
                 raise PoisonRecordError("input_refused", str(error)) from error
-            # A wrong key or model name is no window's fault: where every call is refused, the breaker keeps all of them waiting.
+            # A wrong key or model name is no window's fault. While every call is refused, the breaker makes all windows wait.
             raise TransientError(str(error), dependency=error.dependency) from error
         for each in extraction.dropped:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
@@ -110,7 +110,7 @@ class ExtractionHandler:
         return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
-        """Asks anew after an answer beyond repair; the attempts are the same whenever the record comes, for the answer cache."""
+        """Tries again after an unusable answer. Attempts are numbered alike in every redelivery, for the answer cache."""
         last = context.attempt + self._attempts - 1
         while True:
             try:
@@ -118,10 +118,10 @@ class ExtractionHandler:
             except UnusableAnswerError as error:
                 if context.attempt >= last:
                     raise
-                _log.warning("the model is asked anew", tenant=window.tenant, window=window.id, attempt=context.attempt, why=str(error))
+                _log.warning("extraction_retried", tenant=window.tenant, window=window.id, attempt=context.attempt, error=str(error))
                 context = replace(context, attempt=context.attempt + 1)
 
-    async def _before(self, window: Window, generation: str) -> EarlierWindows:
+    async def _earlier_windows(self, window: Window, generation: str) -> EarlierWindows:
         if self._session_history is None:
             return EarlierWindows()
         try:
@@ -134,7 +134,7 @@ class ExtractionHandler:
             with suppress(RedisUnavailableError):
                 await self._session_history.add(extraction)
 
-    async def _hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
+    async def _recalled_hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recall_history is None:
             return frozenset()
         try:
@@ -144,5 +144,5 @@ class ExtractionHandler:
 
 
 def _first_attempt(record: Delivered, attempts: int) -> int:
-    """A window driven again from the dead letters is asked anew, past the cached answers that it failed on; its redelivery is not."""
+    """A redriven window starts past the cached answers that it failed on; a redelivered one does not."""
     return 0 if origin_of(record.headers) is None else (record.offset + 1) * attempts

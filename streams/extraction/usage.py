@@ -6,10 +6,10 @@ from runtime.kafka import Producer
 
 
 class UsageTopic:
-    """A sink for usage. A call is reported when it was made, also when its window is tried again: that is what the bill says.
+    """Produces usage records. Each call is recorded when it is made, also in a retry of its window, since each is billed.
 
     Args:
-        producer: Produces; not closed with the sink.
+        producer: Produces the records; its owner closes it.
         topic: The usage topic's name on the broker.
     """
 
@@ -18,5 +18,5 @@ class UsageTopic:
         self._topic = topic
 
     async def record(self, usage: Usage) -> None:
-        """Keeps one call's usage; raises as :meth:`runtime.kafka.Producer.send`."""
+        """Records one call's usage. See :meth:`runtime.kafka.Producer.send` for what it raises."""
         await self._producer.send(self._topic, key=encode_key(usage.tenant), value=usage.to_json())

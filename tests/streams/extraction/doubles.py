@@ -1,9 +1,8 @@
-"""Windows, extractors and the stage's handler, for tests of the extraction stage."""
+"""Windows, extractors and handlers for tests of the extraction stage."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
 
 from prometheus_client import CollectorRegistry
 
@@ -16,8 +15,11 @@ from memory.records import Extraction, Message, Usage, Window
 from memory.schema.model import MemorySchema
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
+from retrieval.recall import Recall
 from runtime.clocks import Clock
 from runtime.metrics import Metrics
+from runtime.recall_history import RecallHistory
+from runtime.session_history import SessionHistory
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import Delivered
@@ -49,15 +51,33 @@ class ScriptedExtractor:
 
 
 class NoUsage:
-    """Keeps no accounts."""
+    """Drops usage."""
 
     async def record(self, usage: Usage) -> None:
-        """Forgets it."""
+        """Drops it."""
 
 
-def handler(settings: Settings, tenants: TenantDirectory, extractor: Extractor, **parts: Any) -> ExtractionHandler:
-    others = {"metrics": Metrics(), **dict.fromkeys(("nearest", "recall_history", "prompt_entities", "session_history"))}
-    return ExtractionHandler(settings=settings, tenants=tenants, extractor=extractor, **{**others, **parts})
+def new_handler(
+    settings: Settings,
+    tenants: TenantDirectory,
+    extractor: Extractor,
+    *,
+    metrics: Metrics | None = None,
+    recall: Recall | None = None,
+    recall_history: RecallHistory | None = None,
+    session_history: SessionHistory | None = None,
+) -> ExtractionHandler:
+    """The stage's handler, without what a test does not need."""
+    return ExtractionHandler(
+        settings=settings,
+        tenants=tenants,
+        metrics=metrics or Metrics(),
+        extractor=extractor,
+        recall=recall,
+        recall_history=recall_history,
+        prompt_entities=None,
+        session_history=session_history,
+    )
 
 
 @asynccontextmanager
@@ -72,10 +92,10 @@ async def llm_extractor(
     """The extractor as the stage builds it, over a simulated endpoint behind a real HTTP server."""
     async with LLMSimulator(answer=answer) as simulator:
         llm_settings = LLMSettings(base_url=simulator.base_url, model="simulated")
-        asking = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})
+        with_llm = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})
         metrics = LLMMetrics(CollectorRegistry())
-        llm = build_llm(asking, redis=None, usage=NoUsage(), budget_of=budget_of, metrics=metrics, clock=clock)
-        extractor = build_extractor(asking, embedder=BagOfWordsEmbedder(), llm=llm)
+        llm = build_llm(with_llm, redis=None, usage=NoUsage(), budget_of=budget_of, metrics=metrics, clock=clock)
+        extractor = build_extractor(with_llm, embedder=BagOfWordsEmbedder(), llm=llm)
         try:
             yield extractor, simulator
         finally:

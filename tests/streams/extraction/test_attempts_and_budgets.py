@@ -1,4 +1,4 @@
-"""A window whose answers are of no use is asked for anew, and one beyond the soft budget waits."""
+"""A window with unusable answers is tried again, and one beyond the soft budget waits."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,22 +23,22 @@ from streams.errors import PoisonRecordError, TransientError
 from streams.extraction.budgets import TenantBudgets
 from streams.tenancy import open_tenants
 from tests.streams.agent_extractions import TENANT
-from tests.streams.extraction.doubles import ScriptedExtractor, handler, llm_extractor, window_record
+from tests.streams.extraction.doubles import ScriptedExtractor, llm_extractor, new_handler, window_record
 from tests.streams.harness import plain_settings
 
 
-class AnsweringAtLast(ScriptedExtractor):
-    """Gives answers beyond repair, each with a text of its own, and then an extraction."""
+class EventuallyAnswering(ScriptedExtractor):
+    """Gives unusable answers, each with a text of its own, and then an extraction."""
 
     def __init__(self, bad_answers: int) -> None:
         super().__init__()
         self.bad_answers = bad_answers
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
-        given = await super().extract(window, schema, context)
+        extraction = await super().extract(window, schema, context)
         if len(self.contexts) <= self.bad_answers:
             raise UnusableAnswerError("no JSON", raw=f"answer {context.attempt}")
-        return given
+        return extraction
 
     @property
     def attempts(self) -> list[int]:
@@ -46,8 +46,8 @@ class AnsweringAtLast(ScriptedExtractor):
 
 
 async def test_a_second_attempt_saves_a_bad_first_answer(settings: Settings, tenants: TenantDirectory) -> None:
-    extractor = AnsweringAtLast(bad_answers=1)
-    (output,) = await handler(settings, tenants, extractor).handle(window_record())
+    extractor = EventuallyAnswering(bad_answers=1)
+    (output,) = await new_handler(settings, tenants, extractor).handle(window_record())
     assert Extraction.from_json(output.value or b"").sequence == 3
     assert extractor.attempts == [0, 1]
 
@@ -55,27 +55,27 @@ async def test_a_second_attempt_saves_a_bad_first_answer(settings: Settings, ten
 async def test_attempts_end_in_a_dead_letter_and_repeat_identically(tmp_path: Path, tenants: TenantDirectory) -> None:
     settings = plain_settings(tmp_path, extraction={"attempts": 2})
     for _ in range(2):
-        extractor = AnsweringAtLast(bad_answers=9)
+        extractor = EventuallyAnswering(bad_answers=9)
         with pytest.raises(PoisonRecordError) as poison:
-            await handler(settings, tenants, extractor).handle(window_record())
+            await new_handler(settings, tenants, extractor).handle(window_record())
         assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "answer 1")
         assert extractor.attempts == [0, 1]
 
 
 async def test_a_redriven_window_uses_new_attempts(settings: Settings, tenants: TenantDirectory) -> None:
-    asked: list[int] = []
+    attempts: list[int] = []
     for offset in range(3):
-        extractor = AnsweringAtLast(bad_answers=9)
+        extractor = EventuallyAnswering(bad_answers=9)
         headers = ((ORIGIN, b"varve.windows/0/0"),) if offset else ()
         with pytest.raises(PoisonRecordError):
-            await handler(settings, tenants, extractor).handle(replace(window_record(), offset=offset, headers=headers))
-        asked += extractor.attempts
-    assert len(set(asked)) == len(asked) == 3 * settings.extraction.attempts
+            await new_handler(settings, tenants, extractor).handle(replace(window_record(), offset=offset, headers=headers))
+        attempts += extractor.attempts
+    assert len(set(attempts)) == len(attempts) == 3 * settings.extraction.attempts
 
 
 async def test_a_redelivered_window_pays_for_no_attempt_twice(settings: Settings, tenants: TenantDirectory) -> None:
     async with llm_extractor(settings, lambda _: "I would rather not.") as (extractor, simulator):
-        stage = handler(settings, tenants, extractor)
+        stage = new_handler(settings, tenants, extractor)
         for _ in range(2):
             with pytest.raises(PoisonRecordError) as poison:
                 await stage.handle(window_record())
@@ -88,7 +88,7 @@ async def test_past_the_soft_budget_a_window_waits_for_off_peak(settings: Settin
     budget = BudgetSettings.model_validate({"soft_tokens": 0, "policy": policy, "off_peak_start_hour": 22})
     clock = ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
     async with llm_extractor(settings, extraction_answer, budget=budget, clock=clock) as (extractor, simulator):
-        stage = handler(settings, tenants, extractor)
+        stage = new_handler(settings, tenants, extractor)
         (within,) = await stage.handle(window_record())
         with pytest.raises(TransientError) as deferred:
             await stage.handle(window_record(text="hello"))
@@ -101,17 +101,17 @@ async def test_past_the_soft_budget_a_window_waits_for_off_peak(settings: Settin
 
 
 async def test_an_extraction_begun_within_budget_is_completed(settings: Settings, tenants: TenantDirectory) -> None:
-    def repaired(asked: ChatRequest) -> str:
-        return "I would rather not." if len(asked.messages) == 2 else extraction_answer(asked)
+    def repaired(request: ChatRequest) -> str:
+        return "I would rather not." if len(request.messages) == 2 else extraction_answer(request)
 
     budget, clock = BudgetSettings(soft_tokens=0, off_peak_start_hour=22), ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
     async with llm_extractor(settings, repaired, budget=budget, clock=clock) as (extractor, simulator):
-        assert len(await handler(settings, tenants, extractor).handle(window_record())) == 1
+        assert len(await new_handler(settings, tenants, extractor).handle(window_record())) == 1
     assert len(simulator.requests) == 2
 
 
 def with_own_budget(settings: Settings, **budget: object) -> TenantDirectory:
-    """The tenants, of whom the first has a budget of its own."""
+    """The tenants, with a budget for the first one."""
     file = orjson.loads(settings.tenants_path.read_bytes())
     file["tenants"][0]["budget"] = budget
     settings.tenants_path.write_bytes(orjson.dumps(file))
@@ -123,7 +123,7 @@ async def test_a_tenants_budget_applies_to_its_windows_alone(settings: Settings)
     tenants = with_own_budget(settings, hard_tokens=0, policy="offline")
     budgets = TenantBudgets(tenants=tenants, settings=settings)
     async with llm_extractor(settings, extraction_answer, budget_of=budgets.of) as (extractor, simulator):
-        (beyond,) = await handler(settings, tenants, extractor).handle(window_record())
+        (beyond,) = await new_handler(settings, tenants, extractor).handle(window_record())
     assert simulator.requests == []
     assert Extraction.from_json(beyond.value or b"").extractor == "offline"
     assert budgets.of("nobody") == settings.budget
@@ -131,12 +131,12 @@ async def test_a_tenants_budget_applies_to_its_windows_alone(settings: Settings)
 
 @pytest.mark.usefixtures("tenants")
 def test_a_cost_budget_without_prices_is_refused_or_logged(settings: Settings) -> None:
-    asking = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost/v1", model="m")})
-    budgets = TenantBudgets(tenants=TenantDirectory(path=settings.tenants_path), settings=asking)
+    with_llm = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost/v1", model="m")})
+    budgets = TenantBudgets(tenants=TenantDirectory(path=settings.tenants_path), settings=with_llm)
     tenants = with_own_budget(settings, hard_cost=1.0)
     with pytest.raises(TenantsFileError, match="PRICE_TABLE"):
-        TenantBudgets(tenants=tenants, settings=asking)
+        TenantBudgets(tenants=tenants, settings=with_llm)
     TenantBudgets(tenants=tenants, settings=settings)
-    with capture_logs() as told:
+    with capture_logs() as logs:
         assert [budgets.of(TENANT).hard_cost for _ in range(2)] == [1.0, 1.0]
-    assert [each["event"] for each in told] == ["a budget is not kept"]
+    assert [each["event"] for each in logs] == ["budget_not_enforced"]

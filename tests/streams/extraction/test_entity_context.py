@@ -15,7 +15,7 @@ from runtime.tenants import TenantDirectory
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.factories import NOON, BagOfWordsEmbedder, memory
 from tests.streams.agent_extractions import TENANT
-from tests.streams.extraction.doubles import ScriptedExtractor, handler, window_record
+from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
 
 pytestmark = pytest.mark.integration
 
@@ -37,7 +37,7 @@ async def test_context_has_shared_entities_but_no_foreign_ones(settings: Setting
     stored = [experience("grep"), experience("sed", user="another"), experience("awk", tenant="rival"), experience("ls", user="agent")]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
     await IndexWriter(store=store, embedder=embedder).write(changes)
-    nearest = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
+    recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
     extractor = ScriptedExtractor()
-    await handler(settings, tenants, extractor, nearest=nearest).handle(window_record(text="tool experience of grep sed awk ls"))
+    await new_handler(settings, tenants, extractor, recall=recall).handle(window_record(text="tool experience of grep sed awk ls"))
     assert [each.entity_key for each in extractor.contexts[0].entities] == ["grep"]

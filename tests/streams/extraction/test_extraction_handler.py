@@ -36,13 +36,13 @@ from streams.errors import PoisonRecordError, TransientError
 from streams.tenancy import weight_of
 from tests.extraction.embedders import RefusingEmbedder
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
-from tests.streams.extraction.doubles import ScriptedExtractor, handler, window_record
+from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
 from tests.streams.harness import delivered
 
 
 async def test_an_extraction_goes_to_its_users_key(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor()
-    (output,) = await handler(settings, tenants, extractor).handle(window_record())
+    (output,) = await new_handler(settings, tenants, extractor).handle(window_record())
     assert (output.topic, decode_key(output.key or b"")) == ("varve.extractions", (TENANT, "agent"))
     assert Extraction.from_json(output.value or b"").sequence == 3
     assert extractor.seen[0][1].name == SCHEMA
@@ -58,7 +58,7 @@ class Lossy(ScriptedExtractor):
 
 async def test_dropped_parts_are_counted_by_reason(settings: Settings, tenants: TenantDirectory) -> None:
     metrics = Metrics()
-    await handler(settings, tenants, Lossy(), metrics=metrics).handle(window_record())
+    await new_handler(settings, tenants, Lossy(), metrics=metrics).handle(window_record())
     text = metrics.render().decode()
     assert 'varve_records_total{outcome="dropped_property_not_int64",stage="extraction"} 2.0' in text
     assert 'varve_records_total{outcome="dropped_event_duplicate",stage="extraction"} 1.0' in text
@@ -78,7 +78,7 @@ async def test_a_transient_failure_waits_as_the_dependency_says(
     settings: Settings, tenants: TenantDirectory, error: Exception, dependency: str, retry_after: float | None
 ) -> None:
     with pytest.raises(TransientError) as failure:
-        await handler(settings, tenants, ScriptedExtractor(error)).handle(window_record())
+        await new_handler(settings, tenants, ScriptedExtractor(error)).handle(window_record())
     assert (failure.value.dependency, failure.value.retry_after) == (dependency, retry_after)
 
 
@@ -86,9 +86,9 @@ async def test_a_transient_failure_waits_as_the_dependency_says(
 async def test_a_window_waits_for_an_embedding_model_that_refuses(
     settings: Settings, tenants: TenantDirectory, error: Exception, retry_after: float | None
 ) -> None:
-    nearest = Recall(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
+    recall = Recall(store=build_store(settings), embedder=RefusingEmbedder(error), settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
-    stage = handler(settings, tenants, extractor, nearest=nearest)
+    stage = new_handler(settings, tenants, extractor, recall=recall)
     with pytest.raises(TransientError) as failure:
         await stage.handle(window_record())
     assert (failure.value.dependency, failure.value.retry_after) == ("embedding", retry_after)
@@ -97,9 +97,9 @@ async def test_a_window_waits_for_an_embedding_model_that_refuses(
 
 async def test_a_window_refused_by_embedding_is_extracted_without_entities(settings: Settings, tenants: TenantDirectory) -> None:
     embedder = RefusingEmbedder(InputRefusedError("400"))
-    nearest = Recall(store=build_store(settings), embedder=embedder, settings=settings.recall, clock=SystemClock())
+    recall = Recall(store=build_store(settings), embedder=embedder, settings=settings.recall, clock=SystemClock())
     extractor = ScriptedExtractor()
-    assert len(await handler(settings, tenants, extractor, nearest=nearest).handle(window_record())) == 1
+    assert len(await new_handler(settings, tenants, extractor, recall=recall).handle(window_record())) == 1
     assert extractor.contexts[0].entities == ()
 
 
@@ -135,34 +135,34 @@ async def test_an_extractors_embedding_failure_names_the_embedding_dependency(
 ) -> None:
     async with offline_over(error) as extractor:
         with pytest.raises(TransientError) as failure:
-            await handler(settings, tenants, extractor).handle(window_record(text="I moved to Oslo with my dog last week."))
+            await new_handler(settings, tenants, extractor).handle(window_record(text="I moved to Oslo with my dog last week."))
     assert failure.value.dependency == "embedding"
 
 
 async def test_an_extractor_whose_embeddings_are_refused_is_poison(settings: Settings, tenants: TenantDirectory) -> None:
     async with offline_over(InputRefusedError("400")) as extractor:
         with pytest.raises(PoisonRecordError) as poison:
-            await handler(settings, tenants, extractor).handle(window_record(text="I moved to Oslo with my dog last week."))
+            await new_handler(settings, tenants, extractor).handle(window_record(text="I moved to Oslo with my dog last week."))
     assert poison.value.reason == "input_refused"
 
 
 async def test_a_bad_answer_is_poison_and_keeps_its_text(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor(UnusableAnswerError("no JSON", raw="Sure! Here is"))
     with pytest.raises(PoisonRecordError) as poison:
-        await handler(settings, tenants, extractor).handle(window_record())
+        await new_handler(settings, tenants, extractor).handle(window_record())
     assert (poison.value.reason, poison.value.raw_answer) == ("bad_answer", "Sure! Here is")
 
 
 async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenants: TenantDirectory) -> None:
     extractor = ScriptedExtractor()
     with pytest.raises(PoisonRecordError) as poison:
-        await handler(settings, tenants, extractor).handle(window_record("nobody"))
+        await new_handler(settings, tenants, extractor).handle(window_record("nobody"))
     assert poison.value.reason == "unknown_tenant"
     assert extractor.seen == []
 
 
 def test_a_records_tenant_comes_from_its_key(settings: Settings, tenants: TenantDirectory) -> None:
-    stage = handler(settings, tenants, ScriptedExtractor())
+    stage = new_handler(settings, tenants, ScriptedExtractor())
     assert stage.tenant_of(window_record("globex")) == "globex"
     for key in (None, b"", b"\xff", b"a//b"):
         assert stage.tenant_of(delivered("windows", 0, key, None)) == ""
@@ -187,7 +187,7 @@ async def test_a_window_gets_notes_and_leaves_its_own(
         for number, topics in ((1, ("a slow build", "grep")), (2, ("grep",))):
             segments = [Segment(id=topic, topic=topic, ranges=[(0, 0)]) for topic in topics]
             await history.add(extraction(number, [("grep", number)]).model_copy(update={"segments": segments}))
-        stage = handler(settings, tenants, extractor, session_history=history)
+        stage = new_handler(settings, tenants, extractor, session_history=history)
         window = window_record()
         await stage.handle(window)
         (context,) = extractor.contexts
@@ -205,7 +205,7 @@ async def test_what_is_echo_after_a_window_closed_is_no_echo_in_it_however_late_
     extractor = ScriptedExtractor()
     async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
         history = RecallHistory(redis=redis)
-        stage = handler(settings, tenants, extractor, recall_history=history)
+        stage = new_handler(settings, tenants, extractor, recall_history=history)
         await history.add(TENANT, "agent", ["a"])
         now = datetime.now(UTC).timestamp()
         for closed_at in (now - 60, now + 60):
