@@ -27,7 +27,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "evaluation.segmentation.fit", "coefficients of the offline segmenter, fitted to dialogues with known segments"
     ),
     "tokens": Command("evaluation.tokens.command", "tokens of one-pass extraction against other ways, on LoCoMo"),
-    "storage": Command("evaluation.storage.command", "stored tokens and bytes against the raw turns"),
+    "storage": Command("evaluation.storage", "stored tokens and bytes against the raw turns"),
 }
 
 

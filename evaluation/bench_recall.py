@@ -1,8 +1,8 @@
-"""How long one recall takes through the Edge owner's socket, and in-process: ``python -m evaluation.bench_recall``.
+"""Measures the latency of a recall through the Edge owner's socket, and in-process: ``python -m evaluation.bench_recall``.
 
 Writes ``build/reports/recall.json``: p50 and p95 in milliseconds of both, their ratio, and the upserts per second through the socket.
-The points are random unit vectors and random words, as many terms and token vectors each as the offline extractor's events have on
-LoCoMo; each query asks for ten results of one tenant.
+The points are random unit vectors and random words. Each has as many terms and token vectors as the offline extractor's events have on
+LoCoMo. Each query asks for ten results of one tenant.
 """
 
 import argparse
@@ -43,8 +43,13 @@ BATCH = 128
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-class RandomMemories:
-    """Points and queries, the same for the same seed."""
+class RandomData:
+    """Random points and queries, reproducible by seed.
+
+    Args:
+        seed: Of the random generator.
+        tenants: Among how many tenants the points are distributed.
+    """
 
     def __init__(self, *, seed: int, tenants: int) -> None:
         self._random = np.random.default_rng(seed)
@@ -80,8 +85,8 @@ class RandomMemories:
 
 
 @contextmanager
-def owner(folder: Path, socket: Path) -> Iterator[None]:
-    """An owner process on a folder, until the block ends."""
+def owner_process(folder: Path, socket: Path) -> Iterator[None]:
+    """Runs an owner process on a folder within the block."""
     command = [sys.executable, "-m", "retrieval.stores.edge", "--data", str(folder), "--socket", str(socket)]
     process = subprocess.Popen(command)
     try:
@@ -91,8 +96,8 @@ def owner(folder: Path, socket: Path) -> Iterator[None]:
         process.wait()
 
 
-async def ready(store: EdgeStore, *, within_s: float = 60.0) -> None:
-    """Waits until the owner answers."""
+async def wait_until_ready(store: EdgeStore, *, within_s: float = 60.0) -> None:
+    """Waits until the owner responds."""
     deadline = time.monotonic() + within_s
     while True:
         try:
@@ -103,28 +108,37 @@ async def ready(store: EdgeStore, *, within_s: float = 60.0) -> None:
             await asyncio.sleep(0.05)
 
 
-async def fill(store: EdgeStore, memories: RandomMemories, count: int) -> float:
-    """Writes the points; returns the seconds that the store took."""
+async def fill(store: EdgeStore, data: RandomData, count: int) -> float:
+    """Writes points.
+
+    Args:
+        store: The store to write to.
+        data: Makes the points.
+        count: How many points.
+
+    Returns:
+        The seconds that the store took.
+    """
     seconds = 0.0
     for start in range(0, count, BATCH):
-        points = [memories.point(place) for place in range(start, min(count, start + BATCH))]
-        began = time.perf_counter()
+        points = [data.point(index) for index in range(start, min(count, start + BATCH))]
+        started = time.perf_counter()
         await store.upsert(points)
-        seconds += time.perf_counter() - began
+        seconds += time.perf_counter() - started
     return seconds
 
 
 async def latencies(queries: list[RecallQuery], recall: Callable[[RecallQuery], Awaitable[list[ScoredMemory]]]) -> list[float]:
-    """Milliseconds of each query, one after another, after a tenth of them as a warm-up."""
+    """The milliseconds of each query, one after another. A tenth of them run before, as a warm-up."""
     for query in queries[: len(queries) // 10]:
         await recall(query)
-    taken: list[float] = []
+    milliseconds: list[float] = []
     for query in queries:
-        began = time.perf_counter()
+        started = time.perf_counter()
         found = await recall(query)
-        taken.append((time.perf_counter() - began) * 1000)
+        milliseconds.append((time.perf_counter() - started) * 1000)
         assert len(found) == query.limit
-    return taken
+    return milliseconds
 
 
 def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[ScoredMemory]]]:
@@ -137,35 +151,42 @@ def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[ScoredMem
     return recall
 
 
-def summary(taken: list[float]) -> dict[str, float]:
+def summary(milliseconds: list[float]) -> dict[str, float]:
     """p50 and p95 of latencies, in milliseconds."""
-    return {"p50_ms": round(float(np.percentile(taken, 50)), 3), "p95_ms": round(float(np.percentile(taken, 95)), 3)}
+    return {"p50_ms": round(float(np.percentile(milliseconds, 50)), 3), "p95_ms": round(float(np.percentile(milliseconds, 95)), 3)}
 
 
 async def measure(*, points: int, tenants: int, queries: int, folder: Path) -> dict[str, Any]:
-    """Fills a shard, then asks it through the socket and in-process."""
-    memories = RandomMemories(seed=1, tenants=tenants)
-    data, socket = folder / "edge", folder / "edge.sock"
-    with owner(data, socket):
+    """Fills a shard, then queries it through the socket and in-process.
+
+    Args:
+        points: How many points.
+        tenants: How many tenants have them.
+        queries: How many queries to measure.
+        folder: Holds the shard and the socket.
+    """
+    data = RandomData(seed=1, tenants=tenants)
+    shard_folder, socket = folder / "edge", folder / "edge.sock"
+    with owner_process(shard_folder, socket):
         store = EdgeStore(path=socket, timeout_s=60)
-        await ready(store)
+        await wait_until_ready(store)
         await store.prepare(model=MODEL, dimension=DIMENSION)
-        seconds = await fill(store, memories, points)
-        asked = [memories.query(place) for place in range(queries)]
-        through_socket = await latencies(asked, store.recall)
+        seconds = await fill(store, data, points)
+        recall_queries = [data.query(index) for index in range(queries)]
+        socket_ms = await latencies(recall_queries, store.recall)
         await store.close()
-    shard = Shard(data)
-    inside = await latencies(asked, in_process(shard))
+    shard = Shard(shard_folder)
+    in_process_ms = await latencies(recall_queries, in_process(shard))
     shard.close()
-    socket_summary, inside_summary = summary(through_socket), summary(inside)
+    socket_summary, in_process_summary = summary(socket_ms), summary(in_process_ms)
     return {
         "points": points,
         "tenants": tenants,
         "queries": queries,
         "socket": socket_summary,
-        "in_process": inside_summary,
-        "ratio_p50": round(socket_summary["p50_ms"] / inside_summary["p50_ms"], 3),
-        "ratio_p95": round(socket_summary["p95_ms"] / inside_summary["p95_ms"], 3),
+        "in_process": in_process_summary,
+        "ratio_p50": round(socket_summary["p50_ms"] / in_process_summary["p50_ms"], 3),
+        "ratio_p95": round(socket_summary["p95_ms"] / in_process_summary["p95_ms"], 3),
         "upserts_per_s": round(points / seconds, 1),
         "python": platform.python_version(),
     }

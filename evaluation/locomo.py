@@ -1,4 +1,4 @@
-"""LoCoMo as windows to extract from, with the annotations that tell what a good extraction of them holds."""
+"""Reads LoCoMo as windows to extract from, with the annotations that a good extraction would match."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,26 +18,27 @@ TENANT = "evaluation"
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A fact that LoCoMo's authors wrote down, and the places in the window of the turns that it rests on."""
+    """A fact that LoCoMo's authors annotated, and the turns that are its evidence."""
 
     text: str
-    places: tuple[int, ...]
+    message_indexes: tuple[int, ...]
+    """In the window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedWindow:
-    """A window with what LoCoMo's authors noted of it."""
+    """A window with its annotations."""
 
     window: Window
     observations: tuple[Observation, ...]
-    happenings: tuple[str, ...]
-    """The session's significant events, a sentence each; with the session's last window."""
+    significant_events: tuple[str, ...]
+    """The session's, a sentence each. Only the session's last window has them."""
     summary: str
     """Of the session before; empty for the first."""
 
 
 def read_locomo(path: Path) -> list[list[AnnotatedWindow]]:
-    """The conversations of a file in LoCoMo's form, each as its windows in order: a session's turns, at most the message cap in each.
+    """Reads conversations, each as its windows in order. A window holds turns of one session, at most the message cap.
 
     Raises:
         ConversationError: If the file cannot be read or has another form.
@@ -49,7 +50,7 @@ def read_locomo(path: Path) -> list[list[AnnotatedWindow]]:
     except orjson.JSONDecodeError as error:
         raise ConversationError(f"{path} is not JSON: {error}") from error
     samples = samples if isinstance(samples, list) else [samples]
-    return [list(_windows(sample, source=f"{path}, conversation {place}")) for place, sample in enumerate(samples)]
+    return [list(_windows(sample, source=f"{path}, conversation {index}")) for index, sample in enumerate(samples)]
 
 
 def _windows(sample: Mapping[str, Any], *, source: str) -> Iterator[AnnotatedWindow]:
@@ -61,7 +62,7 @@ def _windows(sample: Mapping[str, Any], *, source: str) -> Iterator[AnnotatedWin
     summary, offset = "", 0
     for session, messages in sessions.items():
         for sequence, start in enumerate(range(0, len(messages), cap)):
-            part = messages[start : start + cap]
+            turns = messages[start : start + cap]
             is_last = start + cap >= len(messages)
             yield AnnotatedWindow(
                 window=Window(
@@ -70,31 +71,31 @@ def _windows(sample: Mapping[str, Any], *, source: str) -> Iterator[AnnotatedWin
                     user=messages[0].user,
                     session=session,
                     sequence=sequence,
-                    messages=part,
+                    messages=turns,
                     closed_by="flush" if is_last else "message_count",
                     source_partition=0,
                     first_offset=offset,
-                    last_offset=offset + len(part) - 1,
+                    last_offset=offset + len(turns) - 1,
                 ),
-                observations=tuple(_observations(sample, session, part)),
-                happenings=tuple(_happenings(sample, session)) if is_last else (),
+                observations=tuple(_observations(sample, session, turns)),
+                significant_events=tuple(_significant_events(sample, session)) if is_last else (),
                 summary=summary,
             )
-            offset += len(part)
+            offset += len(turns)
         summary = sample.get("session_summary", {}).get(f"{session}_summary", "")
 
 
 def _observations(sample: Mapping[str, Any], session: str, messages: list[Message]) -> Iterator[Observation]:
-    place_of = {message.id: place for place, message in enumerate(messages)}
+    index_of = {message.id: index for index, message in enumerate(messages)}
     for facts in sample.get("observation", {}).get(f"{session}_observation", {}).values():
         for text, evidence in facts:
-            named = evidence if isinstance(evidence, list) else [evidence]
-            places = tuple(place_of[each] for each in named if each in place_of)
-            if places:
-                yield Observation(text, places)
+            message_ids = evidence if isinstance(evidence, list) else [evidence]
+            indexes = tuple(index_of[each] for each in message_ids if each in index_of)
+            if indexes:
+                yield Observation(text, indexes)
 
 
-def _happenings(sample: Mapping[str, Any], session: str) -> Iterator[str]:
+def _significant_events(sample: Mapping[str, Any], session: str) -> Iterator[str]:
     for speaker, sentences in sample.get("event_summary", {}).get(f"events_{session}", {}).items():
         if speaker != "date":
             yield from sentences

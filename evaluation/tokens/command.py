@@ -1,7 +1,7 @@
-"""``python -m evaluation tokens``: what one-pass extraction sends and gets back on LoCoMo, against other ways to extract the same.
+"""``python -m evaluation tokens``: the tokens of one-pass extraction on LoCoMo, compared with other ways to extract the same.
 
-Answers are simulated (:mod:`evaluation.tokens.scenes`): what is measured are the prompts as they are really built, and answers of the
-length and form that a good model would give.
+The prompts are those that the extractor builds. The answers are simulated (:mod:`evaluation.tokens.simulation`), with the length and the
+form that a good model's would have.
 """
 
 import argparse
@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from evaluation.locomo import AnnotatedWindow, read_locomo
-from evaluation.tokens.counting import Counter, tokenizer
 from evaluation.tokens.history import tokens_by_history
 from evaluation.tokens.pipelines import Call, multi_pass, one_pass, one_pass_without_eua, per_message
-from evaluation.tokens.scenes import Director, Scene
 from evaluation.tokens.schemas import PAPER, measured_schema
-from evaluation.tokens.sums import Sum
+from evaluation.tokens.simulation import AnswerSimulator, SimulatedWindow
+from evaluation.tokens.tokenizer import TokenCounter, open_tokenizer
+from evaluation.tokens.usage import TokenUsage
 from memory.schema import MemorySchema, scenario_names
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
@@ -32,7 +32,7 @@ DEFINITIONS: Final = {
     "one_pass_to_per_message": "one-pass extraction as it ships to calls per message",
     "by_cost": "the same ratios of cost, which is what the paper's ratios and so the goals are of; those beside it count tokens",
 }
-_COMPARED: Final = {
+_RATIOS: Final = {
     "one_pass_to_multi_pass": ("one_pass", "multi_pass"),
     "one_pass_without_eua_to_multi_pass": ("one_pass_without_eua", "multi_pass"),
     "eua_to_one_pass": ("one_pass", "one_pass_without_eua"),
@@ -58,15 +58,15 @@ ASSUMPTIONS: Final = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's own arguments."""
+    """Adds the command's own arguments."""
     names = (*scenario_names(), PAPER)
-    parser.add_argument("--schema", choices=names, default="companion", help="whose ratios stand at the top of the report")
+    parser.add_argument("--schema", choices=names, default="companion", help="the schema whose ratios are at the top of the report")
     parser.add_argument("--others", nargs="*", choices=names, default=[PAPER], help="further schemas to measure")
-    parser.add_argument("--conversations", type=int, help="only the first so many")
+    parser.add_argument("--conversations", type=int, help="how many conversations to read; default: all")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measures, and gives the report."""
+    """Runs the benchmark and returns its report."""
     return asyncio.run(_run(arguments))
 
 
@@ -75,9 +75,9 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     try:
-        with tokenizer(settings.cache_path / "local-llm") as (name, count):
+        with open_tokenizer(settings.cache_path / "local-llm") as (name, count):
             schemas = {each: measured_schema(each) for each in dict.fromkeys((arguments.schema, *arguments.others))}
-            measured = {each: await _measured(conversations, schema, embedder, count) for each, schema in schemas.items()}
+            measured = {each: await _measure(conversations, schema, embedder, count) for each, schema in schemas.items()}
             history = await tokens_by_history(conversations[0], schemas[arguments.schema], embedder, count)
     finally:
         await embedder.close()
@@ -99,30 +99,30 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-async def _measured(
-    conversations: Iterable[list[AnnotatedWindow]], schema: MemorySchema, embedder: Embedder, count: Counter
+async def _measure(
+    conversations: Iterable[list[AnnotatedWindow]], schema: MemorySchema, embedder: Embedder, count: TokenCounter
 ) -> dict[str, Any]:
-    sums: dict[str, Sum] = defaultdict(Sum)
-    director = Director(schema=schema, embedder=embedder)
+    usage: dict[str, TokenUsage] = defaultdict(TokenUsage)
+    simulator = AnswerSimulator(schema=schema, embedder=embedder)
     for windows in conversations:
         memories: list[str] = []
-        async for scene in director.scenes(windows):
-            for way, calls in _ways(scene, schema, memories).items():
-                sums[way].add_calls(calls, count)
-            memories += [each.text for each in scene.annotated.observations]
+        async for simulated in simulator.simulate(windows):
+            for way, calls in _ways(simulated, schema, memories).items():
+                usage[way].add_calls(calls, count)
+            memories += [each.text for each in simulated.annotated.observations]
     return {
         "memory_types": len(schema.event_types) + sum(1 for each in schema.entity_types if each.patched_properties()),
-        **{name: round(sums[way].tokens / sums[other].tokens, 4) for name, (way, other) in _COMPARED.items()},
-        "by_cost": {name: round(sums[way].cost / sums[other].cost, 4) for name, (way, other) in _COMPARED.items()},
-        "cached_prefix_share": round(sums["one_pass"].prefix / sums["one_pass"].prompt, 4),
-        "ways": {way: total.as_report() for way, total in sums.items()},
+        **{name: round(usage[way].tokens / usage[other].tokens, 4) for name, (way, other) in _RATIOS.items()},
+        "by_cost": {name: round(usage[way].cost / usage[other].cost, 4) for name, (way, other) in _RATIOS.items()},
+        "cached_prefix_share": round(usage["one_pass"].prefix / usage["one_pass"].prompt, 4),
+        "ways": {way: total.as_report() for way, total in usage.items()},
     }
 
 
-def _ways(scene: Scene, schema: MemorySchema, memories: list[str]) -> dict[str, Iterable[Call]]:
+def _ways(simulated: SimulatedWindow, schema: MemorySchema, memories: list[str]) -> dict[str, Iterable[Call]]:
     return {
-        "one_pass": one_pass(scene, schema),
-        "one_pass_without_eua": one_pass_without_eua(scene, schema),
-        "multi_pass": multi_pass(scene, schema),
-        "per_message": per_message(scene, memories),
+        "one_pass": one_pass(simulated, schema),
+        "one_pass_without_eua": one_pass_without_eua(simulated, schema),
+        "multi_pass": multi_pass(simulated, schema),
+        "per_message": per_message(simulated, memories),
     }

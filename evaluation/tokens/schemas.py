@@ -1,4 +1,4 @@
-"""The schemas that tokens are measured under."""
+"""The schemas that tokens are measured with."""
 
 from typing import Final
 

@@ -2,6 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,16 @@ from evaluation.__main__ import COMMANDS, main
 from evaluation.locomo import read_locomo
 from evaluation.tokens.history import tokens_by_history
 from evaluation.tokens.pipelines import multi_pass, one_pass, one_pass_without_eua, per_message
-from evaluation.tokens.scenes import Director
 from evaluation.tokens.schemas import PAPER, measured_schema
-from evaluation.tokens.sums import Sum
+from evaluation.tokens.simulation import AnswerSimulator, SimulatedWindow
+from evaluation.tokens.usage import TokenUsage
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.source import Source
 from memory.tokens import estimate_tokens
 from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
 from runtime.settings import EmbeddingSettings, Settings
 from varve.errors import ConversationError
 
@@ -38,7 +40,7 @@ SAMPLE: dict[str, Any] = {
         **{f"session_{number}_date_time": f"1:56 pm on {number} May, 2023" for number in (1, 2)},
         **{
             f"session_{number}": [
-                {"speaker": speaker, "dia_id": f"D{number}:{place}", "text": text} for place, (speaker, text) in enumerate(TURNS, start=1)
+                {"speaker": speaker, "dia_id": f"D{number}:{index}", "text": text} for index, (speaker, text) in enumerate(TURNS, start=1)
             ]
             for number in (1, 2)
         },
@@ -63,21 +65,24 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-async def scenes_of(data: Path, schema_name: str) -> list[Any]:
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    try:
-        director = Director(schema=measured_schema(schema_name), embedder=embedder)
-        return [scene async for scene in director.scenes(read_locomo(data)[0])]
-    finally:
-        await embedder.close()
+@pytest.fixture
+async def embedder() -> AsyncIterator[Embedder]:
+    built = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    yield built
+    await built.close()
 
 
-def test_a_conversation_becomes_windows_with_their_annotations(data: Path) -> None:
+async def simulate(data: Path, schema_name: str, embedder: Embedder) -> list[SimulatedWindow]:
+    simulator = AnswerSimulator(schema=measured_schema(schema_name), embedder=embedder)
+    return [simulated async for simulated in simulator.simulate(read_locomo(data)[0])]
+
+
+def test_a_conversation_is_read_as_annotated_windows(data: Path) -> None:
     first, second = read_locomo(data)[0]
 
     assert [message.id for message in first.window.messages] == ["D1:1", "D1:2", "D1:3", "D1:4"]
-    assert [each.places for each in first.observations] == [(0,), (2,), (3,)]
-    assert (first.happenings, first.summary, second.summary) == (("Ann moves to Oslo.",), "", "Ann told Ben that she moved.")
+    assert [each.message_indexes for each in first.observations] == [(0,), (2,), (3,)]
+    assert (first.significant_events, first.summary, second.summary) == (("Ann moves to Oslo.",), "", "Ann told Ben that she moved.")
 
 
 @pytest.mark.parametrize("content", [b"{", b'{"conversation": {}}', b"[1]"])
@@ -90,41 +95,37 @@ def test_a_file_in_another_form_is_refused(tmp_path: Path, content: bytes) -> No
 
 
 @pytest.mark.parametrize("name", ["companion", PAPER])
-async def test_the_simulated_answers_are_answers_that_the_extractor_keeps_whole(data: Path, name: str) -> None:
+async def test_the_extractor_keeps_all_of_a_simulated_answer(data: Path, name: str, embedder: Embedder) -> None:
     schema = measured_schema(name)
-    for scene in await scenes_of(data, name):
-        (call,) = one_pass(scene, schema)
-        draft = validate_answer(parse_answer(call.answer), Source(scene.annotated.window, schema))
+    for simulated in await simulate(data, name, embedder):
+        (call,) = one_pass(simulated, schema)
+        draft = validate_answer(parse_answer(call.completion), Source(simulated.annotated.window, schema))
 
         assert call.prefix == compile_prefix(schema)
-        assert [event.content for event in draft.events] == [each.text for each in scene.annotated.observations]
-        assert len(draft.patches) == len(scene.changes) > 0
+        assert [event.content for event in draft.events] == [each.text for each in simulated.annotated.observations]
+        assert len(draft.patches) == len(simulated.changes) > 0
         assert [each for each in draft.tally.as_dropped() if each.what in ("event", "patch", "property")] == []
 
 
-async def test_each_way_makes_the_calls_that_it_is_known_for(data: Path) -> None:
+async def test_each_way_of_extraction_makes_its_calls(data: Path, embedder: Embedder) -> None:
     schema = measured_schema("companion")
-    scene = (await scenes_of(data, "companion"))[1]
+    simulated = (await simulate(data, "companion", embedder))[1]
     text_types = len(schema.event_types) + 1
 
-    assert len(list(one_pass(scene, schema))) == 1
-    assert len(list(one_pass_without_eua(scene, schema))) == 2, "one merge of the profile"
-    assert len(list(multi_pass(scene, schema))) == text_types + 1
-    assert len(list(per_message(scene, ["Ann has a dog."]))) == 4 + 3, "a fact call a message, an update call where there are facts"
-    every_message = [call.body for call in multi_pass(scene, schema)][:text_types]
-    assert all(TURNS[0][1] in body for body in every_message)
-    with_eua, without = next(one_pass(scene, schema)), list(one_pass_without_eua(scene, schema))
+    assert len(list(one_pass(simulated, schema))) == 1
+    assert len(list(one_pass_without_eua(simulated, schema))) == 2, "one merge of the profile"
+    assert len(list(multi_pass(simulated, schema))) == text_types + 1
+    assert len(list(per_message(simulated, ["Ann has a dog."]))) == 4 + 3, "a fact call a message, an update call where there are facts"
+    bodies = [call.body for call in multi_pass(simulated, schema)][:text_types]
+    assert all(TURNS[0][1] in body for body in bodies)
+    with_eua, without = next(one_pass(simulated, schema)), list(one_pass_without_eua(simulated, schema))
     assert "<<<entities" in with_eua.body
     assert "<<<entities" not in without[0].body
-    assert "Ann moves to Oslo." in without[1].answer
+    assert "Ann moves to Oslo." in without[1].completion
 
 
-async def test_a_window_costs_the_same_behind_a_hundredfold_history(data: Path) -> None:
-    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
-    try:
-        rows = await tokens_by_history(read_locomo(data)[0] * 4, measured_schema(PAPER), embedder, estimate_tokens)
-    finally:
-        await embedder.close()
+async def test_a_windows_cost_does_not_grow_with_history(data: Path, embedder: Embedder) -> None:
+    rows = await tokens_by_history(read_locomo(data)[0] * 4, measured_schema(PAPER), embedder, estimate_tokens)
 
     assert [row["growth"] for row in rows] == [1, 10, 100]
     assert rows[2]["entities"] > rows[0]["entities"]
@@ -132,15 +133,15 @@ async def test_a_window_costs_the_same_behind_a_hundredfold_history(data: Path) 
     assert rows[2]["eua_to_one_pass"] <= rows[0]["eua_to_one_pass"]
 
 
-def test_sums_weigh_cached_prefixes_and_completions() -> None:
-    total = Sum()
+def test_usage_weighs_cached_prefixes_and_completions() -> None:
+    total = TokenUsage()
     total.add(prefix=2000, body=100, completion=10)
     total.add(prefix=500, body=100, completion=0)
 
     assert (total.calls, total.prompt, total.tokens, total.cost) == (2, 2700, 2710, 1000 + 100 + 40 + 500 + 100)
 
 
-def test_storage_is_reported_from_the_command_line(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_reports_storage(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = tmp_path / "reports" / "storage.json"
     monkeypatch.setattr(sys, "argv", ["evaluation", "storage", "--data", str(data), "--report", str(report)])
     main()
@@ -153,7 +154,9 @@ def test_storage_is_reported_from_the_command_line(data: Path, tmp_path: Path, m
     assert figures["event_tokens_to_raw"] == pytest.approx(figures["events"]["tokens"] / figures["raw_turns"]["tokens"], abs=1e-4)
 
 
-def test_a_missing_file_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_is_reported_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(sys, "argv", ["evaluation", "storage", "--data", str(tmp_path / "none.json")])
     with pytest.raises(SystemExit) as end:
         main()

@@ -1,6 +1,6 @@
-"""``python -m evaluation storage``: what the offline extractor lays down of LoCoMo takes up, against the raw turns; vectors against text.
+"""``python -m evaluation storage``: the size of what the offline extractor stores of LoCoMo, compared with the raw turns.
 
-VikingMem (table 3) counts the tokens of what is stored against those of the conversation; bytes and vectors are added here.
+VikingMem (table 3) compares the tokens of the stored memories with those of the conversation. Bytes and vectors are added here.
 """
 
 import argparse
@@ -27,8 +27,8 @@ _LATE_BYTES: Final = 2
 
 
 @dataclass(slots=True)
-class Stored:
-    """What a number of texts take up."""
+class StorageSize:
+    """The size of a number of stored texts."""
 
     count: int = 0
     tokens: int = 0
@@ -38,7 +38,13 @@ class Stored:
     late_bytes: int = 0
 
     def add(self, text: str, record: bytes, embedding: Embedding) -> None:
-        """Adds a text, its record on the wire, and its vectors."""
+        """Adds one text.
+
+        Args:
+            text: What is embedded.
+            record: Its record as Kafka holds it.
+            embedding: Its vectors.
+        """
         self.count += 1
         self.tokens += count_tokens(text)
         self.text_bytes += len(text.encode())
@@ -47,7 +53,7 @@ class Stored:
         self.late_bytes += 0 if embedding.late is None else embedding.late.size * _LATE_BYTES
 
     def as_report(self) -> dict[str, Any]:
-        """For a report."""
+        """The sizes as JSON values."""
         return {
             "count": self.count,
             "tokens": self.tokens,
@@ -60,13 +66,13 @@ class Stored:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's own arguments."""
-    parser.add_argument("--schema", choices=scenario_names(), default="companion", help="what is extracted")
-    parser.add_argument("--conversations", type=int, help="only the first so many")
+    """Adds the command's own arguments."""
+    parser.add_argument("--schema", choices=scenario_names(), default="companion", help="the memory types to extract")
+    parser.add_argument("--conversations", type=int, help="how many conversations to read; default: all")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Measures, and gives the report."""
+    """Runs the benchmark and returns its report."""
     return asyncio.run(_run(arguments))
 
 
@@ -74,7 +80,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     windows = [each.window for conversation in read_locomo(arguments.data)[: arguments.conversations] for each in conversation]
     settings, schema = Settings(), scenario(arguments.schema)
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
-    turns, events, segments, patches = Stored(), Stored(), Stored(), 0
+    turns, events, segments, patches = StorageSize(), StorageSize(), StorageSize(), 0
     try:
         extractor = OfflineExtractor(embedder=embedder)
         for window in windows:
@@ -103,10 +109,10 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-async def _add(stored: Stored, texts: Sequence[tuple[str, bytes]], embedder: Embedder) -> None:
+async def _add(total: StorageSize, texts: Sequence[tuple[str, bytes]], embedder: Embedder) -> None:
     embeddings = await embedder.embed_documents([text for text, _ in texts]) if texts else []
     for (text, record), embedding in zip(texts, embeddings, strict=True):
-        stored.add(text, record, embedding)
+        total.add(text, record, embedding)
 
 
 def _memories(extraction: Extraction) -> list[Memory]:

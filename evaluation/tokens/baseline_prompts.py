@@ -1,4 +1,4 @@
-"""What other ways of extraction send, kept as short as they can be and still do the work, so that no ratio gains by a wordy rival."""
+"""The prompts of the ways of extraction that one-pass is compared with. They are as short as they can be, so that no ratio profits."""
 
 from typing import Final
 
@@ -49,7 +49,7 @@ memories [{"id": "0", "text": "Likes cheese pizza"}, {"id": "1", "text": "Is a s
 facts ["Likes chicken pizza", "Name is John"]
 answer {"memory": [{"id": "0", "text": "Likes cheese and chicken pizza", "event": "UPDATE"}, {"id": "1", "text": \
 "Is a software engineer", "event": "NONE"}, {"id": "2", "text": "Name is John", "event": "ADD"}]}"""
-"""And what becomes of them, each against its five nearest memories."""
+"""A second call per message (as mem0 works): how its facts change the five memories nearest to each."""
 
 LAST_MESSAGES: Final = 10
 NEAREST_MEMORIES: Final = 5

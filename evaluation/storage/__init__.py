@@ -1,1 +1,0 @@
-"""How much an extraction stores, against the raw turns."""
