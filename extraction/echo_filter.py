@@ -7,8 +7,8 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from memory.hashing import content_hash
 from memory.records import Message
+from memory.text import content_hash
 
 _LIST_MARK: Final = re.compile(r"^\s*(?:[-*•–]|\d{1,3}[.)])\s+")
 _MAX_DEPTH: Final = 12
@@ -28,7 +28,7 @@ def is_echo(message: Message, recalled_hashes: frozenset[str]) -> bool:
 
     Args:
         message: A message of the window.
-        recalled_hashes: :func:`memory.hashing.content_hash` of the contents that recalls returned lately.
+        recalled_hashes: :func:`memory.text.content_hash` of the contents that recalls returned lately.
     """
     if message.from_recall or not recalled_hashes:
         return message.from_recall

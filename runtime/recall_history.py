@@ -42,7 +42,7 @@ class RecallHistory:
         Args:
             tenant: Whose recall it was.
             user: For which user.
-            hashes: :func:`memory.hashing.content_hash` of each content.
+            hashes: :func:`memory.text.content_hash` of each content.
         """
         if not hashes:
             return

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from extraction.offline.sentences import questions_of, sentences_of
-from memory.unicode_scripts import RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
+from memory.text import RUN_WITHOUT_SPACES, SCRIPTS_WITHOUT_SPACES
 from memory.words import TOPICLESS_WORDS
 
 _GREETINGS: Final = """

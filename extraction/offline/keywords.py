@@ -10,7 +10,7 @@ from typing import Final
 from extraction.bounds import LONGEST_KEYWORD
 from extraction.offline.content_words import topic_words
 from extraction.offline.dates.calendar import MONTHS, NUMBERS, SEASONS, WEEKDAYS
-from memory.unicode_scripts import RUN_WITHOUT_SPACES
+from memory.text import RUN_WITHOUT_SPACES
 
 _PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》]|\s-\s")
 _CAPITALISED: Final = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+")

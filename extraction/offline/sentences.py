@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 
 QUESTION_MARKS: Final = ("?", "？", "؟", "\u037e")
 """Latin, full-width, Arabic, Greek."""

@@ -12,7 +12,7 @@ from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.records import ToolCall
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 
 _VERB_WORDS: Final = """
 love like enjoy hate prefer want need hope think know feel live work play study teach run walk read write cook bake paint draw sing

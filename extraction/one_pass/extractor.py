@@ -16,7 +16,7 @@ from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext, Extractor
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, InputRefusedError, ModelError
 from models.llm.port import LLM, LLMAnswer, LLMRequest

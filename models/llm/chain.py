@@ -7,7 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Final
 
 from memory.records import Usage
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
 from models.llm.account import Account, Spent
 from models.llm.budget import BudgetLedger

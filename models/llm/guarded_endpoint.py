@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
 from models.llm.account import Account, Admission, Spent
 from models.llm.chunks import FinishReason

@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from memory.hashing import content_hash
+from memory.text import content_hash
 from models.llm.capabilities import Capabilities, ResponseFormat
 from models.llm.port import LLMRequest
 

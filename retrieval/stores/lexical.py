@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
-from memory.unicode_scripts import RUN_WITHOUT_SPACES
+from memory.text import RUN_WITHOUT_SPACES
 from memory.words import STOP_WORDS, stem
 
 K1: Final = 1.2

@@ -9,7 +9,7 @@ from memory.headers import COMMAND, KIND, ORIGIN, origin_of
 from memory.ids import message_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 from runtime.metrics import Metrics
 from runtime.session_tail import TailWindow
 from runtime.settings import Settings

@@ -9,7 +9,7 @@ from memory.headers import COMMAND, KIND, origin_of
 from memory.ids import message_id, window_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 from runtime.settings import Settings
 from streams.delivery.records import FORWARDED
 from tests.chaos.topic_log import LogRecord

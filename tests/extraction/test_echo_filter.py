@@ -13,10 +13,9 @@ from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
-from memory.hashing import content_hash
 from memory.records import Message, ToolCall
 from memory.schema import MemorySchema
-from memory.tokens import estimate_tokens
+from memory.text import content_hash, estimate_tokens
 from models.embedding.port import Embedder
 from tests.extraction.windows import BEGIN, window_of
 

@@ -13,9 +13,9 @@ from extraction.one_pass.answer.evidence import InvalidItemError, MessageReferen
 from extraction.one_pass.answer.parsing import RawAnswer
 from extraction.one_pass.source import Source
 from memory.errors import KeyFormatError
-from memory.hashing import content_hash
 from memory.keys import entity_key, key_part
 from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
+from memory.text import content_hash
 
 N = TypeVar("N", EventType, EntityType, EntityProperty)
 D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)

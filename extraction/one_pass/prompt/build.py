@@ -21,7 +21,7 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key_parts, key_part
 from memory.records import Memory, Message, ToolCall
 from memory.schema import EntityType
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 from models.llm.port import ChatMessage
 
 _STAMP_EVERY: Final = timedelta(minutes=10)

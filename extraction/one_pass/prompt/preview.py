@@ -10,7 +10,7 @@ from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.records import Window
 from memory.schema import MemorySchema
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 from runtime.settings import Settings
 
 

@@ -10,10 +10,10 @@ from fastapi import APIRouter
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from memory.hashing import content_hash
 from memory.records import Memory, RecallRecord
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
+from memory.text import content_hash
 from retrieval.recall import RecallHit, RecallRequest
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies, Dependencies, RequestTrace

@@ -5,10 +5,10 @@ import pytest
 
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
-from memory.hashing import content_hash
 from memory.ids import event_id
 from memory.records import Extraction, Memory, Message, Window
 from memory.schema import coerce_properties, sample_conversation, scenario, scenario_names
+from memory.text import content_hash
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from runtime.settings import EmbeddingSettings

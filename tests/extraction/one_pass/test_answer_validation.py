@@ -8,10 +8,10 @@ from extraction.drafts import Draft
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.source import Source
-from memory.hashing import content_hash
 from memory.keys import entity_key
 from memory.records import Window
 from memory.schema import MemorySchema, parse_schema
+from memory.text import content_hash
 from tests.extraction.windows import BEGIN, window_of
 
 EVENT = {"type": "life_event", "msgs": [1], "content": "Alice moved to Oslo.", "place": "Oslo", "weight": 7}

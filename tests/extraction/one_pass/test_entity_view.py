@@ -20,7 +20,7 @@ from extraction.port import ExtractionContext
 from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names
-from memory.tokens import estimate_tokens
+from memory.text import estimate_tokens
 from operators.patch import Patch, edited, value_of
 from tests.extraction.windows import BEGIN, window_of
 

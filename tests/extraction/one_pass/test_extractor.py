@@ -15,11 +15,10 @@ from extraction.port import ExtractionContext, Extractor
 from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
-from memory.hashing import content_hash
 from memory.ids import event_id
 from memory.records import Extraction, NotedEvent
 from memory.schema import MemorySchema, scenario, scenario_names
-from memory.tokens import estimate_tokens
+from memory.text import content_hash, estimate_tokens
 from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, InputRefusedError
 from models.llm.build import build_llm

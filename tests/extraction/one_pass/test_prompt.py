@@ -19,11 +19,10 @@ from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, f
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
-from memory.hashing import content_hash
 from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names, to_json
-from memory.tokens import estimate_tokens
+from memory.text import content_hash, estimate_tokens
 from models.errors import ModelConfigurationError
 from runtime.settings import LLMSettings
 from tests.extraction.windows import BEGIN, window_of

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from aiokafka import TopicPartition
 
-from memory.hashing import content_hash
 from memory.keys import encode_key, partition_of
 from memory.records import RecallRecord
+from memory.text import content_hash
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from tests.retrieval.service.running_service import (
     BERLIN,

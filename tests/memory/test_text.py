@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.tokens import estimate_tokens
+from memory.text import RUN_WITHOUT_SPACES, content_hash, estimate_tokens
 from models.embedding.tokens import count_tokens
 
 PROSE = (
@@ -26,3 +26,13 @@ def test_a_text_of_two_counts_what_both_count(left: str, right: str) -> None:
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789.,!?", min_size=1))
 def test_it_counts_between_one_token_and_one_per_character(text: str) -> None:
     assert 1 <= estimate_tokens(text) <= len(text)
+
+
+def test_content_hash_ignores_white_space_alone() -> None:
+    assert content_hash(" a\n b\t") == content_hash("a b")
+    assert content_hash("a b") != content_hash("ab")
+    assert content_hash("\ud800") != content_hash("\ud801"), "a lone surrogate is hashed, not refused"
+
+
+def test_runs_without_spaces_are_found_beside_latin() -> None:
+    assert RUN_WITHOUT_SPACES.findall("I like 北京烤鸭 and すし") == ["北京烤鸭", "すし"]
