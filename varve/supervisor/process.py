@@ -84,8 +84,10 @@ class ManagedProcess:
 
         Raises:
             StartError: If it ends or is not ready in time; or the clearer error that the spec's diagnosis finds in its log.
+            AccessDeniedError: If its log cannot be written.
+            DiskFullError: If there is no space for it.
         """
-        self.spawn()
+        self._spawn()
         deadline = time.monotonic() + self.spec.start_deadline_s
         try:
             while not await self.spec.ready():
@@ -104,33 +106,6 @@ class ManagedProcess:
             if self.pid is None:
                 return
             await asyncio.sleep(POLL_S)
-
-    def spawn(self) -> None:
-        """Starts the process and returns at once.
-
-        Raises:
-            AccessDeniedError: If its log cannot be written.
-            DiskFullError: If there is no space for it.
-        """
-        with explained_os_errors(self.spec.log):
-            self.spec.log.parent.mkdir(parents=True, exist_ok=True)
-            rotate(self.spec.log)
-            log = self.spec.log.open("ab")
-        self._close_watch_pipe()
-        read_end, self._watch_pipe = os.pipe()
-        launcher = (sys.executable, "-I", "-S", launch.__file__, self._parent_watch, str(os.getpid()), str(read_end), "--")
-        with log:
-            self._log_start = log.tell()
-            self._child = subprocess.Popen(
-                [*launcher, *self.spec.command],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **self.spec.environment},
-                start_new_session=True,
-                pass_fds=(read_end,) if self._parent_watch == "pipe" else (),
-            )
-        os.close(read_end)
 
     async def stop(self) -> bool:
         """Sends SIGTERM, and SIGKILL if the process has not ended within its deadline.
@@ -154,12 +129,34 @@ class ManagedProcess:
 
     def failure(self, headline: str) -> VarveError:
         """The error for a process that failed: the cause that its log names, or else the headline with the log's last line."""
-        log = self.log_tail()
+        log = self._log_tail()
         last_line = next((line for line in reversed(log.splitlines()) if line.strip()), "it wrote nothing")
         cause = self.spec.diagnose(log) or file_error_in(log, name=self.spec.name)
         return cause or StartError(f"{headline}: {last_line.strip()[:300]} (whole log: {self.spec.log})")
 
-    def log_tail(self) -> str:
+    def _spawn(self) -> None:
+        """Starts the process and returns at once."""
+        with explained_os_errors(self.spec.log):
+            self.spec.log.parent.mkdir(parents=True, exist_ok=True)
+            rotate(self.spec.log)
+            log = self.spec.log.open("ab")
+        self._close_watch_pipe()
+        read_end, self._watch_pipe = os.pipe()
+        launcher = (sys.executable, "-I", "-S", launch.__file__, self._parent_watch, str(os.getpid()), str(read_end), "--")
+        with log:
+            self._log_start = log.tell()
+            self._child = subprocess.Popen(
+                [*launcher, *self.spec.command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **self.spec.environment},
+                start_new_session=True,
+                pass_fds=(read_end,) if self._parent_watch == "pipe" else (),
+            )
+        os.close(read_end)
+
+    def _log_tail(self) -> str:
         """The end of this run's output."""
         try:
             with self.spec.log.open("rb") as log:
