@@ -115,7 +115,7 @@ def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:
         json_schema=task.answer_schema,
         max_tokens=task.max_tokens,
         attempt=task.context.attempt,
-        hang_up_if=_loops_on,
+        stop_when=_loops_on,
     )
 
 

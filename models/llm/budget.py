@@ -1,11 +1,15 @@
-"""What a tenant may use up in a day (UTC): the ledger, shared by all workers through Redis."""
+"""What a tenant may use in a day (UTC): reserved before each call, settled after it, in a ledger that all workers share through Redis."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from models.errors import BudgetExceededError
+from models.llm.port import LLMRequest, LLMUsage
+from models.llm.prices import PriceTable
+from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
@@ -13,10 +17,10 @@ from runtime.settings import BudgetSettings
 
 _LOG = logger(__name__)
 
-_KEPT_S: Final = 3 * 86400
+_TTL_S: Final = 3 * 86400
 
-# Counts what a call may use up before it runs: two calls at once never both take the last of it. What a killed worker had taken stays
-# counted, for its provider most likely charged it.
+# Counts what a call may use before it runs, so that two concurrent calls never both get the last of it. The reservation of a killed
+# worker stays counted: its provider most likely charged for the call.
 _RESERVE: Final = """
 local hard_tokens, hard_cost = tonumber(ARGV[3]), tonumber(ARGV[4])
 local tokens = tonumber(redis.call('HGET', KEYS[1], 'tokens') or '0')
@@ -30,7 +34,7 @@ redis.call('EXPIRE', KEYS[1], ARGV[5])
 return {1, tokens, cost}
 """
 
-# A Redis that lost what was set aside must not be left owing it when the calls are settled.
+# A Redis that lost the reservations must not go below zero when the calls are settled.
 _ADD: Final = """
 local function add(name, amount)
   local total = redis.call('HINCRBYFLOAT', KEYS[1], name, amount)
@@ -57,14 +61,14 @@ class Amount:
     def __sub__(self, other: "Amount") -> "Amount":
         return Amount(self.tokens - other.tokens, self.cost - other.cost)
 
-    def passes(self, tokens: float | None, cost: float | None) -> bool:
-        """Whether it is more than either bound; None: no bound."""
+    def exceeds(self, tokens: float | None, cost: float | None) -> bool:
+        """Whether it is more than either limit; None: no limit."""
         return (tokens is not None and self.tokens > tokens) or (cost is not None and self.cost > cost)
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What was set aside for one call."""
+    """What is reserved for one call."""
 
     tenant: str
     day: date
@@ -72,106 +76,184 @@ class Reservation:
 
 
 class BudgetLedger:
-    """Sets aside before a call, corrects after it.
+    """Reserves before a call, corrects after it.
 
-    While Redis is away each process counts on from the last total it saw, and brings what was used up meanwhile to Redis afterwards: until
-    then, workers do not see each other's calls.
+    While Redis is away each process counts on from the last total it saw, and sends its own share to Redis afterwards: until then,
+    workers do not see each other's calls.
+
+    Args:
+        budget_of: A tenant's budget.
+        redis: Shared by all workers.
     """
 
     def __init__(self, *, budget_of: Callable[[str], BudgetSettings], redis: GuardedRedis) -> None:
-        """A ledger under these limits, by tenant."""
         self._budget_of = budget_of
         self._redis = redis
-        self._known: dict[tuple[str, date], Amount] = {}
+        self._last_totals: dict[tuple[str, date], Amount] = {}
         self._unsent: dict[tuple[str, date], Amount] = {}
         self._warned: set[tuple[str, date]] = set()
 
-    async def reserve(self, tenant: str, most: Amount, *, deferrable: bool, now: datetime) -> Reservation:
-        """Sets aside the most that a call may use up.
+    async def reserve(self, tenant: str, maximum: Amount, *, deferrable: bool, now: datetime) -> Reservation:
+        """Reserves the most that a call may use.
 
         Args:
-            tenant: On whose account.
-            most: Tokens and cost, at most.
+            tenant: Whose budget.
+            maximum: Tokens and cost, at most.
             deferrable: Whether the call can wait for off-peak hours.
             now: The time.
 
         Raises:
-            BudgetExceededError: If the call could pass the hard budget; or, with ``soft``, if the soft budget is used up and the call
+            BudgetExceededError: If the call could exceed the hard budget; or, with ``soft``, if the soft budget is used up and the call
                 should wait for off-peak hours.
         """
         day = now.astimezone(UTC).date()
         self._forget_before(day - timedelta(days=1))
         budget = self._budget_of(tenant)
         has_soft = budget.soft_tokens is not None or budget.soft_cost is not None
-        if has_soft and (spent := await self._spent(tenant, day)).passes(budget.soft_tokens, budget.soft_cost):
-            self._warn_once(tenant, day, spent)
+        if has_soft and (total := await self.total(tenant, now)).exceeds(budget.soft_tokens, budget.soft_cost):
+            self._warn_once(tenant, day, total)
             if deferrable:
                 _defer(tenant, budget, now)
-        if not await self._take(tenant, day, most, (budget.hard_tokens, budget.hard_cost)):
+        if not await self._try_reserve(tenant, day, maximum, (budget.hard_tokens, budget.hard_cost)):
             raise BudgetExceededError(
-                f"tenant {tenant!r}: a call of up to {most.tokens:g} tokens (cost {most.cost:g}) could pass the hard budget of {day} "
-                f"({budget.hard_tokens} tokens, cost {budget.hard_cost}); wait, or raise it: VARVE_BUDGET__HARD_*, or the tenant's own",
+                f"tenant {tenant!r}: a call of up to {maximum.tokens:g} tokens (cost {maximum.cost:g}) could exceed the hard budget of "
+                f"{day} ({budget.hard_tokens} tokens, cost {budget.hard_cost}); wait, or raise VARVE_BUDGET__HARD_* or the tenant's own",
                 retry_after=_seconds_until(day + timedelta(days=1), now),
                 offline=budget.policy == "offline",
             )
-        return Reservation(tenant, day, most)
+        return Reservation(tenant, day, maximum)
 
     async def settle(self, reservation: Reservation, used: Amount) -> None:
-        """Replaces what was set aside by what was used up."""
+        """Replaces what was reserved by what was used."""
         await self._add(reservation.tenant, reservation.day, used - reservation.amount)
 
-    async def spent(self, tenant: str, now: datetime) -> Amount:
-        """What a tenant has used up today, with what is set aside for calls under way."""
-        return await self._spent(tenant, now.astimezone(UTC).date())
+    async def total(self, tenant: str, now: datetime) -> Amount:
+        """What a tenant has used today, with what is reserved for running calls."""
+        return await self._add(tenant, now.astimezone(UTC).date(), Amount())
 
-    def _warn_once(self, tenant: str, day: date, spent: Amount) -> None:
+    def _warn_once(self, tenant: str, day: date, total: Amount) -> None:
         if (tenant, day) not in self._warned:
             self._warned.add((tenant, day))
-            _LOG.warning("soft_budget_used_up", tenant=tenant, day=str(day), tokens=spent.tokens, cost=spent.cost)
+            _LOG.warning("soft_budget_used_up", tenant=tenant, day=str(day), tokens=total.tokens, cost=total.cost)
 
-    async def _spent(self, tenant: str, day: date) -> Amount:
-        return await self._add(tenant, day, Amount())
-
-    async def _take(self, tenant: str, day: date, most: Amount, hard: tuple[float | None, float | None]) -> bool:
-        bounds = [-1 if each is None else each for each in hard]
+    async def _try_reserve(self, tenant: str, day: date, maximum: Amount, hard: tuple[float | None, float | None]) -> bool:
+        limits = [-1 if each is None else each for each in hard]
         if (tenant, day) in self._unsent:
             await self._add(tenant, day, Amount())
         try:
-            taken, tokens, cost = await self._redis.script(
-                "reserving a budget", _RESERVE, [self._key(tenant, day)], most.tokens, most.cost, *bounds, _KEPT_S
+            is_reserved, tokens, cost = await self._redis.script(
+                "reserving a budget", _RESERVE, [self._key(tenant, day)], maximum.tokens, maximum.cost, *limits, _TTL_S
             )
-            self._known[tenant, day] = Amount(float(tokens), float(cost))
-            return bool(int(taken))
+            self._last_totals[tenant, day] = Amount(float(tokens), float(cost))
+            return bool(int(is_reserved))
         except RedisUnavailableError:
-            if (self._locally(tenant, day) + most).passes(*hard):
+            if (self._local_total(tenant, day) + maximum).exceeds(*hard):
                 return False
-            self._unsent[tenant, day] = self._unsent.get((tenant, day), Amount()) + most
+            self._unsent[tenant, day] = self._unsent.get((tenant, day), Amount()) + maximum
             return True
 
     async def _add(self, tenant: str, day: date, amount: Amount) -> Amount:
-        """Adds to the total, with what could not be sent before. Returns the new total."""
+        """Adds to the total, with what could not be sent before; returns the new total."""
         amount += self._unsent.pop((tenant, day), Amount())
         try:
-            tokens, cost = await self._redis.script(
-                "settling a budget", _ADD, [self._key(tenant, day)], amount.tokens, amount.cost, _KEPT_S
-            )
-            self._known[tenant, day] = Amount(float(tokens), float(cost))
-            return self._known[tenant, day]
+            tokens, cost = await self._redis.script("settling a budget", _ADD, [self._key(tenant, day)], amount.tokens, amount.cost, _TTL_S)
+            self._last_totals[tenant, day] = Amount(float(tokens), float(cost))
+            return self._last_totals[tenant, day]
         except RedisUnavailableError:
             self._unsent[tenant, day] = self._unsent.get((tenant, day), Amount()) + amount
-            return self._locally(tenant, day)
+            return self._local_total(tenant, day)
 
-    def _locally(self, tenant: str, day: date) -> Amount:
-        return self._known.get((tenant, day), Amount()) + self._unsent.get((tenant, day), Amount())
+    def _local_total(self, tenant: str, day: date) -> Amount:
+        return self._last_totals.get((tenant, day), Amount()) + self._unsent.get((tenant, day), Amount())
 
     def _forget_before(self, day: date) -> None:
-        for ledger in (self._known, self._unsent):
-            for old in [each for each in ledger if each[1] < day]:
-                del ledger[old]
+        for amounts in (self._last_totals, self._unsent):
+            for old in [each for each in amounts if each[1] < day]:
+                del amounts[old]
         self._warned = {each for each in self._warned if each[1] >= day}
 
     def _key(self, tenant: str, day: date) -> str:
         return self._redis.key("llm", "budget", tenant, day.isoformat())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallUsage:
+    """What one call used."""
+
+    model: str
+    tokens: LLMUsage
+    is_estimated: bool
+    latency_ms: float
+
+
+@dataclass(slots=True)
+class Admission:
+    """One call's permission to use what was reserved for it."""
+
+    reserving: asyncio.Task[Reservation]
+    usage: CallUsage | None = None
+    """None also for a call that the endpoint does not charge for."""
+    has_ended: bool = False
+
+    def end(self) -> None:
+        """Marks the call as ended: what it did not use is free for others."""
+        self.has_ended = True
+
+
+class RequestAccount:
+    """Books all calls for one request: the first, fallbacks and hedged calls.
+
+    Args:
+        request: The request.
+        ledger: The tenants' budgets.
+        prices: What tokens cost.
+        clock: The day of the reservations.
+    """
+
+    def __init__(self, *, request: LLMRequest, ledger: BudgetLedger, prices: PriceTable, clock: Clock) -> None:
+        self._request = request
+        self._ledger = ledger
+        self._prices = prices
+        self._clock = clock
+        self._admitted: list[Admission] = []
+        self._settled: list[Admission] = []
+
+    @property
+    def usages(self) -> list[CallUsage]:
+        """What the calls used, in the order of their admission."""
+        return [each.usage for each in (*self._settled, *self._admitted) if each.usage is not None]
+
+    async def admit(self, model: str, maximum: LLMUsage) -> Admission:
+        """Reserves the most that one more call may use. The caller ends the admission.
+
+        Raises:
+            BudgetExceededError: As :meth:`BudgetLedger.reserve` does.
+        """
+        admission = Admission(asyncio.create_task(self._reserve(self._amount(model, maximum))))
+        self._admitted.append(admission)
+        # Shielded: when the call is cancelled meanwhile, the reservation must still be known, to be settled.
+        await asyncio.shield(admission.reserving)
+        return admission
+
+    async def settle(self) -> None:
+        """Replaces all reservations by what was used."""
+        await self._settle(list(self._admitted))
+
+    async def _reserve(self, maximum: Amount) -> Reservation:
+        await self._settle([each for each in self._admitted if each.has_ended])
+        return await self._ledger.reserve(self._request.tenant, maximum, deferrable=self._request.deferrable, now=self._clock.now())
+
+    async def _settle(self, admissions: list[Admission]) -> None:
+        for each in admissions:
+            self._admitted.remove(each)
+            self._settled.append(each)
+            (reservation,) = await asyncio.gather(each.reserving, return_exceptions=True)
+            if isinstance(reservation, Reservation):
+                used = Amount() if each.usage is None else self._amount(each.usage.model, each.usage.tokens)
+                await self._ledger.settle(reservation, used)
+
+    def _amount(self, model: str, tokens: LLMUsage) -> Amount:
+        return Amount(tokens.prompt_tokens + tokens.completion_tokens, self._prices.cost(model, tokens))
 
 
 def _defer(tenant: str, budget: BudgetSettings, now: datetime) -> None:
@@ -181,7 +263,7 @@ def _defer(tenant: str, budget: BudgetSettings, now: datetime) -> None:
     wait = seconds_until_off_peak(now, start_hour=start, hours=budget.off_peak_hours)
     if wait > 0:
         raise BudgetExceededError(
-            f"tenant {tenant!r} has used up its soft budget of today; what can wait does so until {start}:00 UTC",
+            f"tenant {tenant!r} has used up its soft budget of today; deferrable calls wait until {start}:00 UTC",
             retry_after=wait,
             soft=True,
         )

@@ -6,8 +6,8 @@ from typing import Any
 from models.errors import ModelConfigurationError
 from models.llm.budget import BudgetLedger
 from models.llm.cache import AnswerCache
-from models.llm.chain import EndpointChain
 from models.llm.endpoint import Endpoint
+from models.llm.gateway import LLMGateway
 from models.llm.guarded_endpoint import GuardedEndpoint
 from models.llm.limiter import Limiter
 from models.llm.limits import Limits
@@ -34,11 +34,11 @@ def build_llm(
 
     Args:
         settings: Endpoints, limits, budget, price table.
-        redis: For what all workers share; without it each process limits, caches and budgets by itself. Stays open when the LLM is closed.
-        usage: Is told of every call.
-        budget_of: A tenant's own budget; the settings', unless told.
-        clock: The machine's, unless told.
-        metrics: The process's, unless told.
+        redis: For what all workers share; without it each process limits, caches and budgets alone. It stays open when the LLM is closed.
+        usage: Where usage records go.
+        budget_of: A tenant's own budget; the settings' unless given.
+        clock: The machine's unless given.
+        metrics: The process's unless given.
 
     Raises:
         ModelConfigurationError: If an endpoint or the price table is wrong, or a budget is a cost without a price table.
@@ -54,7 +54,7 @@ def build_llm(
         )
     redis = redis or GuardedRedis(client=None, prefix=settings.redis.prefix)
     primary = EndpointSettings(base_url=llm.base_url, api_key=llm.api_key, model=llm.model)
-    return EndpointChain(
+    return LLMGateway(
         endpoints=[_guarded(each, settings, redis, clock) for each in (primary, *llm.fallbacks)],
         cache=AnswerCache(redis=redis, ttl_s=llm.cache_ttl_s),
         budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis),
@@ -69,7 +69,7 @@ def build_llm(
 def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis, clock: Clock) -> GuardedEndpoint:
     llm, delivery = settings.llm, settings.delivery
 
-    def own(name: str) -> Any:
+    def setting(name: str) -> Any:
         value = getattr(address, name)
         return getattr(llm, name) if value is None else value
 
@@ -77,15 +77,17 @@ def _guarded(address: EndpointSettings, settings: Settings, redis: GuardedRedis,
         base_url=address.base_url,
         model=address.model,
         api_key=address.api_key.get_secret_value() if address.api_key else None,
-        response_format=own("response_format"),
-        temperature=own("temperature"),
-        max_completion_tokens=own("max_completion_tokens"),
-        first_token_timeout_s=own("first_token_timeout_s"),
-        timeout_s=own("timeout_s"),
+        response_format=setting("response_format"),
+        temperature=setting("temperature"),
+        max_completion_tokens=setting("max_completion_tokens"),
+        first_token_timeout_s=setting("first_token_timeout_s"),
+        timeout_s=setting("timeout_s"),
         clock=clock,
     )
     limits = Limits(
-        concurrency=own("concurrency"), requests_per_minute=own("requests_per_minute"), tokens_per_minute=own("tokens_per_minute")
+        concurrency=setting("concurrency"),
+        requests_per_minute=setting("requests_per_minute"),
+        tokens_per_minute=setting("tokens_per_minute"),
     )
     return GuardedEndpoint(
         endpoint=endpoint,

@@ -1,4 +1,4 @@
-"""One call to one endpoint: its turn, its tokens, what it used up, and what its end says about the endpoint."""
+"""One call to one endpoint under its guards: the tenant's budget, the endpoint's limits, its circuit breaker."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,151 +7,153 @@ from dataclasses import dataclass
 
 from memory.text import estimate_tokens
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
-from models.llm.account import Account, Admission, Spent
-from models.llm.chunks import FinishReason
-from models.llm.endpoint import Endpoint, Finished, Token
-from models.llm.limiter import Lease, Limiter
+from models.llm.budget import Admission, CallUsage, RequestAccount
+from models.llm.endpoint import Delta, Endpoint, Finish
+from models.llm.limiter import Limiter
+from models.llm.limits import Lease
 from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMRequest, LLMUsage
+from models.llm.streaming import FinishReason
 from models.llm.surrogates import SurrogateJoiner
 from runtime.breaker import CircuitBreaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardedEndpoint:
-    """An endpoint with what guards it."""
+    """An endpoint with its guards."""
 
     endpoint: Endpoint
     limiter: Limiter
     breaker: CircuitBreaker
 
 
-class LiveCall:
-    """A call under way. Begin it, read its tokens, close it; it frees its turn and accounts for itself whatever happens between."""
+class StreamingCall:
+    """A call whose answer streams. Start it, read its tokens, close it; it releases its lease and books its usage in every case.
 
-    def __init__(self, *, guarded: GuardedEndpoint, request: LLMRequest, prompt_tokens: int, account: Account, metrics: LLMMetrics) -> None:
-        """Nothing is sent yet.
+    Args:
+        target: The endpoint to ask.
+        request: What to ask.
+        prompt_tokens: An estimate of the prompt's tokens.
+        account: Admits the call, and books what it used.
+        metrics: Where to count.
+    """
 
-        Args:
-            guarded: Whom to ask.
-            request: What to ask.
-            prompt_tokens: An estimate of the prompt's tokens.
-            account: Admits the call, and notes what it used up.
-            metrics: Where to count.
-        """
-        self.guarded = guarded
+    def __init__(
+        self, *, target: GuardedEndpoint, request: LLMRequest, prompt_tokens: int, account: RequestAccount, metrics: LLMMetrics
+    ) -> None:
+        self.target = target
         self.sent = asyncio.Event()
-        """Set when the call has got its turn."""
+        """Set when the call has its lease."""
         self.text = ""
         self.finish_reason: FinishReason | None = None
-        self.spent: Spent | None = None
+        self.usage: CallUsage | None = None
         """Known once closed, unless the endpoint refused the call."""
         self._request = request
         self._prompt_tokens = prompt_tokens
         self._account = account
         self._metrics = metrics
-        self._usage: LLMUsage | None = None
-        self._fault: BaseException | None = None
-        self._is_cut_short = False
-        self._begun_at = 0.0
+        self._counted: LLMUsage | None = None
+        self._error: BaseException | None = None
+        self._is_truncated = False
+        self._sent_at = 0.0
         self._stack = AsyncExitStack()
-        self._stream: AsyncGenerator[Token | Finished]
-        self._first: Token | Finished | None = None
+        self._stream: AsyncGenerator[Delta | Finish]
+        self._first: Delta | Finish | None = None
 
-    async def begin(self) -> None:
-        """Sets aside what the call may use up, waits for a turn, sends, and waits for the first token.
+    async def start(self) -> None:
+        """Reserves what the call may use, waits for a lease, sends, and waits for the first token.
 
         Raises:
             BudgetExceededError: If the tenant's budget does not allow the call.
-            TransientModelError: As the endpoint does, and if there was no turn in time.
+            TransientModelError: As the endpoint does, and if no lease was granted in time.
             ModelConfigurationError: As the endpoint does.
         """
         loop = asyncio.get_running_loop()
-        endpoint = self.guarded.endpoint
+        endpoint = self.target.endpoint
         completion_tokens = min(self._request.max_tokens or endpoint.max_completion_tokens, endpoint.max_completion_tokens)
-        most = LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=completion_tokens)
+        maximum = LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=completion_tokens)
         async with AsyncExitStack() as stack:
-            admission = await self._account.admit(endpoint.model, most)
+            admission = await self._account.admit(endpoint.model, maximum)
             stack.callback(admission.end)
             queued_at = loop.time()
-            turn = await stack.enter_async_context(self.guarded.limiter.turn(most.prompt_tokens + most.completion_tokens))
-            self._begun_at = loop.time()
-            self._metrics.queue_seconds.labels(endpoint.name).observe(self._begun_at - queued_at)
-            stack.callback(self._settle, turn, admission)
+            lease = await stack.enter_async_context(self.target.limiter.lease(maximum.prompt_tokens + maximum.completion_tokens))
+            self._sent_at = loop.time()
+            self._metrics.queue_seconds.labels(endpoint.name).observe(self._sent_at - queued_at)
+            stack.callback(self._settle, lease, admission)
             self.sent.set()
             self._stream = await stack.enter_async_context(aclosing(endpoint.answer(self._request)))
             self._first = await self._next()
-            self.guarded.breaker.succeeded()
+            self.target.breaker.succeeded()
             self._metrics.breaker_open.labels(endpoint.name).set(0)
-            self._metrics.first_token_seconds.labels(endpoint.name).observe(loop.time() - self._begun_at)
+            self._metrics.first_token_seconds.labels(endpoint.name).observe(loop.time() - self._sent_at)
             self._stack = stack.pop_all()
 
     async def tokens(self) -> AsyncGenerator[str]:
-        """The answer's text as it comes; raises as :meth:`begin`."""
+        """The answer's text as it arrives; raises as :meth:`start`."""
         item = self._first
         joiner = SurrogateJoiner()
-        while isinstance(item, Token):
-            self._usage = item.usage or self._usage
+        while isinstance(item, Delta):
+            self._counted = item.usage or self._counted
             if text := joiner.add(item.text):
                 self.text += text
                 yield text
             item = await self._next()
         if item is not None:
-            self.finish_reason, self._usage = item.reason, item.usage or self._usage
+            self.finish_reason, self._counted = item.reason, item.usage or self._counted
         if text := joiner.end():
             self.text += text
             yield text
 
-    def cut_short(self) -> None:
-        """Takes what has come for the answer, as if it had come to its longest here. Close the call to hang up."""
-        self._is_cut_short = True
+    def truncate(self) -> None:
+        """Takes the text so far as the answer, as if it had reached its token limit. Close the call to close the connection."""
+        self._is_truncated = True
         self.finish_reason = "length"
 
     async def close(self) -> None:
-        """Hangs up if need be, and gives the turn back. May be called twice."""
+        """Closes the connection if it is open, and releases the lease. May be called twice."""
         await self._stack.aclose()
 
-    async def _next(self) -> Token | Finished:
+    async def _next(self) -> Delta | Finish:
         try:
             return await anext(self._stream)
-        except ModelError as fault:
-            await self._judge(fault)
+        except ModelError as error:
+            await self._report_to_guards(error)
             raise
-        except asyncio.CancelledError as cancelled:
-            self._fault = cancelled
+        except asyncio.CancelledError as error:
+            self._error = error
             raise
 
-    async def _judge(self, fault: ModelError) -> None:
-        self._fault = fault
-        if isinstance(fault, OverloadedError):
-            await self.guarded.limiter.pause(fault.pause_s)
-        elif isinstance(fault, TransientModelError):
-            self.guarded.breaker.failed(asyncio.get_running_loop().time())
-            self._metrics.breaker_open.labels(self.guarded.endpoint.name).set(self.guarded.breaker.is_open)
+    async def _report_to_guards(self, error: ModelError) -> None:
+        self._error = error
+        if isinstance(error, OverloadedError):
+            await self.target.limiter.pause(error.pause_s)
+        elif isinstance(error, TransientModelError):
+            self.target.breaker.failed(asyncio.get_running_loop().time())
+            self._metrics.breaker_open.labels(self.target.endpoint.name).set(self.target.breaker.is_open)
 
-    def _settle(self, turn: Lease, admission: Admission) -> None:
-        seconds = asyncio.get_running_loop().time() - self._begun_at
-        endpoint = self.guarded.endpoint
+    def _settle(self, lease: Lease, admission: Admission) -> None:
+        seconds = asyncio.get_running_loop().time() - self._sent_at
+        endpoint = self.target.endpoint
         self._metrics.calls.labels(endpoint.name, self._outcome()).inc()
         self._metrics.call_seconds.labels(endpoint.name).observe(seconds)
         if self._was_refused():
-            turn.used = 0
+            lease.used = 0
             return
-        usage = self._usage or LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=estimate_tokens(self.text))
-        turn.used = usage.prompt_tokens + usage.completion_tokens
-        self.spent = Spent(model=endpoint.model, usage=usage, estimated=self._usage is None, latency_ms=seconds * 1000)
-        admission.spent = self.spent
+        usage = self._counted or LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=estimate_tokens(self.text))
+        lease.used = usage.prompt_tokens + usage.completion_tokens
+        self.usage = CallUsage(model=endpoint.model, tokens=usage, is_estimated=self._counted is None, latency_ms=seconds * 1000)
+        admission.usage = self.usage
 
     def _was_refused(self) -> bool:
-        """An endpoint charges for what it began to answer, and perhaps for what we hung up on; not for what it refused."""
-        return self._first is None and isinstance(self._fault, ModelError) and not isinstance(self._fault, ModelTimeoutError)
+        """An endpoint charges for an answer it began, and perhaps for one that timed out; not for a refusal."""
+        return self._first is None and isinstance(self._error, ModelError) and not isinstance(self._error, ModelTimeoutError)
 
     def _outcome(self) -> str:
-        if self._is_cut_short:
+        if self._is_truncated:
             return "cut_short"
         if self.finish_reason is not None:
             return "answered"
-        match self._fault:
+        match self._error:
             case ModelTimeoutError():
                 return "timed_out"
             case OverloadedError():

@@ -22,7 +22,7 @@ def serve(*, port: int, folder: Path, context_tokens: int, parallel: int, thread
 
     Args:
         port: Port to listen on, at the loopback address; 0: a free one.
-        folder: Where the weights are put together (250 MB, once).
+        folder: Where the weights are assembled (250 MB, once).
         context_tokens: The context of each of the parallel calls.
         parallel: Calls at once.
         threads: Threads to compute with.
@@ -51,7 +51,7 @@ def serve(*, port: int, folder: Path, context_tokens: int, parallel: int, thread
 
 
 def _weights_in(folder: Path, package: ModuleType) -> Path:
-    """The file of the weights; put together beside its place, so that a kill in between leaves no half of one."""
+    """The weights' file; assembled under a temporary name, so that a kill leaves no partial file."""
     whole = folder / str(package.MODEL_NAME)
     if not whole.exists():
         part = whole.with_name(f"{whole.name}.{os.getpid()}")
@@ -64,7 +64,7 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description="Serves a small LLM on this machine, OpenAI-compatible.")
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
-    parser.add_argument("--folder", type=Path, default=Path(".varve/models"), help="where the weights are put together")
+    parser.add_argument("--folder", type=Path, default=Path(".varve/models"), help="where the weights are assembled")
     parser.add_argument("--context-tokens", type=int, default=8192)
     parser.add_argument("--parallel", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)

@@ -11,11 +11,11 @@ _SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300)
 
 
 class LLMMetrics:
-    """Bears no tenant: their number has no bound; tokens by tenant are in the ``usage`` topic."""
+    """They have no tenant label, whose values are unbounded; the ``usage`` topic has tokens by tenant."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         """Registers them."""
-        self.calls = Counter("varve_llm_calls", "Calls to endpoints, by how they ended.", ("endpoint", "outcome"), registry=registry)
+        self.calls = Counter("varve_llm_calls", "Calls to endpoints, by outcome.", ("endpoint", "outcome"), registry=registry)
         self.tokens = Counter(
             "varve_llm_tokens",
             "Tokens: prompt (fresh), cached (prompt tokens out of a prefix cache), completion.",
@@ -30,12 +30,12 @@ class LLMMetrics:
             "varve_llm_call_seconds", "From the sending to the end of the answer.", ("endpoint",), registry=registry, buckets=_SECONDS
         )
         self.queue_seconds = Histogram(
-            "varve_llm_queue_seconds", "Waiting for a turn under the limits.", ("endpoint",), registry=registry, buckets=_SECONDS
+            "varve_llm_queue_seconds", "Waiting for a lease under the limits.", ("endpoint",), registry=registry, buckets=_SECONDS
         )
         self.breaker_open = Gauge(
             "varve_llm_breaker_open", "1 while an endpoint's circuit breaker is open.", ("endpoint",), registry=registry
         )
-        self.answers = Counter("varve_llm_answers", "Answers given, by where they came from.", ("source",), registry=registry)
+        self.answers = Counter("varve_llm_answers", "Answers, by source.", ("source",), registry=registry)
         self.refused = Counter("varve_llm_budget_refusals", "Calls not made for a tenant's budget.", ("budget",), registry=registry)
         self.unrecorded = Counter("varve_llm_usage_unrecorded", "Usage records that the usage topic did not take.", registry=registry)
 

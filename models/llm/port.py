@@ -15,7 +15,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LLMRequest:
-    """One call: what is asked, on whose account."""
+    """One question, and whose budget pays for it."""
 
     messages: tuple[ChatMessage, ...]
     tenant: str
@@ -24,15 +24,15 @@ class LLMRequest:
     subject: str | None = None
     """A window's or an entity's id, for the usage record."""
     json_schema: Mapping[str, Any] | None = None
-    """The form of the answer; how it is asked for depends on what the endpoint can do."""
+    """The schema of the answer; how it is requested depends on the endpoint's capabilities."""
     max_tokens: int | None = None
     attempt: int = 0
-    """Counts up when the answer before was of no use: asks anew, past the answer cache, and not at temperature 0."""
+    """Counts up when the last answer was unusable: asks again, past the answer cache, and not at temperature 0."""
     deferrable: bool = False
     """May wait for off-peak hours once the tenant's soft budget is used up."""
-    hang_up_if: Callable[[str], bool] | None = None
-    """Is shown the answer so far every few hundred characters. Once it says so, no more is waited and paid for: the answer ends there, as
-    one at its longest does (``length``). For :meth:`LLM.complete`; who streams closes the stream."""
+    stop_when: Callable[[str], bool] | None = None
+    """Is called with the answer so far every few hundred characters. Once it returns True the call is cancelled, and the answer ends there
+    with finish reason ``length``. For :meth:`LLM.complete` only; a caller of :meth:`LLM.stream` closes the stream."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class LLMAnswer:
 
 
 class LLM(Protocol):
-    """An LLM endpoint, or a chain of them."""
+    """An LLM endpoint, or several by priority."""
 
     @property
     def model(self) -> str:
@@ -70,13 +70,13 @@ class LLM(Protocol):
 
         Raises:
             models.errors.TransientModelError: Time-outs, refused connections, 429, 5xx of every endpoint.
-            models.errors.ModelConfigurationError: What no retry mends (401, 404, a request too long).
+            models.errors.ModelConfigurationError: What no retry helps (401, 404, a request too long).
             models.errors.BudgetExceededError: The tenant's hard budget is used up.
         """
         ...
 
     def stream(self, request: LLMRequest) -> AsyncIterator[str]:
-        """The answer's text as it comes; raises as :meth:`complete`."""
+        """The answer's text as it arrives; raises as :meth:`complete`."""
         ...
 
     async def close(self) -> None:

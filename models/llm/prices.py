@@ -27,7 +27,6 @@ class PriceTable:
     """Prices by model. In an empty table every model costs nothing."""
 
     def __init__(self, prices: dict[str, Price] | None = None) -> None:
-        """A table of these prices."""
         self._prices = prices or {}
 
     @classmethod
@@ -48,7 +47,7 @@ class PriceTable:
             raise ModelConfigurationError(f"the price table {path}: {faults}") from error
 
     def require(self, model: str) -> None:
-        """Sees to it that a model has a price, if any has.
+        """Checks that a model has a price, if any has.
 
         Raises:
             ModelConfigurationError: If the table has prices, but none for this model.

@@ -1,4 +1,4 @@
-"""Work that several callers want at once is done once."""
+"""Concurrent callers of the same work share one execution of it."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -9,45 +9,46 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class _Flight(Generic[T]):
+class _Execution(Generic[T]):
     task: asyncio.Task[T]
-    passengers: int = 0
+    callers: int = 0
 
 
 class SingleFlight(Generic[T]):
-    """Joins callers of the same key to the work under way. When the last of them gives up, the work is cancelled."""
+    """Lets callers of the same key share the running work. When the last of them is cancelled, the work is cancelled."""
 
     def __init__(self) -> None:
-        self._flights: dict[str, _Flight[T]] = {}
+        self._executions: dict[str, _Execution[T]] = {}
 
-    async def join(self, key: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of the work under that key, begun if nobody has; raises what it raises."""
-        flight = self._flights.get(key)
-        if flight is None:
-            flight = self._flights[key] = _Flight(asyncio.create_task(work()))
-            flight.task.add_done_callback(lambda task: self._land(key, task))
-        flight.passengers += 1
+    async def run(self, key: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of the work under that key, started unless it is running; raises what it raises."""
+        execution = self._executions.get(key)
+        if execution is None:
+            execution = self._executions[key] = _Execution(asyncio.create_task(work()))
+            execution.task.add_done_callback(lambda task: self._forget(key, task))
+        execution.callers += 1
         try:
-            return await asyncio.shield(flight.task)
+            return await asyncio.shield(execution.task)
         finally:
-            flight.passengers -= 1
-            if flight.passengers == 0 and not flight.task.done():
-                # Who comes now must not join work that is being given up.
-                if self._flights.get(key) is flight:
-                    del self._flights[key]
-                flight.task.cancel()
-                await asyncio.wait([flight.task])
+            execution.callers -= 1
+            if execution.callers == 0 and not execution.task.done():
+                # A new caller must not join work that is being cancelled.
+                if self._executions.get(key) is execution:
+                    del self._executions[key]
+                execution.task.cancel()
+                await asyncio.wait([execution.task])
 
     async def close(self) -> None:
-        """Cancels all work under way."""
-        tasks = [flight.task for flight in self._flights.values()]
+        """Cancels all running work."""
+        tasks = [execution.task for execution in self._executions.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _land(self, key: str, task: asyncio.Task[T]) -> None:
-        flight = self._flights.get(key)
-        if flight is not None and flight.task is task:
-            del self._flights[key]
+    def _forget(self, key: str, task: asyncio.Task[T]) -> None:
+        execution = self._executions.get(key)
+        if execution is not None and execution.task is task:
+            del self._executions[key]
         if not task.cancelled():
+            # Marks it as retrieved: every caller may have been cancelled.
             task.exception()

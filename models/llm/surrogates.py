@@ -1,4 +1,4 @@
-"""Halves of characters: JSON can name the two halves of an emoji apart, and endpoints cut between them."""
+"""Surrogates: JSON can escape the two halves of an emoji separately, and endpoints split streams between them."""
 
 import re
 from typing import Final
@@ -8,25 +8,25 @@ _HIGH: Final = ("\ud800", "\udbff")
 
 
 def join_surrogates(text: str) -> str:
-    """The text with each pair of halves made one character, and each half that is alone replaced by U+FFFD."""
+    """The text with each surrogate pair joined to one character, and each lone surrogate replaced by U+FFFD."""
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class SurrogateJoiner:
-    """Joins halves across the pieces of a stream."""
+    """Joins surrogate pairs across the pieces of a stream."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._pending = ""
 
     def add(self, piece: str) -> str:
-        """The next piece, whole; a first half at its end is held back until the second has come."""
-        piece = self._held + piece
-        self._held = piece[-1] if piece and _HIGH[0] <= piece[-1] <= _HIGH[1] else ""
-        return join_surrogates(piece[: len(piece) - len(self._held)])
+        """The next piece; a high surrogate at its end is held back until the low one arrives."""
+        piece = self._pending + piece
+        self._pending = piece[-1] if piece and _HIGH[0] <= piece[-1] <= _HIGH[1] else ""
+        return join_surrogates(piece[: len(piece) - len(self._pending)])
 
     def end(self) -> str:
-        """What is still held back, replaced."""
-        held, self._held = self._held, ""
-        return join_surrogates(held)
+        """The surrogate still held back, replaced."""
+        pending, self._pending = self._pending, ""
+        return join_surrogates(pending)

@@ -1,4 +1,4 @@
-"""What calls used up: where each is reported, and the sums over many."""
+"""What calls used: where each is reported, and the sums over many."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
@@ -10,7 +10,7 @@ class UsageSink(Protocol):
     """Where every call's usage goes: the ``usage`` topic."""
 
     async def record(self, usage: Usage) -> None:
-        """Keeps one call's usage."""
+        """Records one call's usage."""
         ...
 
 
@@ -27,13 +27,13 @@ class UsageTotal(NamedTuple):
 
     calls: int = 0
     estimated_calls: int = 0
-    """Of which the endpoint did not count the tokens."""
+    """Calls whose tokens the endpoint did not count."""
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
     cost: float = 0.0
     latency_ms: float = 0.0
-    """All calls' together; divide by ``calls`` for the mean."""
+    """The sum; divide by ``calls`` for the mean."""
 
     @property
     def cached_share(self) -> float:

@@ -109,10 +109,10 @@ def test_a_loop_is_cut_and_not_continued(task: Task) -> None:
 
 @pytest.mark.parametrize("unit", ["so on and so on ", "\n", json.dumps(event("Alice moved.")) + ", "])
 def test_a_looping_answer_is_aborted(task: Task, unit: str) -> None:
-    hang_up_if = next(extraction_flow(task)).hang_up_if
-    assert hang_up_if is not None
+    stop_when = next(extraction_flow(task)).stop_when
+    assert stop_when is not None
     begun = answer_text("Alice moved.")[:-20] + '"}, '
-    lengths = [length for length in range(0, 2400, 50) if hang_up_if(begun + (unit * 2400)[:length])]
+    lengths = [length for length in range(0, 2400, 50) if stop_when(begun + (unit * 2400)[:length])]
 
     assert lengths
     assert lengths == list(range(lengths[0], 2400, 50))
@@ -120,12 +120,12 @@ def test_a_looping_answer_is_aborted(task: Task, unit: str) -> None:
 
 
 def test_a_long_answer_without_loops_is_not_aborted(task: Task) -> None:
-    hang_up_if = next(extraction_flow(task)).hang_up_if
-    assert hang_up_if is not None
+    stop_when = next(extraction_flow(task)).stop_when
+    assert stop_when is not None
     contents = [f"Alice saw {place} birds by the lake {'-' * place} and {' ' * place} went home." for place in range(100)]
     text = json.dumps(json.loads(answer_text(*contents)), indent=12)
 
-    assert not any(hang_up_if(text[:length]) for length in range(0, len(text), 7))
+    assert not any(stop_when(text[:length]) for length in range(0, len(text), 7))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import socket
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -15,14 +15,14 @@ from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from memory.records import Usage
 from models.llm.build import build_llm
-from models.llm.chain import EndpointChain
+from models.llm.gateway import LLMGateway
 from models.llm.metrics import LLMMetrics
 from models.llm.port import ChatMessage, LLMRequest
 from runtime.clocks import ManualClock
 from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings, DeliverySettings, EndpointSettings, LLMSettings, Settings
 
-BuildLLM = Callable[..., EndpointChain]
+BuildLLM = Callable[..., LLMGateway]
 Serve = Callable[..., Awaitable[LLMSimulator]]
 Until = Callable[[Callable[[], bool], str], Awaitable[None]]
 BuildRequest = Callable[..., LLMRequest]
@@ -70,7 +70,7 @@ def registry() -> CollectorRegistry:
 @pytest.fixture
 async def llm_of(usages: UsageList, clock: ManualClock, registry: CollectorRegistry) -> AsyncIterator[BuildLLM]:
     """Builds an LLM whose endpoints are the given addresses or simulators; closes it at the end."""
-    built: list[EndpointChain] = []
+    built: list[LLMGateway] = []
     metrics = LLMMetrics(registry)
 
     def build(
@@ -80,7 +80,7 @@ async def llm_of(usages: UsageList, clock: ManualClock, registry: CollectorRegis
         budget: BudgetSettings | None = None,
         delivery: DeliverySettings | None = None,
         **llm: Any,
-    ) -> EndpointChain:
+    ) -> LLMGateway:
         first, *others = [each if isinstance(each, str) else each.base_url for each in endpoints]
         settings = Settings(
             llm=LLMSettings(
@@ -95,18 +95,11 @@ async def llm_of(usages: UsageList, clock: ManualClock, registry: CollectorRegis
             budget=budget or BudgetSettings(),
             delivery=delivery or DeliverySettings(),
         )
-        chain = cast(
-            EndpointChain,
-            build_llm(
-                settings,
-                redis=None if redis is None else GuardedRedis(client=redis, prefix=prefix),
-                usage=usages,
-                clock=clock,
-                metrics=metrics,
-            ),
-        )
-        built.append(chain)
-        return chain
+        guarded = None if redis is None else GuardedRedis(client=redis, prefix=prefix)
+        llm_built = build_llm(settings, redis=guarded, usage=usages, clock=clock, metrics=metrics)
+        assert isinstance(llm_built, LLMGateway)
+        built.append(llm_built)
+        return llm_built
 
     yield build
     async with asyncio.timeout(10):

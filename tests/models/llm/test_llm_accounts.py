@@ -12,7 +12,7 @@ from loadtest.profiles import Plan
 from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
 from models.llm.budget import Amount, BudgetLedger
 from models.llm.build import build_llm
-from models.llm.chain import EndpointChain
+from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
 from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings, DeliverySettings, LLMSettings, Settings
@@ -22,7 +22,7 @@ HANGS = Plan(silent_after=0.0)
 WELL = Plan()
 
 
-async def ask_in_turn(llm: EndpointChain, requests: Sequence[LLMRequest]) -> None:
+async def ask_in_turn(llm: LLMGateway, requests: Sequence[LLMRequest]) -> None:
     for request in requests:
         await llm.complete(request)
 
@@ -85,13 +85,13 @@ class TestAnswerCache:
         llm = llm_of(endpoint, max_completion_tokens=20_000, budget=BudgetSettings(hard_tokens=21_000))
         shown: list[int] = []
 
-        def hang_up_if(text: str) -> bool:
+        def stop_when(text: str) -> bool:
             shown.append(len(text))
             return len(text) > 1000
 
-        first = await llm.complete(ask(hang_up_if=hang_up_if))
+        first = await llm.complete(ask(stop_when=stop_when))
         await until(lambda: endpoint.outcomes["hung_up"] == 1, "the endpoint is hung up on")
-        again = await llm.complete(ask(hang_up_if=hang_up_if))
+        again = await llm.complete(ask(stop_when=stop_when))
 
         assert [length // 400 for length in shown] == [1, 2, 3], "it is looked at every few hundred characters"
         assert (first.finish_reason, len(first.text), again.text, again.from_cache) == ("length", shown[-1], first.text, True)
@@ -100,7 +100,7 @@ class TestAnswerCache:
         assert 200 < usage.completion_tokens < 400
         outcomes = {"endpoint": f"{endpoint.base_url.removeprefix('http://')}#simulated", "outcome": "cut_short"}
         assert registry.get_sample_value("varve_llm_calls_total", outcomes) == 1
-        await llm.complete(ask("What is left of the budget?", hang_up_if=hang_up_if))
+        await llm.complete(ask("What is left of the budget?", stop_when=stop_when))
 
     async def test_a_failure_is_not_cached(self, serve, llm_of, ask) -> None:
         endpoint = await serve(FAILS, WELL)

@@ -28,11 +28,11 @@ def request(**fields: Any) -> LLMRequest:
     ],
 )
 def test_a_refused_capability_is_dropped(refusal: str, expected: Capabilities | None) -> None:
-    assert Capabilities().without(refusal) == expected
+    assert Capabilities().downgraded(refusal) == expected
 
 
 def test_a_response_format_from_the_settings_is_kept() -> None:
-    assert Capabilities(response_format="json_object", format_is_fixed=True).without("response_format is unknown") is None
+    assert Capabilities(response_format="json_object", format_is_fixed=True).downgraded("response_format is unknown") is None
 
 
 @given(st.lists(st.sampled_from(["response_format", "stream_options", "max_completion_tokens", "temperature"]), max_size=30))
@@ -40,7 +40,7 @@ def test_downgrading_ends_after_five_steps(refusals: list[str]) -> None:
     known: Capabilities | None = Capabilities()
     steps = 0
     for refusal in refusals:
-        lesser = known.without(refusal) if known else None
+        lesser = known.downgraded(refusal) if known else None
         if lesser is not None:
             assert lesser != known
             known, steps = lesser, steps + 1

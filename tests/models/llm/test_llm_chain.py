@@ -7,7 +7,7 @@ import pytest
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan, Profile
 from models.errors import ModelConfigurationError, TransientModelError
-from models.llm.chain import EndpointChain
+from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
 from runtime.settings import DeliverySettings, EndpointSettings
 
@@ -16,7 +16,7 @@ HANGS = Plan(silent_after=0.0)
 WELL = Plan()
 
 
-async def insist(llm: EndpointChain, request: LLMRequest) -> str:
+async def insist(llm: LLMGateway, request: LLMRequest) -> str:
     """Asks until it is answered."""
     while True:
         try:
@@ -130,7 +130,7 @@ class TestLimits:
         endpoint = await serve()
         llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=0.5)
         await llm.complete(ask("one"))
-        with pytest.raises(TransientModelError, match="no turn") as fault:
+        with pytest.raises(TransientModelError, match="no free lease") as fault:
             await llm.complete(ask("two"))
         assert 55 < (fault.value.retry_after or 0) <= 61
 

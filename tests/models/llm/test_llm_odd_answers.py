@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
 from models.errors import TransientModelError
-from models.llm.chunks import read_chunk
 from models.llm.port import LLMUsage
+from models.llm.streaming import read_chunk
 from runtime.settings import BudgetSettings, DeliverySettings
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
 

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from models.errors import InputRefusedError, ModelConfigurationError, OverloadedError, TransientModelError
 from models.llm.capabilities import Capabilities
-from models.llm.chain import EndpointChain
+from models.llm.gateway import LLMGateway
 from tests.models.llm.raw_endpoint import Reply, chunk, refusal, replying_endpoint, stream_of, streamed
 
 YES = stream_of(chunk("yes"), chunk(finish="stop"))
@@ -24,7 +24,7 @@ def wants_form(*forms: str) -> Callable[[dict[str, Any]], bool]:
     return lambda asked: (asked.get("response_format") or {}).get("type") in forms
 
 
-def known(llm: EndpointChain) -> Capabilities:
+def known(llm: LLMGateway) -> Capabilities:
     return llm._endpoints[0].endpoint.capabilities
 
 

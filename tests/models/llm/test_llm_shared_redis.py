@@ -35,7 +35,7 @@ async def hold(url, prefix):
     redis = Redis.from_url(url)
     limiter = Limiter(endpoint="e", limits=Limits(concurrency=1), redis=GuardedRedis(client=redis, prefix=prefix),
                       queue_timeout_s=5, lease_s=0.6)
-    async with limiter.turn(1):
+    async with limiter.lease(1):
         print("held", flush=True)
         await asyncio.Event().wait()
 
@@ -60,7 +60,7 @@ def limiter_of(redis: Redis, prefix: str):
 
 
 async def take(limiter: Limiter, tokens: int = 1) -> None:
-    async with limiter.turn(tokens):
+    async with limiter.lease(tokens):
         pass
 
 
@@ -70,7 +70,7 @@ class TestLimits:
 
         async def call(limiter: Limiter) -> None:
             nonlocal running, peak
-            async with limiter.turn(1):
+            async with limiter.lease(1):
                 running += 1
                 peak = max(peak, running)
                 await asyncio.sleep(0.01)
@@ -84,18 +84,18 @@ class TestLimits:
         one, two = limiter_of(requests_per_minute=3, queue_timeout_s=0.3), limiter_of(requests_per_minute=3, queue_timeout_s=0.3)
         for limiter in (one, two, one):
             await take(limiter)
-        with pytest.raises(TransientModelError, match="no turn") as fault:
+        with pytest.raises(TransientModelError, match="no free lease") as fault:
             await take(two)
         assert 50 < (fault.value.retry_after or 0) <= 61
 
     async def test_workers_together_keep_the_tokens_a_minute(self, limiter_of) -> None:
         one, two = limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3), limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3)
-        async with one.turn(900) as turn:
+        async with one.lease(900) as lease:
             with pytest.raises(TransientModelError):
                 await take(two, 500)
-            turn.used = 100
-        async with two.turn(500) as turn:
-            turn.used = 900
+            lease.used = 100
+        async with two.lease(500) as lease:
+            lease.used = 900
         with pytest.raises(TransientModelError):
             await take(one, 1)
 
@@ -173,7 +173,7 @@ class TestAnswerCacheAndBudget:
             with contextlib.suppress(TransientModelError):
                 await llm.complete(ask(str(number)))
         ledger = BudgetLedger(budget_of=lambda _: BudgetSettings(), redis=GuardedRedis(client=redis, prefix=prefix))
-        assert (await ledger.spent("acme", clock.now())).tokens == sum(
+        assert (await ledger.total("acme", clock.now())).tokens == sum(
             each.prompt_tokens + each.completion_tokens for each in usages.records
         )
 
@@ -182,7 +182,7 @@ class TestAnswerCacheAndBudget:
         reservation = await ledger.reserve("acme", Amount(1000, 2.0), deferrable=False, now=clock.now())
         await redis.delete(*[key async for key in redis.scan_iter(f"{prefix}llm:budget:*")])
         await ledger.settle(reservation, Amount(250, 0.5))
-        assert await ledger.spent("acme", clock.now()) == Amount(0, 0)
+        assert await ledger.total("acme", clock.now()) == Amount(0, 0)
 
 
 @pytest.fixture
@@ -217,11 +217,11 @@ class TestRedisAway:
         await spend(30)
         with pytest.raises(BudgetExceededError):
             await spend(40)
-        assert (await ledger.spent("acme", now)).tokens == 70
+        assert (await ledger.total("acme", now)).tokens == 70
 
         mortal_redis.start()
         key = f"x:llm:budget:acme:{now.date()}"
         async with asyncio.timeout(10):
             while not await mortal_client.exists(key):
-                await ledger.spent("acme", now)
+                await ledger.total("acme", now)
         assert float(await mortal_client.hget(key, "tokens")) == 30, "what was used up meanwhile"

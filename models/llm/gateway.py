@@ -1,0 +1,242 @@
+"""The LLM that the stages see: an answer cache, budgets and usage records before endpoints by priority."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Final
+
+from memory.records import Usage
+from memory.text import estimate_tokens
+from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
+from models.llm.budget import BudgetLedger, CallUsage, RequestAccount
+from models.llm.cache import AnswerCache, prompt_hash
+from models.llm.guarded_endpoint import GuardedEndpoint, StreamingCall
+from models.llm.hedging import hedged_call
+from models.llm.metrics import LLMMetrics
+from models.llm.port import LLMAnswer, LLMRequest
+from models.llm.prices import PriceTable
+from models.llm.single_flight import SingleFlight
+from models.llm.usage import UsageSink
+from runtime.clocks import Clock
+from runtime.logs import logger
+
+_LOG = logger(__name__)
+
+_CHECK_INTERVAL_CHARS: Final = 400
+
+
+class LLMGateway:
+    """Endpoints by priority, as one LLM.
+
+    Args:
+        endpoints: The endpoints, at least one, the preferred one first.
+        cache: Answers paid for before.
+        budget: What tenants may use.
+        prices: What tokens cost.
+        sink: Where usage records go.
+        metrics: Where to count.
+        clock: The time of usage records and budgets.
+        hedge_after_s: Silence, in seconds, after which the next endpoint is asked too.
+
+    Raises:
+        ModelConfigurationError: If there is no endpoint, or one whose model has no price while others have.
+    """
+
+    def __init__(
+        self,
+        *,
+        endpoints: Sequence[GuardedEndpoint],
+        cache: AnswerCache,
+        budget: BudgetLedger,
+        prices: PriceTable,
+        sink: UsageSink,
+        metrics: LLMMetrics,
+        clock: Clock,
+        hedge_after_s: float | None = None,
+    ) -> None:
+        if not endpoints:
+            raise ModelConfigurationError("an LLM needs at least one endpoint (VARVE_LLM__BASE_URL)")
+        for target in endpoints:
+            prices.require(target.endpoint.model)
+        self._endpoints = tuple(endpoints)
+        self._cache = cache
+        self._budget = budget
+        self._prices = prices
+        self._sink = sink
+        self._metrics = metrics
+        self._clock = clock
+        self._hedge_after_s = hedge_after_s
+        self._single_flight: SingleFlight[LLMAnswer] = SingleFlight()
+        self._bookings: set[asyncio.Task[None]] = set()
+
+    @property
+    def model(self) -> str:
+        """The model that is asked first."""
+        return self._endpoints[0].endpoint.model
+
+    async def complete(self, request: LLMRequest) -> LLMAnswer:
+        """See :meth:`models.llm.port.LLM.complete`. Concurrent equal requests share one call."""
+        key = self._key(request)
+        return await self._single_flight.run(f"{request.tenant}/{key}", lambda: self._complete(request, key))
+
+    async def stream(self, request: LLMRequest) -> AsyncIterator[str]:
+        """See :meth:`models.llm.port.LLM.stream`. Closing the iterator cancels the call. No endpoint takes over after the first token."""
+        key = self._key(request)
+        cached = await self._cached(request, key)
+        if cached is not None:
+            yield cached.text
+            return
+        prompt_tokens = _prompt_tokens(request)
+        async with self._accounted(request) as account:
+            call = await self._open(request, prompt_tokens, account, deque(self._endpoints))
+            try:
+                async with aclosing(call.tokens()) as tokens:
+                    async for text in tokens:
+                        yield text
+            finally:
+                await call.close()
+        await self._store(request, key, self._answer(call))
+
+    async def close(self) -> None:
+        """Cancels the running calls, settles accounts, and closes the connections."""
+        await self._single_flight.close()
+        await asyncio.gather(*self._bookings)
+        for target in self._endpoints:
+            await target.limiter.close()
+            await target.endpoint.close()
+
+    async def _complete(self, request: LLMRequest, key: str) -> LLMAnswer:
+        cached = await self._cached(request, key)
+        if cached is not None:
+            return cached
+        prompt_tokens = _prompt_tokens(request)
+        async with self._accounted(request) as account:
+            call = await self._finished_call(request, prompt_tokens, account)
+        answer = self._answer(call)
+        await self._store(request, key, answer)
+        return answer
+
+    async def _finished_call(self, request: LLMRequest, prompt_tokens: int, account: RequestAccount) -> StreamingCall:
+        untried = deque(self._endpoints)
+        while True:
+            call = await self._open(request, prompt_tokens, account, untried)
+            try:
+                await _read_to_end(call, request.stop_when)
+                return call
+            except TransientModelError as error:
+                if not untried:
+                    raise
+                _LOG.warning("llm_answer_broken_off", error=str(error), endpoints_left=len(untried))
+            finally:
+                await call.close()
+
+    async def _open(
+        self, request: LLMRequest, prompt_tokens: int, account: RequestAccount, untried: deque[GuardedEndpoint]
+    ) -> StreamingCall:
+        return await hedged_call(
+            lambda target: StreamingCall(
+                target=target, request=request, prompt_tokens=prompt_tokens, account=account, metrics=self._metrics
+            ),
+            untried,
+            hedge_after_s=self._hedge_after_s,
+        )
+
+    async def _cached(self, request: LLMRequest, key: str) -> LLMAnswer | None:
+        cached = await self._cache.get(request.tenant, key)
+        if cached is not None:
+            self._metrics.answers.labels("cache").inc()
+        return cached
+
+    async def _store(self, request: LLMRequest, key: str, answer: LLMAnswer) -> None:
+        self._metrics.answers.labels("endpoint").inc()
+        await self._cache.put(request.tenant, key, answer)
+
+    @asynccontextmanager
+    async def _accounted(self, request: LLMRequest) -> AsyncIterator[RequestAccount]:
+        """An account for the request's calls; it is booked however they end."""
+        account = RequestAccount(request=request, ledger=self._budget, prices=self._prices, clock=self._clock)
+        try:
+            yield account
+        except BudgetExceededError as refusal:
+            self._metrics.refused.labels("soft" if refusal.soft else "hard").inc()
+            raise
+        finally:
+            booking = asyncio.create_task(self._book(request, account))
+            self._bookings.add(booking)
+            booking.add_done_callback(self._bookings.discard)
+            await asyncio.shield(booking)
+
+    async def _book(self, request: LLMRequest, account: RequestAccount) -> None:
+        # Settled first: a failing sink must not keep reservations.
+        await account.settle()
+        for usage in account.usages:
+            await self._report(self._usage_record(request, usage))
+
+    async def _report(self, usage: Usage) -> None:
+        for kind, tokens in (
+            ("prompt", max(0, usage.prompt_tokens - usage.cached_tokens)),
+            ("cached", usage.cached_tokens),
+            ("completion", usage.completion_tokens),
+        ):
+            self._metrics.tokens.labels(usage.stage, usage.model, kind).inc(tokens)
+        self._metrics.cost.labels(usage.stage, usage.model).inc(usage.cost)
+        try:
+            await self._sink.record(usage)
+        except Exception as error:
+            # The answer is paid for: failing it because the sink is away would cost it twice.
+            self._metrics.unrecorded.inc()
+            _LOG.exception("usage_not_recorded", error=str(error), usage=usage.model_dump(mode="json"))
+
+    def _usage_record(self, request: LLMRequest, usage: CallUsage) -> Usage:
+        return Usage(
+            tenant=request.tenant,
+            stage=request.stage,
+            model=usage.model,
+            purpose=request.purpose,
+            prompt_tokens=usage.tokens.prompt_tokens,
+            cached_tokens=usage.tokens.cached_tokens,
+            completion_tokens=usage.tokens.completion_tokens,
+            cost=self._prices.cost(usage.model, usage.tokens),
+            latency_ms=usage.latency_ms,
+            estimated=usage.is_estimated,
+            time=self._clock.now(),
+            subject=request.subject,
+        )
+
+    def _answer(self, call: StreamingCall) -> LLMAnswer:
+        if call.usage is None or call.finish_reason is None:
+            raise TransientModelError(f"the call to {call.target.endpoint.name} was closed before its answer was whole")
+        return LLMAnswer(
+            text=call.text,
+            model=call.usage.model,
+            finish_reason=call.finish_reason,
+            usage=call.usage.tokens,
+            cost=self._prices.cost(call.usage.model, call.usage.tokens),
+            latency_ms=call.usage.latency_ms,
+        )
+
+    def _key(self, request: LLMRequest) -> str:
+        return prompt_hash(request, model=self.model, max_tokens=self._max_tokens(request))
+
+    def _max_tokens(self, request: LLMRequest) -> int:
+        maximum = self._endpoints[0].endpoint.max_completion_tokens
+        return min(request.max_tokens or maximum, maximum)
+
+
+async def _read_to_end(call: StreamingCall, stop_when: Callable[[str], bool] | None) -> None:
+    """Reads a call's answer to its end, or until the request's stop condition holds."""
+    checked_chars = 0
+    async with aclosing(call.tokens()) as tokens:
+        async for _ in tokens:
+            if stop_when is None or len(call.text) - checked_chars < _CHECK_INTERVAL_CHARS:
+                continue
+            checked_chars = len(call.text)
+            if stop_when(call.text):
+                _LOG.warning("llm_answer_truncated", endpoint=call.target.endpoint.name, characters=checked_chars)
+                call.truncate()
+                return
+
+
+def _prompt_tokens(request: LLMRequest) -> int:
+    return sum(estimate_tokens(each.content) for each in request.messages)
