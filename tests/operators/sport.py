@@ -1,4 +1,4 @@
-"""A small schema, and short ways to make events, extractions and contributions under it."""
+"""A small schema about sport, and builders of events, extractions and contributions under it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -74,7 +74,7 @@ SCHEMA = parse_schema(
 
 
 def event(
-    name: str, *, day: float = 0, user: str = "ann", event_type: str = "workout", said: float | None = None, **properties: Any
+    name: str, *, day: float = 0, user: str = "ann", event_type: str = "workout", said_on: float | None = None, **properties: Any
 ) -> Event:
     """An event so many days after :data:`START`."""
     return Event(
@@ -87,7 +87,7 @@ def event(
         content=f"about {name}",
         properties=properties,
         event_time=START + timedelta(days=day),
-        said_at=START + timedelta(days=day if said is None else said),
+        said_at=START + timedelta(days=day if said_on is None else said_on),
         message_ids=[f"m-{name}"],
         extractor="offline",
     )

@@ -59,7 +59,7 @@ def test_the_state_given_is_left_as_it_is() -> None:
 
 
 def test_a_skipped_position_can_still_come() -> None:
-    first, second, third = (contribution(*workout(f"e{place}", 10), position=place) for place in range(3))
+    first, second, third = (contribution(*workout(f"e{number}", 10), position=number) for number in range(3))
     state = run([first])
     skipped = skip(state, second)
     assert skipped.changed
@@ -73,8 +73,8 @@ def test_a_skipped_position_can_still_come() -> None:
 
 def test_holes_are_bounded_and_forgotten_ones_counted() -> None:
     state: EntityState | None = None
-    for place in range(MAX_HOLES):
-        state = skip(state, contribution(position=place)).state
+    for number in range(MAX_HOLES):
+        state = skip(state, contribution(position=number)).state
     last = skip(state, contribution(position=MAX_HOLES))
     assert [(each.reason, each.count) for each in last.refused] == [("hole_forgotten", 1)]
     assert not apply_contribution(last.state, contribution(*workout("a", 1), position=0), LOG).changed
@@ -143,10 +143,10 @@ def test_patches_and_statistics_live_in_one_entity() -> None:
 
 
 def test_a_settled_patch_is_not_applied_twice() -> None:
-    def patched(place: int, op: str = "apply", replace: str | None = None) -> Any:
-        return change(op, "name", f"p{place}", {"replace": replace or f"fact {place}"}, day=place)
+    def patched(number: int, op: str = "apply", replace: str | None = None) -> Any:
+        return change(op, "name", f"p{number}", {"replace": replace or f"fact {number}"}, day=number)
 
-    state = run([contribution(patched(place), position=place) for place in range(MAX_RECENT + 3)], PROFILE)
+    state = run([contribution(patched(number), position=number) for number in range(MAX_RECENT + 3)], PROFILE)
     again = contribution(patched(0, "retract"), patched(0, replace="another fact"), position=99)
     applied = apply_contribution(state, again, PROFILE)
     assert [(each.what, each.reason, each.count) for each in applied.refused] == [("patch", "patch_settled", 2)]
@@ -155,7 +155,7 @@ def test_a_settled_patch_is_not_applied_twice() -> None:
 
 def test_the_window_only_moves_forward() -> None:
     days = [0, 3, 6, 2, 9, -4, 5]
-    steps = [contribution(*workout(f"e{day}", 10 + day, day=day), position=place) for place, day in enumerate(days)]
+    steps = [contribution(*workout(f"e{day}", 10 + day, day=day), position=number) for number, day in enumerate(days)]
     assert values(run(steps, WEEK), WEEK, "ann") == {"sessions": 4, "total_minutes": 13 + 16 + 19 + 15}
     taken_back = contribution(*workout("e9", 19, op="retract", day=9), *workout("e0", 10, op="retract", day=0), position=50)
     assert values(run([*steps, taken_back], WEEK), WEEK, "ann") == {"sessions": 3, "total_minutes": 13 + 16 + 15}
@@ -171,18 +171,18 @@ def test_a_state_does_not_grow_with_history() -> None:
     def size(count: int) -> int:
         made = (
             contribution(
-                *workout(f"e{place:05}", place % 90, day=place / 50),
-                change("apply", "longest_km", f"e{place:05}", (place * 7919 % 10007) / 8),
-                position=place,
-                source=f"extractions/{place % 4}",
+                *workout(f"e{number:05}", number % 90, day=number / 50),
+                change("apply", "longest_km", f"e{number:05}", (number * 7919 % 10007) / 8),
+                position=number,
+                source=f"extractions/{number % 4}",
             )
-            for place in range(count)
+            for number in range(count)
         )
         return len(to_bytes(run(list(made))))
 
     assert size(3000) < 1.1 * size(300)
-    state = run([contribution(*workout(f"e{place}", 1, day=place), position=place) for place in range(50)])
-    assert render(state, LOG, "acme", "run").message_ids == [f"m-e{place}" for place in range(49, 49 - MAX_MESSAGE_IDS, -1)]
+    state = run([contribution(*workout(f"e{number}", 1, day=number), position=number) for number in range(50)])
+    assert render(state, LOG, "acme", "run").message_ids == [f"m-e{number}" for number in range(49, 49 - MAX_MESSAGE_IDS, -1)]
 
 
 FED = {
@@ -206,21 +206,21 @@ def logs(draw: st.DrawFn) -> tuple[dict[str, list[Contribution]], list[dict[str,
     sources: dict[str, list[Contribution]] = {}
     left: list[dict[str, Any]] = []
     for number in range(draw(st.integers(1, 3))):
-        laid: dict[str, list[dict[str, Any]]] = {}
+        published: dict[str, list[dict[str, Any]]] = {}
         steps = []
         for position in range(draw(st.integers(0, 6))):
             window = draw(st.sampled_from("abc"))
-            before, after = laid.get(window, []), draw(st.lists(workouts(), max_size=3))
-            laid[window] = after
+            before, after = published.get(window, []), draw(st.lists(workouts(), max_size=3))
+            published[window] = after
             changes = [
-                change(op, name, f"{number}{window}{place}", value, day=each["day"])
+                change(op, name, f"{number}{window}{index}", value, day=each["day"])
                 for op, parts in (("retract", before), ("apply", after))
-                for place, each in enumerate(parts)
+                for index, each in enumerate(parts)
                 for name, value in each["fed"].items()
             ]
             steps.append(contribution(*changes, position=position * 3, source=f"extractions/{number}"))
         sources[f"extractions/{number}"] = steps
-        left += [each for parts in laid.values() for each in parts]
+        left += [each for parts in published.values() for each in parts]
     return sources, left
 
 

@@ -1,4 +1,4 @@
-"""Statistics over the last days: exact for whole days, in any order, with nothing kept of the days before."""
+"""Statistics over the last days: exact for whole days, in any order, without state of the days before."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sums are exact, whatever the order, and take back what they were given."""
+"""Sums are exact, whatever the order, and retractions are exact, too."""
 
 from fractions import Fraction
 
@@ -36,9 +36,9 @@ def test_equal_contents_are_equal_bytes_in_any_order(numbers: list[int | float],
 
 
 @given(st.lists(NUMBERS), st.lists(NUMBERS))
-def test_a_retraction_leaves_no_trace(kept: list[int | float], gone: list[int | float]) -> None:
-    state = total_of([*kept, *gone])
-    for each in gone:
+def test_a_retraction_leaves_no_trace(kept: list[int | float], retracted: list[int | float]) -> None:
+    state = total_of([*kept, *retracted])
+    for each in retracted:
         state = exact_sum.add(state, exact_sum.as_number(each), -1)
     assert state == total_of(kept)
 

@@ -1,4 +1,4 @@
-"""A patch's marks of JSON that the text does not have are not written into it; what the text has, or may mean, is left alone."""
+"""Marks of JSON in a patch that the text does not have are removed; marks that may be intended stay."""
 
 import orjson
 import pytest
@@ -78,9 +78,9 @@ def test_a_free_text_keeps_intended_marks(text: str, search: str, replace: str, 
     assert after(text, search, replace) == result
 
 
-@pytest.mark.parametrize(("text", "value_type", "shown"), [("yes", "bool", "true"), ("1.50", "float32", "1.5"), (" 7 ", "int64", "7")])
-def test_a_typed_text_equals_its_displayed_value(text: str, value_type: ValueType, shown: str) -> None:
-    assert after("", "", text, value_type) == shown
+@pytest.mark.parametrize(("text", "value_type", "displayed"), [("yes", "bool", "true"), ("1.50", "float32", "1.5"), (" 7 ", "int64", "7")])
+def test_a_typed_text_equals_its_displayed_value(text: str, value_type: ValueType, displayed: str) -> None:
+    assert after("", "", text, value_type) == displayed
 
 
 def test_a_number_in_quotes_is_a_number() -> None:

@@ -1,4 +1,4 @@
-"""PATCH: edits by best approximate span, refuses what is not there, and takes back what it laid down."""
+"""PATCH edits the best approximate span, refuses unrelated searches, and retracts what it applied."""
 
 from typing import Any
 
@@ -163,8 +163,8 @@ def test_a_state_is_bounded_json_of_its_patches(pairs: list[tuple[str, str]]) ->
 @given(st.lists(st.tuples(st.just(""), WORDS), max_size=MAX_RECENT - 1, unique=True), st.integers(0, 20), WORDS)
 def test_apply_then_retract_is_the_identity(pairs: list[tuple[str, str]], time: int, added: str) -> None:
     state: patch.State | None = None
-    for place, (search, replace) in enumerate(pairs):
-        state = patch.apply(state, put(place, search, replace), "string")
+    for time, (search, replace) in enumerate(pairs):
+        state = patch.apply(state, put(time, search, replace), "string")
     one = put(time, "", added, name="added")
     assert patch.retract(patch.apply(state, one, "string"), one, "string") == state
 

@@ -63,7 +63,7 @@ def test_an_entity_names_its_extractors() -> None:
 
 
 def test_an_integer_beyond_64_bits_is_unknown_not_wrong() -> None:
-    changes = [change("apply", "total_minutes", f"e{place}", 2**62) for place in range(3)]
+    changes = [change("apply", "total_minutes", f"e{number}", 2**62) for number in range(3)]
     memory = render(apply_contribution(None, contribution(*changes), LOG).state, LOG, "acme", "run")
     assert memory.properties == {"kind": "run"}
     assert memory.content == "log of run: total minutes: unknown"

@@ -63,7 +63,7 @@ def test_white_space_in_a_key_makes_no_second_entity() -> None:
 
 
 def test_a_future_event_counts_from_its_message_time() -> None:
-    made = routed(extraction(event("a", kind="run", day=90, said=1), event("b", kind="run", day=-5, said=1)))
+    made = routed(extraction(event("a", kind="run", day=90, said_on=1), event("b", kind="run", day=-5, said_on=1)))
     assert [each.event_time for each in made["profile", "ann"].changes] == [START + timedelta(days=1), START - timedelta(days=5)]
 
 

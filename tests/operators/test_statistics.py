@@ -105,9 +105,9 @@ def test_a_small_extreme_is_never_wrong(applied: list[int], data: st.DataObject,
         state = statistic.add(state, each, 1)
         live[each] += 1
         if live.total() and data.draw(st.booleans()):
-            gone = data.draw(st.sampled_from(sorted(live.elements())))
-            state = statistic.add(state, gone, -1)
-            live -= Counter([gone])
+            retracted = data.draw(st.sampled_from(sorted(live.elements())))
+            state = statistic.add(state, retracted, -1)
+            live -= Counter([retracted])
         assert state is None or len(state[0]) <= 3
         value = statistic.value([] if state is None else [state])
         best = (max if largest else min)(live.elements(), default=None)

@@ -16,14 +16,14 @@ def event_of(message: Message) -> Event | None:
     call, event_type = message.tool_call, SCHEMA.event_type("tool_use")
     if call is None or event_type is None or message.id is None:
         return None
-    told = {
+    properties = {
         "tool_name": call.name,
         "success": call.success,
         "failure": int(not call.success),
         "duration_ms": call.duration_ms,
         "error": call.error,
     }
-    coerced = coerce_properties(event_type, told)
+    coerced = coerce_properties(event_type, properties)
     assert coerced.dropped == ()
     return Event(
         id=f"event-{message.id}",

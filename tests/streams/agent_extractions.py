@@ -1,4 +1,4 @@
-"""Extractions of agents' windows, for tests of what is made of them."""
+"""Extractions of agents' windows, as test data."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -22,7 +22,7 @@ def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generati
     said_at = START + timedelta(minutes=window)
     events = [
         Event(
-            id=event_id(name, place, generation),
+            id=event_id(name, index, generation),
             tenant=tenant,
             user="agent",
             session="s1",
@@ -32,10 +32,10 @@ def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generati
             properties={"tool_name": tool, "failure": failure},
             event_time=said_at,
             said_at=said_at,
-            message_ids=[f"m{window}-{place}"],
+            message_ids=[f"m{window}-{index}"],
             extractor="offline",
         )
-        for place, (tool, failure) in enumerate(calls)
+        for index, (tool, failure) in enumerate(calls)
     ]
     return Extraction(
         window_id=name,
@@ -46,7 +46,7 @@ def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generati
         generation=generation,
         extractor="offline",
         schema_name=SCHEMA,
-        message_ids=[f"m{window}-{place}" for place in range(len(calls))],
+        message_ids=[f"m{window}-{index}" for index in range(len(calls))],
         events=events,
         window_end=said_at,
     )

@@ -1,4 +1,4 @@
-"""The real stages in this process, for tests of what is done around them."""
+"""The real stages in this process, for tests of the whole flow."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping

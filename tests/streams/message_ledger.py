@@ -1,4 +1,4 @@
-"""A producer that remembers what was acknowledged, and a reader that holds the windows against it."""
+"""A producer that records what was acknowledged, and compares the windows with it."""
 
 import asyncio
 import zlib
@@ -30,7 +30,7 @@ class MessageLedger:
     def message(
         self, tenant: str, session: str, *, id: str | None = None, time: datetime | None = None, user: str = "ada"
     ) -> OutgoingRecord:
-        """The next message of a session, a second behind the one before unless told."""
+        """The next message of a session, a second after the one before unless ``time`` is given."""
         ids = self.expected_ids[tenant, session]
         named = id or f"{session}-{len(ids)}"
         if named not in ids:
@@ -44,11 +44,11 @@ class MessageLedger:
         parts = (tenant,) if session is None else (tenant, session)
         key = encode_key(*parts)
         partitions = self.settings.kafka.partitions
-        places = range(partitions) if session is None else [partition_of(key, partitions)]
+        targets = range(partitions) if session is None else [partition_of(key, partitions)]
         command = SessionCommand(command="flush", tenant=tenant, session=session).to_json()
         headers = [(KIND, COMMAND)]
         topic = self.settings.topic("messages")
-        return [OutgoingRecord(topic=topic, key=key, value=command, headers=headers, partition=place) for place in places]
+        return [OutgoingRecord(topic=topic, key=key, value=command, headers=headers, partition=partition) for partition in targets]
 
     async def send(self, records: Iterable[OutgoingRecord]) -> None:
         async with Producer(kafka=self.settings.kafka) as producer:
@@ -68,8 +68,8 @@ class MessageLedger:
     async def assert_exact(self) -> None:
         """Every message lies in exactly one window, in order."""
         windows = await self.windows()
-        got = {session: [message.id for window in each for message in window.messages] for session, each in windows.items()}
-        assert got == dict(self.expected_ids)
+        found = {session: [message.id for window in each for message in window.messages] for session, each in windows.items()}
+        assert found == dict(self.expected_ids)
         for each in windows.values():
             assert [window.sequence for window in each] == list(range(len(each)))
 
@@ -95,8 +95,10 @@ async def committed(settings: Settings, name: str) -> int:
     """How many records of its topic a stage has committed."""
     stage = STAGES[name]
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
-        places = await offsets.committed_offsets(stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)])
-    return sum(places.values())
+        offsets_by_partition = await offsets.committed_offsets(
+            stage.group(settings.kafka.topic_prefix), [settings.topic(stage.source.name)]
+        )
+    return sum(offsets_by_partition.values())
 
 
 async def end_of(settings: Settings, topic: str) -> int:

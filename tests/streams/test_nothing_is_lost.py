@@ -1,4 +1,4 @@
-"""The four ways in which plain Faust loses records, each tried on the stages, on a real broker."""
+"""Four ways in which plain Faust loses records, tried on the stages and a real broker."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,21 +28,21 @@ async def flow(new_flow: NewFlow) -> Settings:
 
 
 class SlowHead:
-    """Answers every record at once but those whose value is ``slow``: these wait until they are let go."""
+    """Answers every record at once but those whose value is ``slow``: these wait until they are released."""
 
     def __init__(self, topic: str) -> None:
         self.topic = topic
-        self.evict = asyncio.Event()
+        self.release = asyncio.Event()
         self.done: list[int] = []
-        self.begun: list[int] = []
+        self.started: list[int] = []
 
     def tenant_of(self, record: Delivered) -> str:
         return TENANT
 
     async def handle(self, record: Delivered) -> list[Outgoing]:
-        self.begun.append(record.offset)
+        self.started.append(record.offset)
         if record.value == b"slow":
-            await self.evict.wait()
+            await self.release.wait()
         self.done.append(record.offset)
         return [Outgoing(self.topic, record.key, record.value)]
 
@@ -73,14 +73,14 @@ async def test_a_commit_never_passes_an_unfinished_record(flow: Settings) -> Non
     assert sorted(first.done) == list(range(1, 8))
     assert await committed(flow, "extraction") == 0
     second = SlowHead(flow.topic("extractions"))
-    second.evict.set()
+    second.release.set()
     async with working(flow, second):
         await stage_done(flow, "extraction")
-    assert 0 in second.begun
+    assert 0 in second.started
     assert {record.value for record in await records_of(flow, "extractions")} == set(values)
 
 
-@pytest.mark.parametrize("tables", ["kept", "dropped"])
+@pytest.mark.parametrize("tables", ["intact", "dropped"])
 async def test_a_cancelled_worker_resumes_its_backlog(flow: Settings, tables: str) -> None:
     ledger = MessageLedger(flow)
     for turn in range(3):
@@ -123,7 +123,7 @@ async def test_a_graceful_stop_commits_so_that_nothing_comes_again(flow: Setting
     ledger = MessageLedger(flow)
     await ledger.send([ledger.message(TENANT, f"s{number % 5}") for number in range(100)])
     async with serving(flow, ["sessions"]):
-        # Stopped as soon as it has begun: what it has taken in is finished and committed.
+        # Stopped as soon as it has started: what it has taken in is finished and committed.
         await committed_reaches(flow, "sessions", 1)
     assert done._value.get() - before == await committed(flow, "sessions")
     async with serving(flow, ["sessions"]):
@@ -140,7 +140,7 @@ async def test_rebalances_under_load_lose_nothing(flow: Settings) -> None:
     async def load() -> None:
         number = 0
         while not stop_sending.is_set():
-            await ledger.send([ledger.message(TENANT, f"s{(number + place) % 20}") for place in range(20)])
+            await ledger.send([ledger.message(TENANT, f"s{(number + index) % 20}") for index in range(20)])
             number += 20
             await asyncio.sleep(0.05)
 

@@ -1,4 +1,4 @@
-"""Everything that the log can give again is dropped, and comes again byte for byte."""
+"""State that the log can give again is dropped, and rebuilt byte for byte."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -65,7 +65,7 @@ async def test_a_rebuild_restores_the_state_byte_for_byte(flow: Settings, store:
     assert after == before
     assert await digest(store, TENANT) == hashlib.sha256(b"".join(line + b"\n" for line in before)).hexdigest()
     assert await _ends(flow, "extractions") == extractions, "a window was extracted again"
-    # The open window is the sessions' own: it came back from their changelog, and is shown again.
+    # The open window was restored from the changelog of sessions, and its tail is written again.
     assert [key async for key in client.scan_iter(match=f"{flow.redis.prefix}open:*")]
 
 

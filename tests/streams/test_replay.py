@@ -29,7 +29,7 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
         await caught_up(flow)
         with pytest.raises(GroupInUseError, match="stop them first"):
             await replay(flow, "index", ReplayStart())
-        # What a tenant sent before it was known is driven again, however often, and counts once.
+        # What a tenant sent before it was known counts once however often it is redriven.
         add_tenant(flow.tenants_path, "late", schema="companion")
         refused = LetterSelection(tenant="late", stage="sessions", reason="unknown_tenant")
         async with Producer(kafka=flow.kafka) as producer:

@@ -1,4 +1,4 @@
-"""A second worker that joins a stage whose changelog is young gets the state of the partitions that it takes over."""
+"""A second worker restores the state of the partitions that it takes over, even from a young changelog."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A message's trace and time of production are found at what became of it, five topics on."""
+"""All records that come of a message carry its trace context and production time."""
 
 import pytest
 

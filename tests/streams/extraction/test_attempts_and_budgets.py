@@ -84,7 +84,7 @@ async def test_a_redelivered_window_pays_for_no_attempt_twice(settings: Settings
 
 
 @pytest.mark.parametrize("policy", ["wait", "offline"])
-async def test_past_the_soft_budget_a_window_waits_for_off_peak(settings: Settings, tenants: TenantDirectory, policy: str) -> None:
+async def test_a_window_past_the_soft_budget_waits(settings: Settings, tenants: TenantDirectory, policy: str) -> None:
     budget = BudgetSettings.model_validate({"soft_tokens": 0, "policy": policy, "off_peak_start_hour": 22})
     clock = ManualClock(datetime(2024, 5, 1, 12, tzinfo=UTC))
     async with llm_extractor(settings, extraction_answer, budget=budget, clock=clock) as (extractor, simulator):

@@ -1,4 +1,4 @@
-"""Which entities the extractor is shown, on a real store."""
+"""The entities in the prompt of a window, found in a real store."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The extraction stage sorts what an extractor raises, and gives what it returns to the right key."""
+"""The extraction stage maps an extractor's errors, and produces extractions under their user's key."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -199,7 +199,7 @@ async def test_a_window_gets_notes_and_leaves_its_own(
 
 
 @pytest.mark.integration
-async def test_what_is_echo_after_a_window_closed_is_no_echo_in_it_however_late_it_is_extracted(
+async def test_a_recall_after_a_window_closed_is_no_echo(
     settings: Settings, tenants: TenantDirectory, redis_url: str, topic_prefix: str
 ) -> None:
     extractor = ScriptedExtractor()

@@ -40,7 +40,9 @@ async def test_a_conversation_is_extracted_or_dead_lettered_with_answers(flow: S
         await caught_up(settings, STAGES, deadline_s=1500)
 
     windows = [Window.from_json(value) for value in await _values(settings, "windows")]
-    assert sorted(message.id or "" for window in windows for message in window.messages) == sorted(f"s-1-m{place}" for place in range(sent))
+    assert sorted(message.id or "" for window in windows for message in window.messages) == sorted(
+        f"s-1-m{number}" for number in range(sent)
+    )
     assert sent == len(sample_conversation("companion"))
     extractions = [Extraction.from_json(value) for value in await _values(settings, "extractions")]
     letters = [dict(record.headers) async for record in read_topic(settings.topic("dead-letters"), settings.kafka)]

@@ -1,4 +1,4 @@
-"""A step that failed (Kafka was away) is tried again, and does all that it would have done."""
+"""A batch that failed is tried again, with all its effects."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The rules of windows once more, in plain Python and for tests only: slow, whole-history, without a line of the stage's own code."""
+"""An independent oracle of the rules of windows, in plain Python: slow, and without the stage's own code."""
 
 from dataclasses import dataclass, field
 
