@@ -89,8 +89,6 @@ class RecallRecord(Record):
     memory_ids: list[str]
     content_hashes: list[str] = Field(default_factory=list)
     """SHA-256 of the contents returned, so that their echo in the conversation is recognised."""
-    useful_ids: list[str] = Field(default_factory=list)
-    """Feedback: which of them served."""
     time: AwareDatetime
 
 

@@ -35,6 +35,7 @@ from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
 from streams.tenancy import weight_of
 from tests.extraction.embedders import RefusingEmbedder
+from tests.redis_server import SilentRedis
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
 from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
 from tests.streams.harness import delivered
@@ -175,6 +176,17 @@ def test_a_tenants_weight_comes_from_the_tenants_file(settings: Settings, tenant
     assert weight_of(TenantDirectory(path=path), TENANT) == 2.5
     assert weight_of(tenants, "nobody") == 1.0
     assert weight_of(tenants, "") == 1.0
+
+
+async def test_windows_wait_for_a_hanging_redis_once(settings: Settings, tenants: TenantDirectory) -> None:
+    extractor = ScriptedExtractor()
+    async with SilentRedis() as silent, open_redis(RedisSettings(url=silent.url, timeout_s=0.1)) as redis:
+        history, recalls = SessionHistory(redis=redis, ttl_s=60), RecallHistory(redis=redis)
+        stage = new_handler(settings, tenants, extractor, session_history=history, recall_history=recalls)
+        for _ in range(3):
+            assert await stage.handle(window_record())
+        assert silent.connections == 1, "every further command would have been a time-out of its own"
+    assert len(extractor.contexts) == 3
 
 
 @pytest.mark.integration
