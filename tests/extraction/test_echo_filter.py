@@ -37,7 +37,7 @@ def called(result: Any, *, text: str = "", **fields: Any) -> Message:
     return Message(tenant="acme", user="ann", session="s", text=text, role="tool", tool_call=call, event_time=BEGIN)
 
 
-def left(message: Message) -> Any:
+def rest_of(message: Message) -> Any:
     call = without_echoes_in_result(message, HASHES).tool_call
     assert call is not None
     return call.result
@@ -61,7 +61,7 @@ ECHOES = [
 def test_a_result_of_nothing_but_memories_is_an_echo(result: Any) -> None:
     assert is_echo(called(result, success=True, duration_ms=4), HASHES)
     assert is_echo(called(result, text=OSLO), HASHES)
-    assert left(called(result)) is None
+    assert rest_of(called(result)) is None
     assert not is_echo(called(result), frozenset())
 
 
@@ -77,7 +77,7 @@ def test_a_result_of_nothing_but_memories_is_an_echo(result: Any) -> None:
     ],
 )
 def test_what_a_result_says_beside_memories_stays(result: Any, rest: Any) -> None:
-    assert left(called(result)) == rest
+    assert rest_of(called(result)) == rest
     assert not is_echo(called(result), HASHES)
 
 
@@ -101,15 +101,15 @@ def test_deep_and_long_results_are_looked_into_within_bounds() -> None:
         deep = [deep]
     long = ["It rains."] * 20_000 + [OSLO]
 
-    assert left(called(deep)) == deep
-    assert left(called(long)) == long
-    assert left(called(long[-100:])) == long[-100:-1]
+    assert rest_of(called(deep)) == deep
+    assert rest_of(called(long)) == long
+    assert rest_of(called(long[-100:])) == long[-100:-1]
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats(allow_nan=False) | st.text() | st.sampled_from([OSLO, json.dumps(ANSWER)]),
                     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)))  # fmt: skip
 def test_no_result_keeps_a_memory(result: Any) -> None:
-    rest = json.dumps(left(called(result)))
+    rest = json.dumps(rest_of(called(result)))
 
     assert OSLO not in rest
     assert is_echo(called(result), HASHES) <= (rest != json.dumps(result))

@@ -8,10 +8,8 @@ import pytest
 
 from extraction.dedup import EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import EventDraft, Tally
-from extraction.one_pass.resolution import resolution_flow
 from memory.records import NotedEvent
 from models.embedding.port import Embedder
-from models.llm.port import LLMRequest
 from runtime.settings import ExtractionSettings
 
 MORNING = datetime(2023, 5, 7, 7, tzinfo=UTC)
@@ -21,7 +19,7 @@ THRESHOLDS = Thresholds.of(ExtractionSettings())
 OPEN, CLOSED = "The garage door is open.", "The garage door is closed."
 
 
-def event(content: str, *places: int, after: timedelta = timedelta(), dated: datetime | None = None, **properties: Any) -> EventDraft:
+def event(content: str, *messages: int, after: timedelta = timedelta(), dated: datetime | None = None, **properties: Any) -> EventDraft:
     return EventDraft(
         type="note",
         content=content,
@@ -29,15 +27,15 @@ def event(content: str, *places: int, after: timedelta = timedelta(), dated: dat
         importance=0.5,
         keywords=(),
         segment=None,
-        messages=places or (0,),
+        messages=messages or (0,),
         event_time=dated or MORNING + after,
         said_at=MORNING + after,
     )
 
 
-def alike(events: list[EventDraft], *laid_down: NotedEvent, cosine: float = 1.0) -> tuple[list[EventPair], list[EventPair]]:
+def compare_alike(events: list[EventDraft], *session_events: NotedEvent, cosine: float = 1.0) -> tuple[list[EventPair], list[EventPair]]:
     """The pairs, where events of the same words have one vector, and others the cosine."""
-    candidates = candidates_of(events, laid_down)
+    candidates = candidates_of(events, session_events)
     contents = list(dict.fromkeys(each.statement.content for each in candidates))
     factor = np.linalg.cholesky(np.full((len(contents), len(contents)), cosine) + np.eye(len(contents)) * (1.0 - cosine + 1e-9))
     return compare(candidates, [factor[contents.index(each.statement.content)] for each in candidates], THRESHOLDS)
@@ -45,44 +43,44 @@ def alike(events: list[EventDraft], *laid_down: NotedEvent, cosine: float = 1.0)
 
 def test_a_state_that_came_back_is_no_repetition() -> None:
     events = [event(OPEN, 0), event(CLOSED, 2, after=SOON), event(OPEN, 4, after=2 * SOON)]
-    same, doubts = alike(events, cosine=0.93)
+    same, doubtful = compare_alike(events, cosine=0.93)
 
     assert same == []
-    assert doubts == [EventPair(0, 1), EventPair(1, 2)]
+    assert doubtful == [EventPair(0, 1), EventPair(1, 2)]
     assert merge(events, same, Tally(), from_earlier_windows=0) == tuple(events)
 
 
 def test_the_messages_tell_the_order_not_the_answer() -> None:
-    assert alike([event(OPEN, 0), event(OPEN, 4), event(CLOSED, 2)], cosine=0.93)[0] == []
-    assert alike([event(OPEN, 0), event(CLOSED, 4), event(OPEN, 2)], cosine=0.93)[0] == [EventPair(0, 2)]
+    assert compare_alike([event(OPEN, 0), event(OPEN, 4), event(CLOSED, 2)], cosine=0.93)[0] == []
+    assert compare_alike([event(OPEN, 0), event(CLOSED, 4), event(OPEN, 2)], cosine=0.93)[0] == [EventPair(0, 2)]
 
 
 def test_a_state_back_after_an_earlier_window_stays() -> None:
     was_open, was_closed = NotedEvent("note", OPEN, {}, MORNING), NotedEvent("note", CLOSED, {}, MORNING)
 
-    assert alike([event(OPEN)], was_open, was_closed, cosine=0.93) == ([], [EventPair(1, 2)])
-    assert alike([event(CLOSED), event(OPEN, 2)], was_open, cosine=0.93) == ([], [EventPair(0, 1), EventPair(1, 2)])
-    assert alike([event(OPEN)], was_closed, was_open, cosine=0.93)[0] == [EventPair(1, 2)]
+    assert compare_alike([event(OPEN)], was_open, was_closed, cosine=0.93) == ([], [EventPair(1, 2)])
+    assert compare_alike([event(CLOSED), event(OPEN, 2)], was_open, cosine=0.93) == ([], [EventPair(0, 1), EventPair(1, 2)])
+    assert compare_alike([event(OPEN)], was_closed, was_open, cosine=0.93)[0] == [EventPair(1, 2)]
 
 
 def test_a_value_that_came_back_stays() -> None:
-    told = [event("The fee is 5 euros.", 0), event("The fee is 8 euros.", 2), event("The fee is 5 euros.", 4)]
-    stated = [event("The door was checked.", place, state=state) for place, state in ((0, "open"), (2, "closed"), (4, "open"))]
+    worded = [event("The fee is 5 euros.", 0), event("The fee is 8 euros.", 2), event("The fee is 5 euros.", 4)]
+    stated = [event("The door was checked.", message, state=state) for message, state in ((0, "open"), (2, "closed"), (4, "open"))]
 
-    assert alike(told) == ([], [])
-    assert alike(stated) == ([], [])
+    assert compare_alike(worded) == ([], [])
+    assert compare_alike(stated) == ([], [])
 
 
 def test_a_changed_state_counts_below_the_doubtful_threshold() -> None:
-    assert alike([event("Ann is in Oslo.", 0), event("Ann is in Bergen.", 2), event("Ann is in Oslo.", 4)], cosine=0.76) == ([], [])
+    assert compare_alike([event("Ann is in Oslo.", 0), event("Ann is in Bergen.", 2), event("Ann is in Oslo.", 4)], cosine=0.76) == ([], [])
     unlike = [event("Ann is in Oslo.", 0), event("Bob cooked soup yesterday.", 2), event("Ann is in Oslo.", 4)]
-    assert alike(unlike, cosine=0.76)[0] == [EventPair(0, 2)]
+    assert compare_alike(unlike, cosine=0.76)[0] == [EventPair(0, 2)]
 
 
 def test_three_wordings_become_one_if_the_model_agrees() -> None:
     events = [event("Ann moved to Oslo.", 0), event("Ann relocated to Oslo.", 2), event("Ann moved to Oslo.", 4)]
-    same, doubts = alike(events, cosine=0.93)
-    (one,) = merge(events, [*same, *doubts], Tally(), from_earlier_windows=0)
+    same, doubtful = compare_alike(events, cosine=0.93)
+    (one,) = merge(events, [*same, *doubtful], Tally(), from_earlier_windows=0)
 
     assert set(one.messages) == {0, 2, 4}
 
@@ -114,11 +112,11 @@ PUSH_UPS = "Ann did 20 push-ups."
     ],
 )
 def test_a_measured_deed_done_twice_is_only_doubtful(again: EventDraft) -> None:
-    assert alike([event(PUSH_UPS, 0, count=20), again]) == ([], [EventPair(0, 1)])
+    assert compare_alike([event(PUSH_UPS, 0, count=20), again]) == ([], [EventPair(0, 1)])
 
 
 def test_a_measured_deed_of_an_earlier_window_is_only_doubtful() -> None:
-    assert alike([event(PUSH_UPS, 0, after=EVENING, count=20)], NotedEvent("note", PUSH_UPS, {"count": 20}, MORNING)) == (
+    assert compare_alike([event(PUSH_UPS, 0, after=EVENING, count=20)], NotedEvent("note", PUSH_UPS, {"count": 20}, MORNING)) == (
         [],
         [EventPair(0, 1)],
     )
@@ -137,11 +135,4 @@ def test_a_measured_deed_of_an_earlier_window_is_only_doubtful() -> None:
     ],
 )
 def test_an_event_mentioned_twice_is_one(one: EventDraft, other: EventDraft) -> None:
-    assert alike([one, other]) == ([EventPair(0, 1)], [])
-
-
-def test_the_question_states_times_that_differ() -> None:
-    candidates = candidates_of([event(PUSH_UPS, 0), event(PUSH_UPS, 4, after=EVENING)], ())
-    request = next(resolution_flow(candidates, [EventPair(0, 1)], LLMRequest(messages=(), tenant="acme", stage="extraction")))
-
-    assert f"[0] A (07:00): {PUSH_UPS} | B (19:00): {PUSH_UPS}" in request.messages[1].content.splitlines()
+    assert compare_alike([one, other]) == ([EventPair(0, 1)], [])

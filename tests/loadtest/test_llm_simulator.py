@@ -50,13 +50,13 @@ messages 12345678>>>
 Answer with the JSON object for these messages."""
 
 
-def asked(*contents: str, **body: object) -> ChatRequest:
+def chat_request(*contents: str, **body: object) -> ChatRequest:
     roles = ("system", "user", "assistant", "user")
     return ChatRequest.read({"messages": [{"role": role, "content": text} for role, text in zip(roles, contents, strict=False)], **body})
 
 
 def test_each_message_is_an_event_the_last_a_patch() -> None:
-    answer = json.loads(extraction_answer(asked(SYSTEM, USER)))
+    answer = json.loads(extraction_answer(chat_request(SYSTEM, USER)))
     first, second = answer["events"]
     assert (first["type"], first["msgs"], first["content"]) == ("meal", [0], "I ate 2 apples: 120 calories.")
     assert (first["calories"], first["dishes"]) == (2, ["I", "ate", "2"])
@@ -66,7 +66,7 @@ def test_each_message_is_an_event_the_last_a_patch() -> None:
 
 
 def test_any_other_prompt_gets_an_empty_object() -> None:
-    assert extraction_answer(asked("Summarise.", "A text.")) == "{}"
+    assert extraction_answer(chat_request("Summarise.", "A text.")) == "{}"
 
 
 @given(st.text(max_size=200))
@@ -89,13 +89,13 @@ def test_drawn_shares_match_the_profile() -> None:
 
 @pytest.mark.parametrize("kind", ["truncated", "broken", "looping", "fenced"])
 def test_a_garbled_answer_is_another(kind: Garble) -> None:
-    text = extraction_answer(asked(SYSTEM, USER))
+    text = extraction_answer(chat_request(SYSTEM, USER))
     assert all(garbled(text, kind, Random(seed)) != text for seed in range(50))
 
 
 @pytest.mark.parametrize("kind", ["truncated", "looping", "fenced"])
 def test_a_garbled_answer_is_no_longer_json(kind: Garble) -> None:
-    text = extraction_answer(asked(SYSTEM, USER))
+    text = extraction_answer(chat_request(SYSTEM, USER))
     for seed in range(50):
         with pytest.raises(json.JSONDecodeError):
             json.loads(garbled(text, kind, Random(seed)))

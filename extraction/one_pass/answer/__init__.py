@@ -1,1 +1,1 @@
-"""What a model answers: its form, read leniently, checked strictly."""
+"""The model's answer: its form, lenient parsing, strict validation."""

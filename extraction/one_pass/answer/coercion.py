@@ -60,8 +60,8 @@ def as_ranges(value: Any) -> Iterator[tuple[int, int] | None]:
             yield from _as_range(each)
 
 
-def as_weight(value: Any, *, heaviest: int) -> float | None:
-    """A share of ``heaviest`` from 0 to 1; a fraction below 1 is taken as the share itself. None where it is no number."""
+def as_weight(value: Any, *, max_weight: int) -> float | None:
+    """A share of ``max_weight`` from 0 to 1; a fraction below 1 is taken as the share itself. None where it is no number."""
     if isinstance(value, str):
         try:
             value = float(value)
@@ -69,7 +69,7 @@ def as_weight(value: Any, *, heaviest: int) -> float | None:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
         return None
-    share = value if isinstance(value, float) and value <= 1 else max(0, min(value, heaviest)) / heaviest
+    share = value if isinstance(value, float) and value <= 1 else max(0, min(value, max_weight)) / max_weight
     return min(1.0, max(0.0, share))
 
 

@@ -1,4 +1,4 @@
-"""The form of an answer: what the one-pass prompt asks for, as a JSON schema, and its names in one place.
+"""The form of an answer: what the one-pass prompt asks for, as a JSON schema, and the names of its fields.
 
 ``{"segments": [{"topic", "ranges"}], "events": [{"type", "msgs", "date", "content", ..., "keywords", "weight"}],
 "patches": [{"type", "key", "field", "msgs", "search", "replace"}]}``. Short whole words cost one token each, as single letters do,

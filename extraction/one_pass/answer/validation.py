@@ -93,7 +93,7 @@ class _Validator:
             type=event_type.name,
             content=content,
             properties=self._properties(event_type, fields),
-            importance=_or(as_weight(fields.get(form.WEIGHT), heaviest=form.MAX_WEIGHT), _DEFAULT_IMPORTANCE),
+            importance=_or(as_weight(fields.get(form.WEIGHT), max_weight=form.MAX_WEIGHT), _DEFAULT_IMPORTANCE),
             keywords=_keywords(fields.get(form.KEYWORDS)),
             segment=_segment_about(messages, self._segments),
             messages=messages,

@@ -1,1 +1,1 @@
-"""What a model is asked: a fixed prefix, then what changes, each part within its cap."""
+"""The prompt: a fixed prefix, then the parts that change, each within its cap."""

@@ -71,17 +71,17 @@ def build_prompt(source: Source, context: ExtractionContext, limits: PromptLimit
 
 
 def _entity_lines(source: Source, entities: Sequence[Memory], limits: PromptLimits) -> Iterator[str]:
-    left = limits.entities_tokens
+    remaining = limits.entities_tokens
     for entity_type in form.patched_types(source.schema):
-        own = (_entity(source, entity_type, entity, limits) for entity in entities if entity.type == entity_type.name)
+        own = (_lines_of_entity(source, entity_type, entity, limits) for entity in entities if entity.type == entity_type.name)
         for lines in islice(filter(None, own), ENTITIES_PER_TYPE):
-            left -= sum(map(estimate_tokens, lines)) + len(lines)
-            if left < 0:
+            remaining -= sum(map(estimate_tokens, lines)) + len(lines)
+            if remaining < 0:
                 return
             yield from lines
 
 
-def _entity(source: Source, entity_type: EntityType, entity: Memory, limits: PromptLimits) -> list[str]:
+def _lines_of_entity(source: Source, entity_type: EntityType, entity: Memory, limits: PromptLimits) -> list[str]:
     """The entity's patchable fields as patches edit them; nothing of an entity that a patch from this window cannot reach."""
     try:
         parts = dict(zip(entity_type.keys, entity_key_parts(entity.entity_key or ""), strict=True))
@@ -118,10 +118,10 @@ def _message_lines(source: Source, limits: PromptLimits) -> tuple[list[str], int
         if stamp is None or abs(message.event_time - stamp) >= _STAMP_EVERY or message.event_time.date() != stamp.date():
             stamp = message.event_time
             lines.append(f"@ {stamp:%a %Y-%m-%d %H:%M}")
-        fitting = truncate(text, cap)
-        truncated_messages += fitting != text
+        bounded = truncate(text, cap)
+        truncated_messages += bounded != text
         mark = "recalled" if index in echoes else str(index)
-        lines.append(f"[{mark}] {_speaker(message)}: {fitting}")
+        lines.append(f"[{mark}] {_speaker(message)}: {bounded}")
     return lines, truncated_messages
 
 

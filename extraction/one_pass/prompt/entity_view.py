@@ -22,7 +22,7 @@ def entity_heading(entity_type: str, key: Sequence[str]) -> str:
 
 
 def flat_text(value: JsonValue) -> str:
-    """The text that patches edit where a field has that value, safe to show; its lines, which are a list's items, are kept apart."""
+    """The text that patches edit where a field has that value, safe in a prompt; its lines, or a list's items, stay apart."""
     text = "\n".join(map(_as_text, value)) if isinstance(value, list) else _as_text(value)
     return BREAK.join(map(_safe_line, text.strip().splitlines()))
 

@@ -10,19 +10,19 @@ from memory.schema import EntityType, EventType, MemorySchema, Property
 from memory.schema.model import ValueType
 
 _WORDS: Final = ("alpha", "beta", "gamma", "delta")
-_MOST_PROPERTIES: Final = len(_WORDS)
+_MAX_PROPERTIES: Final = len(_WORDS)
 _CAPTION: Final = """For a conversation such as
 @ Tue 2024-03-05 18:30
 [0] Ann: Hi Ben, good to see you!"""
 
 
 def example(schema: MemorySchema) -> str:
-    """A short conversation and its right answer under the schema: a greeting left out, a topic in two places, a relative date, a patch."""
+    """A short conversation and its right answer under the schema: no greeting, a topic of two ranges, a relative date, a patch."""
     lines = [_CAPTION]
     answer: dict[str, list[Any]] = {form.SEGMENTS: []}
     if schema.event_types:
         event_type = schema.event_types[0]
-        properties = event_type.properties[:_MOST_PROPERTIES]
+        properties = event_type.properties[:_MAX_PROPERTIES]
         facts = ", ".join(f"{_words(each.name)} {_spoken(each, index)}" for index, each in enumerate(properties))
         about = _words(event_type.name) + (f" with {facts}" if facts else "")
         lines += [f"[1] Ann: Yesterday there was this {about}.", "[2] Ben: Lovely weather today, by the way."]

@@ -33,6 +33,10 @@ class PromptLimits:
     window_tokens: int
     """Of the window's messages; longer ones are cut, the longest first."""
 
+    def __post_init__(self) -> None:
+        if min(self.summary_tokens, self.entity_tokens, self.entities_tokens) < 0 or self.window_tokens < 1:
+            raise ValueError(f"a prompt's caps must not be negative, and its window needs a token at least, got {self}")
+
     @classmethod
     def of(cls, settings: ExtractionSettings) -> Self:
         """The caps that the settings ask for."""
@@ -45,6 +49,10 @@ class PromptLimits:
 
     def within(self, llm: LLMSettings, *, prefix_tokens: int) -> Self:
         """The caps that fit into a model's context beside the prefix, an answer, and that answer once more in a continuation.
+
+        Args:
+            llm: The model's context and longest answer.
+            prefix_tokens: Of the prompt's fixed part.
 
         Raises:
             ModelConfigurationError: If no window of use fits.

@@ -232,7 +232,7 @@ def test_ranges_are_read_in_other_forms(window: Window, schema: MemorySchema, gi
 def test_an_event_belongs_to_the_segment_of_most_messages(
     window: Window, schema: MemorySchema, messages: list[int], ranges: list[list[list[int]]], segment: int | None
 ) -> None:
-    segments = [{"topic": f"topic {place}", "ranges": each} for place, each in enumerate(ranges)]
+    segments = [{"topic": f"topic {number}", "ranges": each} for number, each in enumerate(ranges)]
     draft = read(window, schema, segments=[{"topic": ""}, *segments], events=[{**EVENT, "msgs": messages}])
 
     assert draft.events[0].segment == segment

@@ -19,8 +19,8 @@ from tests.extraction.windows import window_of
 SEGMENT = {"topic": "Moving", "ranges": [[0, 2]]}
 
 
-def event(content: str, place: int = 0) -> dict[str, Any]:
-    return {"type": "life_event", "msgs": [place], "content": content}
+def event(content: str, message: int = 0) -> dict[str, Any]:
+    return {"type": "life_event", "msgs": [message], "content": content}
 
 
 def answer_text(*contents: str) -> str:
@@ -31,11 +31,11 @@ def play(task: Task, answers: Sequence[str]) -> tuple[list[LLMRequest], Draft]:
     """Runs the flow on the answers, all of which it has to ask for."""
     flow = extraction_flow(task)
     requests = [next(flow)]
-    for place, text in enumerate(answers):
+    for index, text in enumerate(answers):
         try:
             requests.append(flow.send(LLMAnswer(text=text, model="m", finish_reason="stop")))
         except StopIteration as end:
-            assert place == len(answers) - 1
+            assert index == len(answers) - 1
             return requests, end.value
     raise AssertionError("the flow asks for more")
 
@@ -122,7 +122,7 @@ def test_a_looping_answer_is_aborted(task: Task, unit: str) -> None:
 def test_a_long_answer_without_loops_is_not_aborted(task: Task) -> None:
     stop_when = next(extraction_flow(task)).stop_when
     assert stop_when is not None
-    contents = [f"Alice saw {place} birds by the lake {'-' * place} and {' ' * place} went home." for place in range(100)]
+    contents = [f"Alice saw {number} birds by the lake {'-' * number} and {' ' * number} went home." for number in range(100)]
     text = json.dumps(json.loads(answer_text(*contents)), indent=12)
 
     assert not any(stop_when(text[:length]) for length in range(0, len(text), 7))

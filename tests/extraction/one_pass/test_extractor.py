@@ -1,7 +1,7 @@
 """The extractor as the stages build it, over a simulated endpoint behind a real HTTP server."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from extraction.build import build_extractor
 from extraction.errors import UnusableAnswerError
 from extraction.one_pass.prompt.preview import preview_prompt
 from extraction.port import ExtractionContext, Extractor
-from loadtest.answers import extraction_answer
+from loadtest.answers import AnswerFunction, extraction_answer
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from memory.ids import event_id
@@ -28,14 +28,12 @@ from tests.extraction.embedders import RefusingEmbedder
 from tests.extraction.windows import sample_window, window_of
 from tests.models.llm.conftest import UsageList
 
-Say = Callable[[ChatRequest], str]
-
 
 @asynccontextmanager
 async def extractor_over(
-    say: Say, embedder: Embedder, *, longest_answer: int = 6000, **budget: Any
+    answer: AnswerFunction, embedder: Embedder, *, longest_answer: int = 6000, **budget: Any
 ) -> AsyncIterator[tuple[Extractor, LLMSimulator]]:
-    async with LLMSimulator(answer=say) as simulator:
+    async with LLMSimulator(answer=answer) as simulator:
         settings = Settings(
             llm=LLMSettings(base_url=simulator.base_url, model="simulated", max_completion_tokens=longest_answer),
             budget=BudgetSettings(**budget),
@@ -48,24 +46,26 @@ async def extractor_over(
             await extractor.close()
 
 
-def is_about_pairs(asked: ChatRequest) -> bool:
-    return asked.messages[-1][1].startswith("<<<pairs")
+def is_about_pairs(request: ChatRequest) -> bool:
+    return request.messages[-1][1].startswith("<<<pairs")
 
 
-def saying(*contents: str, same: list[int] | None = None) -> Say:
-    """Answers an extraction with an event for each content, resting on the message in its place."""
-    events = [{"type": "life_event", "msgs": [place], "content": content} for place, content in enumerate(contents)]
-    return lambda asked: json.dumps({"same": same or []} if is_about_pairs(asked) else {"segments": [], "events": events, "patches": []})
+def events_of(*contents: str, same: list[int] | None = None) -> AnswerFunction:
+    """Answers an extraction with an event for each content, resting on the message of its index."""
+    events = [{"type": "life_event", "msgs": [index], "content": content} for index, content in enumerate(contents)]
+    return lambda request: json.dumps(
+        {"same": same or []} if is_about_pairs(request) else {"segments": [], "events": events, "patches": []}
+    )
 
 
 async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of("I moved to Oslo.", "With my dog.")
-    async with extractor_over(saying("Alice moved to Oslo.", "Alice has a dog."), embedder) as (extractor, simulator):
+    async with extractor_over(events_of("Alice moved to Oslo.", "Alice has a dog."), embedder) as (extractor, simulator):
         extraction = await extractor.extract(window, schema, ExtractionContext(generation="g2"))
 
     assert extractor.name == extraction.extractor == "llm:simulated"
     assert [event.extractor for event in extraction.events] == ["llm:simulated"] * 2
-    assert [event.id for event in extraction.events] == [event_id(window.id, place, "g2") for place in range(2)]
+    assert [event.id for event in extraction.events] == [event_id(window.id, index, "g2") for index in range(2)]
     assert [event.message_ids for event in extraction.events] == [["m0"], ["m1"]]
     assert (extraction.generation, extraction.schema_name, extraction.message_ids) == ("g2", "tests", ["m0", "m1"])
     assert extraction.window_end == window.messages[1].event_time
@@ -110,7 +110,7 @@ async def test_only_doubtful_repetitions_are_put_to_the_model(embedder: Embedder
         "Alice runs 5 km a week.",
         "Alice runs 8 km a week.",
     )
-    async with extractor_over(saying(*contents, same=[0]), embedder) as (extractor, simulator):
+    async with extractor_over(events_of(*contents, same=[0]), embedder) as (extractor, simulator):
         extraction = await extractor.extract(window, schema, ExtractionContext())
 
     pairs = simulator.requests[1].messages[-1][1].splitlines()[1:-1]
@@ -123,7 +123,7 @@ async def test_only_doubtful_repetitions_are_put_to_the_model(embedder: Embedder
 async def test_a_doubtful_pair_that_nobody_resolves_stays(embedder: Embedder, schema: MemorySchema) -> None:
     contents = ("Bob has adopted a dog called Rex.", "Bob adopted a dog named Rex.")
     # Enough for the extraction itself (its prompt and longest answer), but not for the question about the pair.
-    async with extractor_over(saying(*contents), embedder, longest_answer=150, hard_tokens=1450) as (extractor, simulator):
+    async with extractor_over(events_of(*contents), embedder, longest_answer=150, hard_tokens=1450) as (extractor, simulator):
         first = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
 
     assert len(simulator.requests) == 1
@@ -132,7 +132,7 @@ async def test_a_doubtful_pair_that_nobody_resolves_stays(embedder: Embedder, sc
 
 async def test_events_that_the_embedder_refuses_all_stay(schema: MemorySchema) -> None:
     contents = ("Bob has adopted a dog called Rex.", "Alice moved to Oslo.")
-    async with extractor_over(saying(*contents), RefusingEmbedder(InputRefusedError("400"))) as (extractor, _):
+    async with extractor_over(events_of(*contents), RefusingEmbedder(InputRefusedError("400"))) as (extractor, _):
         extraction = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
 
     assert [event.content for event in extraction.events] == list(contents)
@@ -140,7 +140,7 @@ async def test_events_that_the_embedder_refuses_all_stay(schema: MemorySchema) -
 
 async def test_an_event_of_an_earlier_window_is_dropped(embedder: Embedder, schema: MemorySchema) -> None:
     window = window_of("I moved to Oslo.")
-    async with extractor_over(saying("Alice moved to Oslo."), embedder) as (extractor, _):
+    async with extractor_over(events_of("Alice moved to Oslo."), embedder) as (extractor, _):
         (event,) = (await extractor.extract(window, schema, ExtractionContext())).events
         again = await extractor.extract(
             window, schema, ExtractionContext(session_events=(NotedEvent(event.type, event.content, event.properties, event.event_time),))
@@ -161,15 +161,15 @@ async def test_an_answer_beyond_repair_carries_its_raw_text(embedder: Embedder, 
 
 async def test_an_answer_truncated_at_max_tokens_is_continued(embedder: Embedder, schema: MemorySchema) -> None:
     contents = tuple(
-        f"Alice saw {place} birds of the {place}th kind by the lake and wrote their names into her book." for place in range(70)
+        f"Alice saw {number} birds of the {number}th kind by the lake and wrote their names into her book." for number in range(70)
     )
-    events = [{"type": "life_event", "msgs": [place], "content": content} for place, content in enumerate(contents)]
+    events = [{"type": "life_event", "msgs": [index], "content": content} for index, content in enumerate(contents)]
 
-    def say(asked: ChatRequest) -> str:
-        rest = events if len(asked.messages) == 2 else events[len(json.loads(asked.messages[2][1])["events"]) :]
+    def answer(request: ChatRequest) -> str:
+        rest = events if len(request.messages) == 2 else events[len(json.loads(request.messages[2][1])["events"]) :]
         return json.dumps({"segments": [], "events": rest, "patches": []})
 
-    async with extractor_over(say, embedder, longest_answer=2000) as (extractor, simulator):
+    async with extractor_over(answer, embedder, longest_answer=2000) as (extractor, simulator):
         extraction = await extractor.extract(window_of(*map(str, range(70))), schema, ExtractionContext())
 
     assert [event.content for event in extraction.events] == list(contents)
@@ -191,8 +191,12 @@ async def test_a_looping_answer_is_aborted_and_its_beginning_retained(embedder: 
 
 async def test_an_answer_that_only_loops_is_repaired(embedder: Embedder, schema: MemorySchema) -> None:
     looping = '{"segments": [{"topic": "' + "and so on " * 20_000
-    good = saying("Alice moved to Oslo.")
-    async with extractor_over(lambda asked: looping if len(asked.messages) == 2 else good(asked), embedder) as (extractor, simulator):
+    good = events_of("Alice moved to Oslo.")
+
+    def answer(request: ChatRequest) -> str:
+        return looping if len(request.messages) == 2 else good(request)
+
+    async with extractor_over(answer, embedder) as (extractor, simulator):
         extraction = await extractor.extract(window_of("I moved to Oslo."), schema, ExtractionContext())
 
     assert [event.content for event in extraction.events] == ["Alice moved to Oslo."]

@@ -1,4 +1,4 @@
-"""Whatever a model says: no exception comes out of the reading, and no event that breaks its schema."""
+"""Whatever a model answers, validation raises nothing and lets no event through that breaks its schema."""
 
 import json
 from contextlib import suppress
@@ -83,7 +83,7 @@ def mangled(draw: st.DrawFn) -> str:
 
 @given(text=mangled() | st.text(), size=st.integers(1, 6), recalled=st.booleans())
 def test_no_answer_raises_or_breaks_the_schema(schema: MemorySchema, text: str, size: int, recalled: bool) -> None:
-    window = window_of({"text": "From memory.", "from_recall": recalled}, *(f"Text {place}." for place in range(1, size)))
+    window = window_of({"text": "From memory.", "from_recall": recalled}, *(f"Text {number}." for number in range(1, size)))
     extraction = _extraction(text, window, schema)
 
     allowed = {message.id for message in window.messages if not message.from_recall}
@@ -108,7 +108,7 @@ def test_no_answer_raises_or_breaks_the_schema(schema: MemorySchema, text: str, 
 
 @given(answer=ANSWERS, share=st.floats(0, 1))
 def test_a_truncated_answer_retains_its_first_events(schema: MemorySchema, answer: dict[str, Any], share: float) -> None:
-    window = window_of(*(f"Text {place}." for place in range(6)))
+    window = window_of(*(f"Text {number}." for number in range(6)))
     text = json.dumps(answer)
     whole = _extraction(text, window, schema)
     part = _extraction(text[: int(len(text) * share)], window, schema)
@@ -123,7 +123,7 @@ def test_no_sequence_of_answers_raises(
     schema: MemorySchema, task_of: BuildTask, texts: tuple[str, ...], reasons: tuple[Any, ...], share: float
 ) -> None:
     """Cut off, continued, repaired: each request can be sent, and what is good in the answers keeps the schema."""
-    window = window_of(*(f"Text {place}." for place in range(6)))
+    window = window_of(*(f"Text {number}." for number in range(6)))
     first = texts[0][: int(len(texts[0]) * share)]
     flow = extraction_flow(task_of(window))
     draft: Draft | None = None
@@ -144,10 +144,10 @@ def test_no_sequence_of_answers_raises(
 @given(mangled())
 def test_parsed_items_can_be_encoded_again(text: str) -> None:
     raw = parse_answer(text)
-    shown = form.encode_answer(raw.lists)
+    encoded = form.encode_answer(raw.lists)
 
-    shown.encode()
-    assert {name: len(items) for name, items in parse_answer(shown).lists.items()} == {
+    encoded.encode()
+    assert {name: len(items) for name, items in parse_answer(encoded).lists.items()} == {
         name: len(items) for name, items in raw.lists.items()
     }
 

@@ -39,11 +39,11 @@ HOSTILE = [
 ]
 
 
-def entity(place: int, *, user: str = "alice", topic: str | None = None, text: str = "Oslo", type_: str = "profile") -> Memory:
+def entity(number: int, *, user: str = "alice", topic: str | None = None, text: str = "Oslo", type_: str = "profile") -> Memory:
     key = entity_key(user, topic) if topic else entity_key(user)
-    properties = {"gaps": text} if topic else {"home": text, "likes": "tea", "unknown": "never shown"}
+    properties = {"gaps": text} if topic else {"home": text, "likes": "tea", "unknown": "not patched"}
     return Memory(
-        id=f"e{place}",
+        id=f"e{number}",
         tenant="acme",
         user=user,
         kind="entity",
@@ -55,7 +55,7 @@ def entity(place: int, *, user: str = "alice", topic: str | None = None, text: s
     )
 
 
-def shown(prompt: Prompt, name: str) -> list[str]:
+def lines_of(prompt: Prompt, name: str) -> list[str]:
     """The lines inside a fence."""
     return next((found[3].splitlines() for found in FENCE.finditer(prompt.body) if found[1] == name), [])
 
@@ -139,7 +139,7 @@ def test_messages_are_numbered_dated_and_named(build: BuildPrompt) -> None:
         {"text": "", "role": "tool", "tool_call": call, "event_time": later},
     )
 
-    assert shown(prompt, "messages") == [
+    assert lines_of(prompt, "messages") == [
         "The user speaks as Alice",
         "@ Mon 2023-05-08 13:56",
         "[0] Alice: I moved.",
@@ -154,7 +154,7 @@ def test_recalled_text_is_context_without_a_number(build: BuildPrompt) -> None:
     context = ExtractionContext(recalled_hashes=frozenset({content_hash(echo)}))
     prompt = build({"text": "You like tea.", "from_recall": True, "role": "assistant"}, echo, f"- {echo}\nI moved.", context=context)
 
-    assert shown(prompt, "messages")[1:] == [
+    assert lines_of(prompt, "messages")[1:] == [
         "[recalled] assistant: You like tea.",
         "[recalled] user: Alice lives in Bergen.",
         "[2] user: I moved.",
@@ -165,56 +165,60 @@ def test_the_prompt_holds_only_patchable_fields_of_the_user(build: BuildPrompt) 
     entities = (entity(1), entity(2, user="mallory", text="secret"), entity(3, topic="algebra", text="fractions"), entity(4, type_="ghost"))
     prompt = build("Hi", context=ExtractionContext(entities=entities))
 
-    assert shown(prompt, "entities") == ["profile", "  home: Oslo", "  likes: tea", 'progress ["algebra"]', "  gaps: fractions"]
+    assert lines_of(prompt, "entities") == ["profile", "  home: Oslo", "  likes: tea", 'progress ["algebra"]', "  gaps: fractions"]
     assert "secret" not in prompt.body
 
 
 def test_the_nearest_five_entities_of_a_type_appear(build: BuildPrompt) -> None:
-    entities = tuple(entity(place, topic=f"topic {place}") for place in range(9))
+    entities = tuple(entity(number, topic=f"topic {number}") for number in range(9))
     prompt = build("Hi", context=ExtractionContext(entities=entities))
 
-    heads = [line for line in shown(prompt, "entities") if not line.startswith("  ")]
-    assert heads == [f'progress ["topic {place}"]' for place in range(ENTITIES_PER_TYPE)]
+    heads = [line for line in lines_of(prompt, "entities") if not line.startswith("  ")]
+    assert heads == [f'progress ["topic {number}"]' for number in range(ENTITIES_PER_TYPE)]
 
 
 def test_every_part_stays_within_its_cap(build: BuildPrompt, limits: PromptLimits) -> None:
     history = "We met in Oslo, and 12 more things happened. " * 5000
-    entities = (*(entity(place, topic=f"topic {place}", text=history) for place in range(500)), entity(1, text=history))
+    entities = (*(entity(number, topic=f"topic {number}", text=history) for number in range(500)), entity(1, text=history))
     prompt = build(*["long " * 20_000, "short"] * 20, context=ExtractionContext(session_summary=history, entities=entities))
 
-    assert estimate_tokens("".join(shown(prompt, "summary"))) <= limits.summary_tokens
-    assert sum(map(estimate_tokens, shown(prompt, "entities"))) <= limits.entities_tokens
-    assert sum(map(estimate_tokens, shown(prompt, "messages"))) <= limits.window_tokens
+    assert estimate_tokens("".join(lines_of(prompt, "summary"))) <= limits.summary_tokens
+    assert sum(map(estimate_tokens, lines_of(prompt, "entities"))) <= limits.entities_tokens
+    assert sum(map(estimate_tokens, lines_of(prompt, "messages"))) <= limits.window_tokens
     assert prompt.truncated_messages == 20
-    assert sum(line.endswith(": short") for line in shown(prompt, "messages")) == 20
+    assert sum(line.endswith(": short") for line in lines_of(prompt, "messages")) == 20
 
 
 @given(st.lists(st.text(max_size=300) | st.sampled_from(HOSTILE), min_size=1, max_size=40), st.text(max_size=2000), st.integers(256, 2000))
 def test_no_prompt_exceeds_its_caps(schema: MemorySchema, texts: list[str], summary: str, window_tokens: int) -> None:
     limits = PromptLimits(summary_tokens=50, entity_tokens=40, entities_tokens=100, window_tokens=window_tokens)
     window = window_of(*(text.encode("utf-8", "replace").decode() for text in texts))
-    context = ExtractionContext(session_summary=summary, entities=tuple(entity(place, text=text) for place, text in enumerate(texts)))
+    context = ExtractionContext(session_summary=summary, entities=tuple(entity(number, text=text) for number, text in enumerate(texts)))
     prompt = build_prompt(Source(window, schema), context, limits)
 
-    assert sum(map(estimate_tokens, shown(prompt, "messages"))) <= max(window_tokens, 17 * len(texts))
+    assert sum(map(estimate_tokens, lines_of(prompt, "messages"))) <= max(window_tokens, 17 * len(texts))
     assert estimate_tokens(prompt.body) <= max(window_tokens, 17 * len(texts)) + limits.summary_tokens + limits.entities_tokens + 100
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("place", ["message", "speaker", "summary", "entity"])
-def test_no_text_leaves_its_line_or_its_fence(build: BuildPrompt, text: str, place: str) -> None:
-    text = text.encode("utf-8", "replace").decode() if place != "entity" else text
+@pytest.mark.parametrize("part", ["message", "speaker", "summary", "entity"])
+def test_no_text_leaves_its_line_or_its_fence(build: BuildPrompt, text: str, part: str) -> None:
+    text = text.encode("utf-8", "replace").decode() if part != "entity" else text
     context = ExtractionContext(
-        session_summary=text if place == "summary" else "-", entities=(entity(1, text=text if place == "entity" else "-"),)
+        session_summary=text if part == "summary" else "-", entities=(entity(1, text=text if part == "entity" else "-"),)
     )
-    message = {"text": text if place == "message" else "-", "speaker": text if place == "speaker" else "Ann"}
+    message = {"text": text if part == "message" else "-", "speaker": text if part == "speaker" else "Ann"}
     prompt = build(message, "second", context=context)
 
     assert [found[1] for found in FENCE.finditer(prompt.body)] == ["summary", "entities", "messages"]
     assert FENCE.sub("", prompt.body).split("\n") == ["", "", "", "Answer with the JSON object for these messages."]
-    assert [len(shown(prompt, name)) for name in ("summary", "messages")] == [1, 4]
-    assert [line.partition(":")[0] for line in shown(prompt, "entities") if not line.startswith("    ")] == ["profile", "  home", "  likes"]
-    numbered = [line for line in shown(prompt, "messages") if line.startswith("[")]
+    assert [len(lines_of(prompt, name)) for name in ("summary", "messages")] == [1, 4]
+    assert [line.partition(":")[0] for line in lines_of(prompt, "entities") if not line.startswith("    ")] == [
+        "profile",
+        "  home",
+        "  likes",
+    ]
+    numbered = [line for line in lines_of(prompt, "messages") if line.startswith("[")]
     assert [line[:3] for line in numbered] == ["[0]", "[1]"]
     assert not re.search(r"<\||<end_of_turn>|<start_of_turn>|\[INST\]|<<SYS>>|</s>|[\x00\x1b\u200b\u202e\ud800]", prompt.body)
 
@@ -249,6 +253,11 @@ def test_a_fair_share_leaves_small_sizes_whole(sizes: list[int], total: int) -> 
 
     assert sum(min(size, cap) for size in sizes) <= total
     assert sum(sizes) > total or all(size <= cap for size in sizes)
+
+
+def test_negative_caps_are_refused() -> None:
+    with pytest.raises(ValueError, match="caps"):
+        PromptLimits(summary_tokens=-1, entity_tokens=1, entities_tokens=1, window_tokens=1)
 
 
 def test_caps_shrink_to_the_models_context(limits: PromptLimits) -> None:
