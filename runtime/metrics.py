@@ -18,20 +18,20 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.records = self._counter("varve_records", "Records that a stage has done with, by outcome.", "stage", "outcome")
+        self.records = self._counter("varve_records", "Records that a stage has finished, by outcome.", "stage", "outcome")
         self.dead_letters = self._counter("varve_dead_letters", "Records sent to the dead letters.", "stage", "reason")
         self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
-        self.in_flight = self._gauge("varve_in_flight", "Records in work.", "stage")
+        self.in_flight = self._gauge("varve_in_flight", "Records in flight.", "stage")
         self.lag = self._gauge(
             "varve_lag_records", "Records between the committed offset and the partition's end.", "stage", "topic", "partition"
         )
-        self.handling_seconds = self._histogram("varve_handling_seconds", "Time from taking a record in to being done with it.", "stage")
+        self.handling_seconds = self._histogram("varve_handling_seconds", "Time from taking a record in to finishing it.", "stage")
         self.age_seconds = self._histogram(
-            "varve_age_seconds", "Time from the application producing a message to the stage being done with what comes of it.", "stage"
+            "varve_age_seconds", "Time from the application producing a message to the stage finishing what comes of it.", "stage"
         )
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
-        self.recall_records = self._counter("varve_recall_records", "Recalls told to the stream, by outcome.", "outcome")
+        self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
 
     def render(self) -> bytes:
         """All metrics in Prometheus' text format."""

@@ -1,7 +1,7 @@
 """The newest messages of every session in Redis: short-term memory, readable before any window closes (read your writes).
 
-Two values a session: the open window and the newest closed one, each written whole. So a write costs one command however many messages
-it brings, may be repeated, and needs no reading first. A window counts as open only while no later or equal one has closed.
+A session has two values: the open window and the newest closed one, each written whole. So a write costs one command however many
+messages it brings, may be repeated, and needs no reading first. A window counts as open only while no later or equal one has closed.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ class SessionView:
 
 @dataclass(frozen=True, slots=True)
 class TailUpdate:
-    """How a session stands now; a part that is None stays as it was written last."""
+    """A session's tail as it is now; a part that is None stays as it was written last."""
 
     tenant: str
     session: str
@@ -58,7 +58,7 @@ class SessionTail:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def write(self, updates: Iterable[TailUpdate]) -> None:
-        """Writes how sessions stand, all in one round trip."""
+        """Writes the tails of sessions, all in one round trip."""
 
         async def write(client: Redis) -> None:
             async with client.pipeline(transaction=False) as pipe:

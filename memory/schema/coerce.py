@@ -1,4 +1,4 @@
-"""Brings values to the types that a schema names, where that is safe, and leaves out alone what cannot be brought."""
+"""Coerces values to the types that a schema names, where that is safe, and drops the values that cannot be coerced, one by one."""
 
 import math
 import re
@@ -30,7 +30,7 @@ _FALSE: Final = frozenset({"false", "no"})
 
 @dataclass(frozen=True, slots=True)
 class Coerced:
-    """An event's properties as its type wants them."""
+    """An event's properties, of the types that its event type names."""
 
     properties: dict[str, JsonValue]
     """In the order of the event type."""
@@ -41,8 +41,8 @@ class Coerced:
 def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -> Coerced:
     """Checks an event's properties against its type, value by value.
 
-    A null or missing property is no fault. One of an unknown name, or whose value cannot be brought to its type without guessing, is
-    dropped alone.
+    A null or missing property is no fault. One of an unknown name, or whose value cannot be coerced without guessing, is dropped
+    alone.
     """
     reasons: Counter[str] = Counter()
     clean: dict[str, JsonValue] = {}
@@ -62,14 +62,14 @@ def coerce_properties(event_type: EventType, properties: Mapping[str, object]) -
 
 
 def coerce_value(value: object, value_type: ValueType) -> JsonValue | None:
-    """One value brought to a type; None where that would be a guess.
+    """One value coerced to a type; None where that would be a guess.
 
     Safe are: a number's text to the number, a whole float to an integer, a number or truth value to text, ``yes``/``no``/``true``/``false``
     and 1/0 to a truth value, a single value to a list of one. Text is never cut.
 
     Args:
         value: Any JSON value.
-        value_type: The type it shall have. For a list type every item must fit.
+        value_type: The type to coerce it to. For a list type every item must fit.
     """
     if value_type == "int64":
         return _to_int(value)
