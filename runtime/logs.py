@@ -54,7 +54,7 @@ def configure_logging(log: LogSettings, *, stage: str) -> None:
 
 
 def logger(name: str) -> Logger:
-    """A logger that adds what the context binds. Events are constants in snake_case; what varies goes into fields, a cause into ``error``."""
+    """A logger that adds what the context binds. Events are snake_case constants; what varies goes into fields, a cause into ``error``."""
     return structlog.stdlib.get_logger(name)
 
 
