@@ -41,12 +41,12 @@ class EdgeOwnerProcess:
             assert time.monotonic() < deadline, "the Edge owner did not come up"
 
     def stop(self, signal_number: signal.Signals) -> int:
-        """Stops the owner; what it wrote to stderr must be nothing."""
+        """Stops the owner and checks that it wrote nothing to stderr."""
         assert self.process is not None
         self.process.send_signal(signal_number)
-        _, words = self.process.communicate(timeout=DEADLINE_S)
+        _, stderr = self.process.communicate(timeout=DEADLINE_S)
         code, self.process = self.process.returncode, None
-        assert words == ""
+        assert stderr == ""
         return code
 
 

@@ -1,4 +1,4 @@
-"""Memories and vectors for tests: small, exact and told apart by their seeds."""
+"""Makes memories, vectors and points for tests, deterministically."""
 
 import hashlib
 import uuid
@@ -39,7 +39,7 @@ def word_vector(word: str) -> Vector:
 
 
 def embedding(text: str, *, late: bool = True) -> Embedding:
-    """A bag of words' vectors: the same words give the same vectors, so that likeness in words is likeness in space."""
+    """A bag of words' vectors: texts are as similar as the words that they share."""
     rows = np.stack([word_vector(word) for word in text.split() or [""]])
     return Embedding(unit(rows.sum(axis=0)), rows if late else None)
 
@@ -49,7 +49,7 @@ def point(memory_: Memory, *, late: bool = True) -> Point:
 
 
 class BagOfWordsEmbedder:
-    """An embedder without a model; ``embedded`` tells what it was asked to embed as documents."""
+    """An embedder without a model. ``embedded`` lists the texts that were embedded as documents."""
 
     name = MODEL
     dimension = DIMENSION

@@ -1,4 +1,4 @@
-"""The process that owns an Edge shard: what survives a kill, who may own what, and how its clients fare."""
+"""The process that owns an Edge shard: durability, exclusive ownership, and its clients."""
 
 import asyncio
 import os
@@ -35,13 +35,13 @@ async def store(owner: EdgeOwnerProcess) -> AsyncIterator[EdgeStore]:
     await built.close()
 
 
-async def test_kill_minus_nine_in_the_middle_of_writing_loses_nothing_acknowledged(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
+async def test_sigkill_loses_no_acknowledged_write(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
     acknowledged: list[str] = []
     enough = asyncio.Event()
 
     async def write_until_killed() -> None:
-        for place in range(100_000):
-            written = memory(f"note {place}")
+        for index in range(100_000):
+            written = memory(f"note {index}")
             await store.upsert([point(written)])
             acknowledged.append(written.id)
             if len(acknowledged) == 200:
@@ -62,8 +62,8 @@ async def test_kill_minus_nine_in_the_middle_of_writing_loses_nothing_acknowledg
         assert best.memory.content == "note 199"
 
 
-async def test_a_clean_stop_keeps_everything_and_leaves_no_socket(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
-    await store.upsert([point(memory(f"note {place}")) for place in range(50)])
+async def test_a_clean_stop_keeps_everything_and_removes_the_socket(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
+    await store.upsert([point(memory(f"note {index}")) for index in range(50)])
     assert owner.stop(signal.SIGTERM) == 0
     assert not owner.socket.exists()
     with pytest.raises(StoreUnavailableError, match="away"):
@@ -88,78 +88,78 @@ async def test_a_deletion_and_a_drop_survive_a_kill(owner: EdgeOwnerProcess, sto
     assert await store.count(ACME) == 1
 
 
-def test_a_second_owner_of_the_folder_is_refused_in_one_sentence(owner: EdgeOwnerProcess, tmp_path: Path) -> None:
+def test_a_second_owner_of_the_folder_is_refused(owner: EdgeOwnerProcess, tmp_path: Path) -> None:
     assert owner.process is not None
-    code, words = finished(owner.folder, tmp_path / "second.sock")
+    code, stderr = run_until_exit(owner.folder, tmp_path / "second.sock")
     assert code == 1
-    assert words.count("\n") == 1
-    assert f"already has an owner (process {owner.process.pid})" in words
+    assert stderr.count("\n") == 1
+    assert f"already has an owner (process {owner.process.pid})" in stderr
 
 
-def test_a_socket_in_use_is_refused_and_one_left_behind_is_removed(owner: EdgeOwnerProcess, tmp_path: Path) -> None:
-    code, words = finished(tmp_path / "rival", owner.socket)
-    assert (code, words.count("\n")) == (1, 1)
-    assert "already answers" in words
+def test_only_an_abandoned_socket_is_replaced(owner: EdgeOwnerProcess, tmp_path: Path) -> None:
+    code, stderr = run_until_exit(tmp_path / "rival", owner.socket)
+    assert (code, stderr.count("\n")) == (1, 1)
+    assert "already answers" in stderr
     owner.stop(signal.SIGKILL)
     assert owner.socket.exists()
     owner.start()
 
 
 def test_a_path_too_long_for_a_socket_is_refused(tmp_path: Path) -> None:
-    code, words = finished(tmp_path / "edge", tmp_path / ("x" * 108))
+    code, stderr = run_until_exit(tmp_path / "edge", tmp_path / ("x" * 108))
     assert code == 1
-    assert "VARVE_STORE__SOCKET" in words
+    assert "VARVE_STORE__SOCKET" in stderr
 
 
-def test_a_shard_that_cannot_be_opened_is_told_in_one_sentence(tmp_path: Path) -> None:
+def test_an_unreadable_shard_is_reported_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "shard").mkdir()
     (tmp_path / "model.json").write_text('{"model": "made-up", "dimension": 8}')
     with tempfile.TemporaryDirectory() as short:
-        code, words = finished(tmp_path, Path(short) / "edge.sock")
-    assert (code, words.count("\n")) == (1, 1)
-    assert "cannot be opened" in words
+        code, stderr = run_until_exit(tmp_path, Path(short) / "edge.sock")
+    assert (code, stderr.count("\n")) == (1, 1)
+    assert "cannot be opened" in stderr
 
 
-def test_the_socket_is_its_owners_alone(owner: EdgeOwnerProcess) -> None:
+def test_only_the_same_user_may_open_the_socket(owner: EdgeOwnerProcess) -> None:
     assert os.stat(owner.socket).st_mode & 0o077 == 0
 
 
-async def test_many_clients_and_pipelined_requests_each_get_their_own_answers(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
-    stored = [memory(f"note {place}", tenant=f"tenant-{place % 4}") for place in range(200)]
+async def test_pipelined_requests_get_their_own_responses(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
+    stored = [memory(f"note {index}", tenant=f"tenant-{index % 4}") for index in range(200)]
     await store.upsert([point(each) for each in stored])
     clients = [EdgeStore(path=owner.socket) for _ in range(4)]
 
-    async def ask(client: EdgeStore, tenant: str, number: int) -> None:
+    async def query(client: EdgeStore, tenant: str, number: int) -> None:
         own = [each for each in stored if each.tenant == tenant]
-        wanted = own[number % len(own)]
-        assert await client.get(TenantScope(tenant), [wanted.id]) == [wanted]
-        found = await client.recall(RecallQuery(scope=TenantScope(tenant), text=wanted.content, embedding=embedding(wanted.content)))
+        expected = own[number % len(own)]
+        assert await client.get(TenantScope(tenant), [expected.id]) == [expected]
+        found = await client.recall(RecallQuery(scope=TenantScope(tenant), text=expected.content, embedding=embedding(expected.content)))
         assert {each.memory.tenant for each in found} == {tenant}
 
-    await asyncio.gather(*(ask(clients[n % 4], f"tenant-{n % 3}", n) for n in range(300)))
+    await asyncio.gather(*(query(clients[n % 4], f"tenant-{n % 3}", n) for n in range(300)))
     for client in clients:
         await client.close()
 
 
-async def test_an_owner_that_does_not_answer_is_given_up(owner: EdgeOwnerProcess) -> None:
+async def test_a_hanging_owner_times_out(owner: EdgeOwnerProcess) -> None:
     assert owner.process is not None
-    impatient = EdgeStore(path=owner.socket, timeout_s=0.2)
-    await impatient.ping()
+    client = EdgeStore(path=owner.socket, timeout_s=0.2)
+    await client.ping()
     owner.process.send_signal(signal.SIGSTOP)
     with pytest.raises(StoreUnavailableError, match=r"within 0\.2 s"):
-        await impatient.ping()
+        await client.ping()
     owner.process.send_signal(signal.SIGCONT)
-    patient = EdgeStore(path=owner.socket)
-    await patient.ping()
-    await impatient.ping()
-    await patient.close()
-    await impatient.close()
+    other = EdgeStore(path=owner.socket)
+    await other.ping()
+    await client.ping()
+    await other.close()
+    await client.close()
 
 
-async def test_a_client_that_talks_nonsense_harms_nobody(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
-    for nonsense in (b"GET / HTTP/1.1\r\n\r\n", b"\x02\x00\x00\x00\x00\x00\x00\x00[]", b"\x05\x00\x00\x00\x00\x00\x00\x00{}"):
+async def test_malformed_frames_do_not_affect_other_clients(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
+    for malformed in (b"GET / HTTP/1.1\r\n\r\n", b"\x02\x00\x00\x00\x00\x00\x00\x00[]", b"\x05\x00\x00\x00\x00\x00\x00\x00{}"):
         reader, writer = await asyncio.open_unix_connection(str(owner.socket))
-        writer.write(nonsense)
+        writer.write(malformed)
         writer.write_eof()
         assert await reader.read() == b""
         writer.close()
@@ -175,12 +175,12 @@ async def test_a_client_that_talks_nonsense_harms_nobody(owner: EdgeOwnerProcess
     assert await store.count(ACME) == 0
 
 
-async def test_a_client_finds_nobody(tmp_path: Path) -> None:
+async def test_a_missing_owner_is_unavailable(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailableError, match="away"):
         await EdgeStore(path=tmp_path / "nobody").ping()
 
 
-def finished(folder: Path, path: Path) -> tuple[int, str]:
+def run_until_exit(folder: Path, path: Path) -> tuple[int, str]:
     launched = launch_owner(folder, path)
-    _, words = launched.communicate(timeout=60)
-    return launched.returncode, words
+    _, stderr = launched.communicate(timeout=60)
+    return launched.returncode, stderr

@@ -1,4 +1,4 @@
-"""The change feed in the store."""
+"""Writing the change feed to the store."""
 
 import pytest
 
@@ -53,13 +53,13 @@ async def test_equal_contents_are_embedded_once(edge_store: EdgeStore) -> None:
 
 
 async def test_repeating_a_write_changes_nothing(edge_store: EdgeStore) -> None:
-    changes = [upsert(memory(f"note {place}")) for place in range(300)] + [tombstone(memory("note 7"))]
+    changes = [upsert(memory(f"note {index}")) for index in range(300)] + [tombstone(memory("note 7"))]
     for _ in range(2):
         await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(changes)
     assert await edge_store.count(ACME) == 299
 
 
-async def test_a_store_dropped_for_a_rebuild_is_made_anew(edge_store: EdgeStore) -> None:
+async def test_a_dropped_store_is_prepared_again(edge_store: EdgeStore) -> None:
     writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     await writer.write([upsert(memory("tea"))])
     await edge_store.drop()
@@ -75,7 +75,7 @@ async def test_nothing_is_written_with_another_model(edge_store: EdgeStore) -> N
         await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write([upsert(memory("tea"))])
 
 
-async def test_a_change_that_contradicts_itself_is_refused(edge_store: EdgeStore) -> None:
+async def test_an_inconsistent_change_is_refused(edge_store: EdgeStore) -> None:
     writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     foreign = memory("tea", tenant="rival")
     stolen = MemoryChange(op="upsert", memory_id=foreign.id, tenant="acme", memory=foreign)
@@ -86,5 +86,28 @@ async def test_a_change_that_contradicts_itself_is_refused(edge_store: EdgeStore
     assert await edge_store.count(ACME) == 0
 
 
-async def test_an_empty_batch_is_nothing(edge_store: EdgeStore) -> None:
+async def test_an_empty_batch_changes_nothing(edge_store: EdgeStore) -> None:
     await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write([])
+
+
+class FencedError(Exception):
+    """Another writer has taken over."""
+
+
+async def test_a_fenced_writer_writes_nothing(edge_store: EdgeStore) -> None:
+    old = memory("tea", version=1)
+    new = old.model_copy(update={"content": "green tea", "version": 2})
+    gone = memory("gone")
+    embedder = BagOfWordsEmbedder()
+    await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write([upsert(new), upsert(gone)])
+
+    def raise_fenced() -> None:
+        raise FencedError
+
+    fenced = IndexWriter(store=edge_store, embedder=embedder)
+    with pytest.raises(FencedError):
+        await fenced.write([upsert(old)], before_writing=raise_fenced)
+    with pytest.raises(FencedError):
+        await fenced.write([tombstone(gone)], before_writing=raise_fenced)
+    assert embedder.embedded == ["tea"]
+    assert {each.content for each in await edge_store.scroll(ACME)} == {"green tea", "gone"}

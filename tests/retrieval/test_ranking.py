@@ -13,13 +13,13 @@ DAY = 86400.0
 SHARES = st.floats(0, 1)
 
 
-def test_a_memory_is_fresh_within_the_window_and_halves_behind_it() -> None:
+def test_freshness_halves_beyond_the_window() -> None:
     weights = Weights(freshness_window_s=DAY, half_life_s=10 * DAY)
     assert [temporal_score(age * DAY, weights) for age in (-3, 0, 1, 11, 21)] == pytest.approx([1, 1, 1, 0.5, 0.25])
 
 
 @given(st.floats(0, 1e9), st.floats(1, 1e7))
-def test_age_never_makes_fresher(age: float, more: float) -> None:
+def test_freshness_never_grows_with_age(age: float, more: float) -> None:
     weights = Weights()
     assert 0 <= temporal_score(age + more, weights) <= temporal_score(age, weights) <= 1
 
@@ -32,7 +32,7 @@ def test_decay_is_fast_then_slow(age: float, step: float) -> None:
     assert then <= first + 1e-12
 
 
-def test_business_is_the_types_weight_times_the_instances_importance() -> None:
+def test_business_score_is_type_weight_times_importance() -> None:
     assert business_score(memory(type="trip", importance=0.5), {"trip": 0.8}) == pytest.approx(0.4)
     assert business_score(memory(type="other", importance=0.5), {"trip": 0.8}) == 0.5
     assert business_score(memory(type="trip", importance=0.9), {"trip": 5}) == 1

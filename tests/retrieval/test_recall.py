@@ -1,4 +1,4 @@
-"""Recall over a real store: ranking, repetitions, expiry, entities."""
+"""Recall over a real store: ranking, duplicates, expiry, entities."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -35,30 +35,30 @@ def ask(query: str, **fields: Any) -> RecallRequest:
     return RecallRequest(scope=ACME, query=query, **fields)
 
 
-async def test_the_best_match_comes_first_with_its_evidence_and_its_parts(edge_store: EdgeStore) -> None:
+async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) -> None:
     await store_all(edge_store, memory("Ann bought a red bicycle", message_ids=["m7", "m3"]), memory("it rains"))
-    answer = await recall_over(edge_store).recall(ask("red bicycle", explain=True))
-    best = answer.hits[0]
+    response = await recall_over(edge_store).recall(ask("red bicycle", explain=True))
+    best = response.hits[0]
     assert best.memory.content == "Ann bought a red bicycle"
     assert best.evidence == ("m7", "m3")
     assert best.score == best.parts["origin"]
     assert set(best.parts) == {"origin", "time", "business", "dense", "late", "bm25"}
-    assert answer.hits[-1].score < best.score
+    assert response.hits[-1].score < best.score
 
 
-async def test_nothing_is_recalled_from_an_empty_store(edge_store: EdgeStore) -> None:
+async def test_an_empty_store_has_no_hits(edge_store: EdgeStore) -> None:
     assert (await recall_over(edge_store).recall(ask("red bicycle"))).hits == ()
 
 
-async def test_the_limit_is_the_settings_unless_the_request_says_otherwise(edge_store: EdgeStore) -> None:
-    await store_all(edge_store, *(memory(f"note {place}") for place in range(30)))
+async def test_a_requests_limit_overrides_the_setting(edge_store: EdgeStore) -> None:
+    await store_all(edge_store, *(memory(f"note {index}") for index in range(30)))
     recall = recall_over(edge_store, settings=RecallSettings(limit=7))
     assert len((await recall.recall(ask("note"))).hits) == 7
     assert len((await recall.recall(ask("note", limit=20))).hits) == 20
     assert len((await recall.recall(ask("note", limit=100))).hits) == 30
 
 
-async def test_time_and_importance_count_as_much_as_they_are_told_to(edge_store: EdgeStore) -> None:
+async def test_time_and_importance_count_by_their_weights(edge_store: EdgeStore) -> None:
     old = memory("Ann moved to Rome in spring", event_time=NOON - timedelta(days=400), importance=1.0, type="move")
     new = memory("Ann lives somewhere else today", event_time=NOON, importance=0.1)
     await store_all(edge_store, old, new)
@@ -75,27 +75,27 @@ async def test_time_and_importance_count_as_much_as_they_are_told_to(edge_store:
         await recall.recall(ask("Rome", time_weight=0.6, business_weight=0.6))
 
 
-async def test_a_repetition_gives_way_to_the_newest_that_says_it_and_lends_it_its_evidence(edge_store: EdgeStore) -> None:
+async def test_the_newest_duplicate_is_returned_with_all_evidence(edge_store: EdgeStore) -> None:
     old = memory("Ann bought a red bicycle.", message_ids=["m1", "m2"], event_time=NOON - timedelta(days=9))
     new = memory("Ann bought the red bicycle", message_ids=["m9", "m2"], event_time=NOON)
     update = memory("Ann bought no red bicycle", message_ids=["m10"])
     await store_all(edge_store, old, new, update)
-    answer = await recall_over(edge_store).recall(ask("Ann bought a red bicycle."))
-    assert {each.memory.id for each in answer.hits} == {new.id, update.id}
-    [kept] = [each for each in answer.hits if each.memory.id == new.id]
+    response = await recall_over(edge_store).recall(ask("Ann bought a red bicycle."))
+    assert {each.memory.id for each in response.hits} == {new.id, update.id}
+    [kept] = [each for each in response.hits if each.memory.id == new.id]
     assert kept.evidence == ("m9", "m2", "m1")
-    assert answer.duplicates == 1
+    assert response.duplicates == 1
 
 
-async def test_repetitions_do_not_take_the_places_of_others(edge_store: EdgeStore) -> None:
-    again = [memory("red bicycle", id=memory(f"{place}").id) for place in range(6)]
-    await store_all(edge_store, *again, *(memory(f"red bicycle {place}") for place in range(5)))
-    answer = await recall_over(edge_store).recall(ask("red bicycle", limit=4))
-    assert len(answer.hits) == 4
-    assert len({each.memory.content for each in answer.hits}) == 4
+async def test_duplicates_do_not_displace_other_hits(edge_store: EdgeStore) -> None:
+    again = [memory("red bicycle", id=memory(f"{index}").id) for index in range(6)]
+    await store_all(edge_store, *again, *(memory(f"red bicycle {index}") for index in range(5)))
+    response = await recall_over(edge_store).recall(ask("red bicycle", limit=4))
+    assert len(response.hits) == 4
+    assert len({each.memory.content for each in response.hits}) == 4
 
 
-async def test_low_confidence_is_rejected_where_asked_for(edge_store: EdgeStore) -> None:
+async def test_hits_below_the_minimum_score_are_rejected(edge_store: EdgeStore) -> None:
     await store_all(edge_store, memory("red bicycle"), memory("something else entirely"))
     strict = await recall_over(edge_store, settings=RecallSettings(min_origin_score=0.6)).recall(ask("red bicycle"))
     assert [each.memory.content for each in strict.hits] == ["red bicycle"]
@@ -104,10 +104,10 @@ async def test_low_confidence_is_rejected_where_asked_for(edge_store: EdgeStore)
     assert len(lenient.hits) == 2
 
 
-async def test_what_has_expired_is_not_recalled(edge_store: EdgeStore) -> None:
+async def test_expired_memories_are_not_recalled(edge_store: EdgeStore) -> None:
     await store_all(edge_store, memory("tea now", expires_at=NOON + timedelta(seconds=1)), memory("tea then", expires_at=NOON))
-    answer = await recall_over(edge_store).recall(ask("tea"))
-    assert [each.memory.content for each in answer.hits] == ["tea now"]
+    response = await recall_over(edge_store).recall(ask("tea"))
+    assert [each.memory.content for each in response.hits] == ["tea now"]
 
 
 async def test_filters_reach_the_store(edge_store: EdgeStore) -> None:
@@ -128,7 +128,7 @@ async def test_filters_reach_the_store(edge_store: EdgeStore) -> None:
 
 
 async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore) -> None:
-    people = [memory(f"Ann rides bicycle {place}", kind="entity", type="person", user="ann") for place in range(7)]
+    people = [memory(f"Ann rides bicycle {index}", kind="entity", type="person", user="ann") for index in range(7)]
     trips = [
         memory("a trip by bicycle", kind="entity", type="trip", user="ann"),
         memory("a trip by car", kind="entity", type="trip", user="bob"),
@@ -143,7 +143,7 @@ async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore
     assert await recall.nearest_entities(scope, ["bicycle"], []) == []
 
 
-async def test_shared_entities_are_found_in_all_of_the_tenant_and_own_ones_by_their_user(edge_store: EdgeStore) -> None:
+async def test_shared_types_are_searched_in_the_whole_tenant(edge_store: EdgeStore) -> None:
     tool = memory("a bicycle pump", kind="entity", type="tool")
     own = memory("Ann rides a bicycle", kind="entity", type="person", user="ann")
     others = [
@@ -163,12 +163,12 @@ async def test_points_of_another_model_are_not_searched(edge_store: EdgeStore) -
 
 
 @pytest.mark.parametrize("bad", [{"query": " "}, {"limit": 0}, {"since": datetime(2024, 1, 1)}])
-def test_a_request_that_makes_no_sense_is_refused(bad: dict[str, Any]) -> None:
+def test_an_invalid_request_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"needs|must"):
         RecallRequest(**{"scope": ACME, "query": "tea", **bad})
 
 
-async def test_questions_find_their_answers_with_the_real_model(edge_store: EdgeStore, tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_the_real_model_finds_answers_to_questions(edge_store: EdgeStore, tmp_path_factory: pytest.TempPathFactory) -> None:
     pytest.importorskip("ctranslate2", reason="the embedded extra is not installed")
     embedder = build_embedder(EmbeddingSettings(), cache=Path(tmp_path_factory.mktemp("models")))
     texts = [
@@ -177,7 +177,7 @@ async def test_questions_find_their_answers_with_the_real_model(edge_store: Edge
         "Caroline (25 May 2023): Caroline is researching adoption agencies",
         "Melanie (25 May 2023): the kids were excited about the dinosaur exhibit at the museum",
     ]
-    stored = [memory(text, message_ids=[f"D{place}"]) for place, text in enumerate(texts)]
+    stored = [memory(text, message_ids=[f"D{index}"]) for index, text in enumerate(texts)]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
     await IndexWriter(store=edge_store, embedder=embedder).write(changes)
     recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
@@ -187,7 +187,7 @@ async def test_questions_find_their_answers_with_the_real_model(edge_store: Edge
         "Is Caroline going to adopt?",
         "What do Melanie's children like?",
     ]
-    for place, question in enumerate(questions):
+    for index, question in enumerate(questions):
         best = (await recall.recall(ask(question))).hits[0]
-        assert best.evidence == (f"D{place}",), question
+        assert best.evidence == (f"D{index}",), question
     await embedder.close()

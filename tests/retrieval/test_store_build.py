@@ -1,4 +1,4 @@
-"""The store that the settings name, and a Qdrant server that is away."""
+"""The store that the settings name, and a Qdrant server that is unavailable."""
 
 import socket
 from collections.abc import Awaitable, Callable
@@ -35,12 +35,12 @@ def closed_port() -> int:
 
 
 @pytest.fixture
-def away() -> Settings:
+def unreachable() -> Settings:
     store = StoreSettings(kind="server", url=f"http://127.0.0.1:{closed_port()}", grpc_port=closed_port(), timeout_s=1)
     return Settings(_env_file=None, store=store)
 
 
-def test_edge_is_the_default_and_listens_where_the_data_is(tmp_path: Path) -> None:
+def test_the_default_store_is_edge(tmp_path: Path) -> None:
     store = build_store(Settings(_env_file=None, data=tmp_path))
     assert isinstance(store, EdgeStore)
 
@@ -57,16 +57,16 @@ def test_edge_is_the_default_and_listens_where_the_data_is(tmp_path: Path) -> No
         lambda store: store.drop(),
     ],
 )
-async def test_a_server_that_is_away_is_said_to_be_away(away: Settings, call: Callable[[MemoryStore], Awaitable[object]]) -> None:
-    store = build_store(away)
+async def test_every_call_reports_an_unavailable_server(unreachable: Settings, call: Callable[[MemoryStore], Awaitable[object]]) -> None:
+    store = build_store(unreachable)
     assert isinstance(store, QdrantStore)
     with pytest.raises(StoreUnavailableError, match="varve"):
         await call(store)
     await store.close()
 
 
-async def test_nothing_is_written_to_a_store_that_was_not_prepared(away: Settings, tmp_path: Path) -> None:
-    for store in (build_store(away), EdgeStore(path=tmp_path / "nobody")):
+async def test_an_upsert_needs_a_prepared_store(unreachable: Settings, tmp_path: Path) -> None:
+    for store in (build_store(unreachable), EdgeStore(path=tmp_path / "nobody")):
         with pytest.raises(StoreRejectedError, match=r"prepare\(\)"):
             await store.upsert([point(memory())])
         await store.close()

@@ -1,4 +1,4 @@
-"""What every vector store has to do: on Edge (a real owner process), on qdrant-client's own engine, and on a server where one is named."""
+"""The contract of a MemoryStore: on Edge (a real owner process), on qdrant-client's own engine, and on a server if one is named."""
 
 import os
 import uuid
@@ -51,7 +51,7 @@ def _qdrant(kind: str) -> MemoryStore:
     return QdrantStore(client=AsyncQdrantClient(url=SERVER, grpc_port=port + 1, prefer_grpc=True), collection=f"test-{uuid.uuid4().hex}")
 
 
-def test_a_server_is_under_test() -> None:
+def test_a_qdrant_server_is_configured() -> None:
     if SERVER is None:
         pytest.skip("no Qdrant server: name one in VARVE_TEST_QDRANT_URL (http://host:port; gRPC one port above)")
 
@@ -60,8 +60,8 @@ def query(text: str, *, scope: TenantScope = ACME, late: bool = True, **fields: 
     return RecallQuery(scope=scope, text=text, embedding=embedding(text, late=late), **fields)
 
 
-async def contents(store: MemoryStore, asked: RecallQuery) -> list[str]:
-    return [each.memory.content for each in await store.recall(asked)]
+async def contents(store: MemoryStore, recall_query: RecallQuery) -> list[str]:
+    return [each.memory.content for each in await store.recall(recall_query)]
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
@@ -83,8 +83,8 @@ async def test_a_memory_comes_back_exactly_as_it_was_stored(store: MemoryStore) 
     assert found.to_json() == stored.to_json()
 
 
-async def test_get_keeps_the_order_asked_and_leaves_out_what_is_not_there(store: MemoryStore) -> None:
-    stored = [memory(f"note {place}") for place in range(5)]
+async def test_get_keeps_the_order_of_the_ids(store: MemoryStore) -> None:
+    stored = [memory(f"note {index}") for index in range(5)]
     await store.upsert([point(each) for each in stored])
     asked = [stored[3].id, stable_id("nobody"), stored[0].id, "not-a-uuid", stored[4].id, stored[3].id]
     assert [each.id for each in await store.get(ACME, asked)] == [stored[3].id, stored[0].id, stored[4].id]
@@ -117,7 +117,7 @@ async def test_no_request_reaches_another_user(store: MemoryStore) -> None:
 
 
 async def test_term_statistics_are_each_tenants_own(store: MemoryStore) -> None:
-    await store.upsert([point(memory(f"tea number {place}", tenant="rival")) for place in range(20)])
+    await store.upsert([point(memory(f"tea number {index}", tenant="rival")) for index in range(20)])
     await store.upsert(
         [point(memory("tea once")), point(memory("coffee first")), point(memory("coffee second")), point(memory("coffee third"))]
     )
@@ -126,7 +126,7 @@ async def test_term_statistics_are_each_tenants_own(store: MemoryStore) -> None:
     assert lexical["tea once"] > lexical["coffee first"]
 
 
-async def test_what_shares_words_and_sense_with_the_query_comes_first(store: MemoryStore) -> None:
+async def test_the_most_similar_memory_comes_first(store: MemoryStore) -> None:
     texts = ["Ann bought a red bicycle", "Bob sold a blue car", "the weather was fine", "a red apple"]
     await store.upsert([point(memory(text)) for text in texts])
     found = await store.recall(query("red bicycle", limit=2))
@@ -140,21 +140,21 @@ async def test_a_score_can_be_explained(store: MemoryStore) -> None:
     explained = await store.recall(query("red bicycle", explain=True))
     assert [each.score for each in explained] == pytest.approx([each.score for each in plain])
     assert all(not each.parts for each in plain)
-    wanted = embedding("red bicycle")
+    query_embedding = embedding("red bicycle")
     stored = embedding("Ann bought a red bicycle")
     assert stored.late is not None
-    assert wanted.late is not None
-    assert explained[0].parts["dense"] == pytest.approx(float(wanted.dense @ stored.dense), abs=1e-3)
-    assert explained[0].parts["late"] == pytest.approx(float((wanted.late @ stored.late.T).max(axis=1).sum()), abs=1e-2)
+    assert query_embedding.late is not None
+    assert explained[0].parts["dense"] == pytest.approx(float(query_embedding.dense @ stored.dense), abs=1e-3)
+    assert explained[0].parts["late"] == pytest.approx(float((query_embedding.late @ stored.late.T).max(axis=1).sum()), abs=1e-2)
     assert explained[0].parts["bm25"] > 0
     assert "bm25" not in explained[1].parts
 
 
 @pytest.mark.parametrize("late", [True, False])
 @pytest.mark.parametrize("text", ["red bicycle in May", "what is this"])
-async def test_a_score_is_what_its_parts_say(store: MemoryStore, text: str, late: bool) -> None:
+async def test_a_score_is_the_weighted_sum_of_its_parts(store: MemoryStore, text: str, late: bool) -> None:
     texts = ["Ann bought a red bicycle in May", "a red apple", "in May it rains", "what is this", "nothing alike", "the bicycle of Bob"]
-    await store.upsert([point(memory(each), late=place % 3 != 2) for place, each in enumerate(texts)])
+    await store.upsert([point(memory(each), late=index % 3 != 2) for index, each in enumerate(texts)])
     found = await store.recall(query(text, late=late, explain=True))
     assert len(found) == len(texts)
     tokens = len(text.split())
@@ -174,12 +174,12 @@ async def test_points_and_queries_without_late_vectors_are_found(store: MemorySt
         assert found[2:] == ["the red apple"]
 
 
-async def test_a_query_without_a_single_term_is_answered_by_sense_alone(store: MemoryStore) -> None:
+async def test_a_query_without_terms_is_ranked_by_vectors(store: MemoryStore) -> None:
     await store.upsert([point(memory("what is this")), point(memory("a red bicycle"))])
     assert (await contents(store, query("what is this")))[0] == "what is this"
 
 
-async def test_a_keyword_that_the_content_does_not_spell_out_is_found(store: MemoryStore) -> None:
+async def test_a_keyword_missing_in_the_content_is_found(store: MemoryStore) -> None:
     await store.upsert([point(memory("she rides to work", keywords=["velocipede"])), point(memory("she walks to work"))])
     found = await store.recall(query("velocipede", explain=True))
     assert {each.memory.content: "bm25" in each.parts for each in found} == {"she rides to work": True, "she walks to work": False}
@@ -235,8 +235,8 @@ async def test_repeating_an_upsert_or_a_delete_changes_nothing(store: MemoryStor
     assert await store.count(ACME) == 0
 
 
-async def test_scrolling_walks_all_memories_once_in_the_order_of_their_ids(store: MemoryStore) -> None:
-    stored = [memory(f"note {place}") for place in range(150)]
+async def test_scrolling_returns_each_memory_once_in_id_order(store: MemoryStore) -> None:
+    stored = [memory(f"note {index}") for index in range(150)]
     await store.upsert([point(each) for each in stored])
     await store.upsert([point(memory("foreign", tenant="rival"))])
     seen: list[str] = []
@@ -280,7 +280,7 @@ async def test_points_of_another_model_are_refused(store: MemoryStore) -> None:
     assert await store.count(ACME) == 1
 
 
-async def test_dropping_removes_all_and_the_store_can_be_made_anew(store: MemoryStore) -> None:
+async def test_a_dropped_store_is_empty_and_can_be_prepared_again(store: MemoryStore) -> None:
     await store.upsert([point(memory())])
     await store.drop()
     assert await store.count(ACME) == 0

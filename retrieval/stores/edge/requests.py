@@ -47,7 +47,7 @@ def score_part_requests(plan: QueryPlan, ids: list[str]) -> dict[str, edge.Query
 
 
 def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
-    """A request for records in the order of their ids, from ``start`` (inclusive) on."""
+    """A request for records in the order of their ids. See :meth:`retrieval.stores.edge.shard.Shard.scroll`."""
     return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(tenant_filter), with_payload=_RECORD_ONLY, with_vector=False)
 
 
