@@ -68,7 +68,7 @@ def multi_pass(simulated: SimulatedWindow, schema: MemorySchema) -> Iterator[Cal
 
 
 def per_message(simulated: SimulatedWindow, memories: Sequence[str]) -> Iterator[Call]:
-    """Two calls per message, as mem0 works: its facts, then what becomes of them beside the nearest memories.
+    """Two calls per message, as mem0 works: its facts, then how they change the nearest memories.
 
     Args:
         simulated: The window.

@@ -129,9 +129,9 @@ class QdrantStore(StoreBase):
     async def _score_parts(self, plan: QueryPlan, ids: list[str]) -> dict[str, dict[str, float]]:
         parts: dict[str, dict[str, float]] = {each: {} for each in ids}
         requests = score_part_requests(plan, ids)
-        answers = await self._client.query_batch_points(self._collection, list(requests.values()), timeout=self._timeout_s) if ids else []
-        for name, answer in zip(requests, answers, strict=bool(ids)):
-            for point in answer.points:
+        responses = await self._client.query_batch_points(self._collection, list(requests.values()), timeout=self._timeout_s) if ids else []
+        for name, response in zip(requests, responses, strict=bool(ids)):
+            for point in response.points:
                 parts[str(point.id)][name] = point.score
         return parts
 
