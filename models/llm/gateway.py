@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Final
 
@@ -80,7 +80,7 @@ class LLMGateway:
         key = self._key(request)
         return await self._single_flight.run(f"{request.tenant}/{key}", lambda: self._complete(request, key))
 
-    async def stream(self, request: LLMRequest) -> AsyncIterator[str]:
+    async def stream(self, request: LLMRequest) -> AsyncGenerator[str]:
         """See :meth:`models.llm.port.LLM.stream`. Closing the iterator cancels the call. No endpoint takes over after the first token."""
         key = self._key(request)
         cached = await self._cached(request, key)

@@ -14,8 +14,10 @@ from models.llm.budget import Amount, BudgetLedger
 from models.llm.build import build_llm
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
+from runtime.clocks import ManualClock
 from runtime.redis import GuardedRedis
 from runtime.settings import BudgetSettings, DeliverySettings, LLMSettings, Settings
+from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve, Until, UsageList
 
 FAILS = Plan(status=500)
 HANGS = Plan(silent_after=0.0)
@@ -28,7 +30,7 @@ async def ask_in_turn(llm: LLMGateway, requests: Sequence[LLMRequest]) -> None:
 
 
 class TestAnswerCache:
-    async def test_the_same_question_is_paid_for_once(self, serve, llm_of, ask, usages) -> None:
+    async def test_the_same_question_is_paid_for_once(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
         endpoint = await serve(answer="once")
         llm = llm_of(endpoint)
         first, again = await llm.complete(ask()), await llm.complete(ask())
@@ -37,21 +39,25 @@ class TestAnswerCache:
         assert [piece async for piece in llm.stream(ask())] == ["once"]
         assert len(endpoint.requests) == len(usages.records) == 1
 
-    async def test_tenant_schema_length_and_attempt_separate_questions(self, serve, llm_of, ask) -> None:
+    async def test_tenant_schema_length_and_attempt_separate_questions(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoint = await serve()
         llm = llm_of(endpoint)
         for request in (ask(), ask(tenant="other"), ask(json_schema={"type": "object"}), ask(max_tokens=5), ask(attempt=1), ask("other")):
             assert not (await llm.complete(request)).from_cache
         assert len(endpoint.requests) == 6
 
-    async def test_concurrent_equal_questions_share_one_call(self, serve, llm_of, ask, usages) -> None:
+    async def test_concurrent_equal_questions_share_one_call(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+    ) -> None:
         endpoint = await serve(Plan(first_token_s=0.1))
         llm = llm_of(endpoint)
         answers = await asyncio.gather(*(llm.complete(ask()) for _ in range(5)))
         assert {each.text for each in answers} == {"yes"}
         assert len(endpoint.requests) == len(usages.records) == 1
 
-    async def test_a_cancelled_caller_does_not_cancel_the_others(self, serve, until, llm_of, ask) -> None:
+    async def test_a_cancelled_caller_does_not_cancel_the_others(
+        self, serve: Serve, until: Until, llm_of: BuildLLM, ask: BuildRequest
+    ) -> None:
         endpoint = await serve(Plan(first_token_s=0.2))
         llm = llm_of(endpoint)
         impatient, patient = asyncio.create_task(llm.complete(ask())), asyncio.create_task(llm.complete(ask()))
@@ -60,7 +66,9 @@ class TestAnswerCache:
         assert (await patient).text == "yes"
         assert len(endpoint.requests) == 1
 
-    async def test_a_call_is_cancelled_with_its_last_caller(self, serve, until, llm_of, ask, usages) -> None:
+    async def test_a_call_is_cancelled_with_its_last_caller(
+        self, serve: Serve, until: Until, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+    ) -> None:
         endpoint = await serve(HANGS, WELL)
         llm = llm_of(endpoint, concurrency=1, queue_timeout_s=5)
         caller = asyncio.create_task(llm.complete(ask()))
@@ -71,7 +79,9 @@ class TestAnswerCache:
         await until(lambda: len(usages.records) == 1, "the call is accounted for")
         assert (await llm.complete(ask())).text == "yes"
 
-    async def test_a_stream_closed_early_is_booked_but_not_cached(self, serve, llm_of, ask, usages) -> None:
+    async def test_a_stream_closed_early_is_booked_but_not_cached(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+    ) -> None:
         endpoint = await serve(answer="word " * 20)
         llm = llm_of(endpoint)
         stream = llm.stream(ask())
@@ -80,7 +90,9 @@ class TestAnswerCache:
         assert [each.estimated for each in usages.records] == [True]
         assert not (await llm.complete(ask())).from_cache
 
-    async def test_a_truncated_answer_is_booked_and_cached(self, serve, until, llm_of, ask, usages, registry: CollectorRegistry) -> None:
+    async def test_a_truncated_answer_is_booked_and_cached(
+        self, serve: Serve, until: Until, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, registry: CollectorRegistry
+    ) -> None:
         endpoint = await serve(Plan(token_s=0.001), answer="word " * 20_000)
         llm = llm_of(endpoint, max_completion_tokens=20_000, budget=BudgetSettings(hard_tokens=21_000))
         shown: list[int] = []
@@ -102,14 +114,14 @@ class TestAnswerCache:
         assert registry.get_sample_value("varve_llm_calls_total", outcomes) == 1
         await llm.complete(ask("What is left of the budget?", stop_when=stop_when))
 
-    async def test_a_failure_is_not_cached(self, serve, llm_of, ask) -> None:
+    async def test_a_failure_is_not_cached(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoint = await serve(FAILS, WELL)
         llm = llm_of(endpoint)
         with pytest.raises(TransientModelError):
             await llm.complete(ask())
         assert (await llm.complete(ask())).text == "yes"
 
-    async def test_the_answer_cache_can_be_disabled(self, serve, llm_of, ask) -> None:
+    async def test_the_answer_cache_can_be_disabled(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoint = await serve()
         llm = llm_of(endpoint, cache_ttl_s=0)
         for _ in range(2):
@@ -117,7 +129,9 @@ class TestAnswerCache:
 
 
 class TestBudget:
-    async def test_no_call_exceeds_the_hard_budget(self, serve, llm_of, ask, usages, clock) -> None:
+    async def test_no_call_exceeds_the_hard_budget(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, clock: ManualClock
+    ) -> None:
         endpoint = await serve(answer="word " * 100)
         llm = llm_of(endpoint, budget=BudgetSettings(hard_tokens=1000))
         with pytest.raises(BudgetExceededError) as refused:
@@ -130,14 +144,18 @@ class TestBudget:
         clock.advance(timedelta(hours=12))
         await llm.complete(ask("tomorrow"))
 
-    async def test_concurrent_calls_keep_the_hard_budget(self, serve, llm_of, ask, usages) -> None:
+    async def test_concurrent_calls_keep_the_hard_budget(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+    ) -> None:
         endpoint = await serve(Plan(first_token_s=0.05), answer="word " * 100)
         llm = llm_of(endpoint, budget=BudgetSettings(hard_tokens=1000))
         outcomes = await asyncio.gather(*(llm.complete(ask(str(number))) for number in range(20)), return_exceptions=True)
         assert any(isinstance(each, BudgetExceededError) for each in outcomes)
         assert sum(each.prompt_tokens + each.completion_tokens for each in usages.records) <= 1000
 
-    async def test_past_the_soft_budget_deferrable_calls_wait(self, serve, llm_of, ask, clock) -> None:
+    async def test_past_the_soft_budget_deferrable_calls_wait(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, clock: ManualClock
+    ) -> None:
         endpoint = await serve()
         llm = llm_of(endpoint, budget=BudgetSettings(soft_tokens=1, off_peak_start_hour=22))
         await llm.complete(ask("within"))
@@ -149,7 +167,9 @@ class TestBudget:
         clock.advance(timedelta(hours=10))
         await llm.complete(ask("later", deferrable=True))
 
-    async def test_a_budget_can_be_a_cost(self, serve, llm_of, ask, usages, tmp_path: Path) -> None:
+    async def test_a_budget_can_be_a_cost(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, tmp_path: Path
+    ) -> None:
         prices = tmp_path / "prices.json"
         prices.write_text('{"simulated": {"prompt": 1000, "completion": 10000}}')
         endpoint = await serve(answer="word " * 100)
@@ -158,7 +178,9 @@ class TestBudget:
             await ask_in_turn(llm, [ask(str(number)) for number in range(100)])
         assert 3 < sum(each.cost for each in usages.records) <= 5
 
-    async def test_a_dearer_fallback_keeps_the_budget(self, serve, llm_of, ask, usages, tmp_path: Path) -> None:
+    async def test_a_dearer_fallback_keeps_the_budget(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, tmp_path: Path
+    ) -> None:
         prices = tmp_path / "prices.json"
         prices.write_text('{"simulated": {"prompt": 1, "completion": 1}, "fallback": {"prompt": 1, "completion": 100000}}')
         first, second = await serve(FAILS), await serve()
@@ -168,7 +190,7 @@ class TestBudget:
         assert (len(first.requests), second.requests, usages.records) == (1, [], [])
         assert not refused.value.offline, "the first endpoint is worth waiting for"
 
-    async def test_a_budget_is_waited_for_during_an_outage(self, serve, llm_of, ask) -> None:
+    async def test_a_budget_is_waited_for_during_an_outage(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(FAILS), await serve(FAILS)
         budget = BudgetSettings(hard_tokens=300, policy="offline")
         llm = llm_of(first, second, budget=budget, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=60))
@@ -181,13 +203,13 @@ class TestBudget:
         assert refused.value.offline
         assert refused.value.retry_after <= 60
 
-    async def test_a_hedged_call_keeps_the_budget(self, serve, llm_of, ask, usages) -> None:
+    async def test_a_hedged_call_keeps_the_budget(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
         first, second = await serve(Plan(first_token_s=0.3), answer="slow but sure"), await serve()
         llm = llm_of(first, second, hedge_after_s=0.05, budget=BudgetSettings(hard_tokens=300))
         assert (await llm.complete(ask())).text == "slow but sure"
         assert (len(first.requests), second.requests) == (1, [])
 
-    async def test_a_failed_call_releases_its_reservation(self, serve, llm_of, ask) -> None:
+    async def test_a_failed_call_releases_its_reservation(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(FAILS), await serve()
         llm = llm_of(first, second, budget=BudgetSettings(hard_tokens=300))
         assert (await llm.complete(ask())).model == "fallback"
@@ -201,14 +223,16 @@ class TestBudget:
             await ledger.reserve("free", Amount(11), deferrable=True, now=noon)
         assert refused.value.offline
 
-    def test_a_cost_budget_without_prices_is_refused(self, usages) -> None:
+    def test_a_cost_budget_without_prices_is_refused(self, usages: UsageList) -> None:
         settings = Settings(llm=LLMSettings(base_url="http://localhost/v1", model="m"), budget=BudgetSettings(hard_cost=1))
         with pytest.raises(ModelConfigurationError, match="PRICE_TABLE"):
             build_llm(settings, redis=None, usage=usages)
 
 
 class TestAccounts:
-    async def test_a_usage_record_names_tenant_and_purpose(self, serve, llm_of, ask, usages, clock, tmp_path: Path) -> None:
+    async def test_a_usage_record_names_tenant_and_purpose(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, clock: ManualClock, tmp_path: Path
+    ) -> None:
         prices = tmp_path / "prices.json"
         prices.write_text('{"simulated": {"prompt": 2, "completion": 8}}')
         endpoint = await serve()
@@ -219,7 +243,7 @@ class TestAccounts:
         assert usage.cost == answer.cost == (2 * usage.prompt_tokens + 8 * usage.completion_tokens) / 1e6
         assert usage.cost > 0
 
-    async def test_a_repeated_prefix_counts_as_cached(self, serve, llm_of, ask, usages) -> None:
+    async def test_a_repeated_prefix_counts_as_cached(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
         endpoint = await serve()
         llm = llm_of(endpoint)
         for ending in ("one", "two"):
@@ -227,13 +251,17 @@ class TestAccounts:
         assert usages.records[0].cached_tokens == 0
         assert 0 < usages.records[1].cached_tokens <= usages.records[1].prompt_tokens
 
-    async def test_an_answer_survives_a_failing_usage_sink(self, serve, llm_of, ask, usages, registry: CollectorRegistry) -> None:
+    async def test_an_answer_survives_a_failing_usage_sink(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, registry: CollectorRegistry
+    ) -> None:
         endpoint = await serve()
         usages.fault = OSError("no broker")
         assert (await llm_of(endpoint).complete(ask())).text == "yes"
         assert registry.get_sample_value("varve_llm_usage_unrecorded_total") == 1
 
-    async def test_metrics_agree_with_usage_records(self, serve, llm_of, ask, usages, registry: CollectorRegistry) -> None:
+    async def test_metrics_agree_with_usage_records(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, registry: CollectorRegistry
+    ) -> None:
         first, second = await serve(FAILS), await serve()
         llm = llm_of(first, second)
         await llm.complete(ask())

@@ -15,6 +15,7 @@ from models.errors import ModelConfigurationError, ModelTimeoutError, Overloaded
 from models.llm.build import build_llm
 from models.openai_errors import retry_after_seconds
 from runtime.settings import LLMSettings, Settings
+from tests.models.llm.conftest import BuildLLM, BuildRequest, UsageList
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
@@ -28,7 +29,7 @@ def failing(status: int, **plan: Any) -> LLMSimulator:
     return LLMSimulator(planner=lambda *_: Plan(status=status, **plan))
 
 
-async def test_an_answer_has_text_usage_and_finish_reason(llm_of, ask) -> None:
+async def test_an_answer_has_text_usage_and_finish_reason(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with answering("Anna moved to Oslo in May.") as simulator:
         answer = await llm_of(simulator).complete(ask("Where is Anna?"))
     assert answer.text == "Anna moved to Oslo in May."
@@ -40,21 +41,21 @@ async def test_an_answer_has_text_usage_and_finish_reason(llm_of, ask) -> None:
     assert not answer.from_cache
 
 
-async def test_an_answer_at_the_token_limit_says_length(llm_of, ask) -> None:
+async def test_an_answer_at_the_token_limit_says_length(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with answering("word " * 500) as simulator:
         answer = await llm_of(simulator).complete(ask(max_tokens=7))
     assert answer.finish_reason == "length"
     assert answer.usage.completion_tokens == 7
 
 
-async def test_the_text_streams_in_pieces(llm_of, ask) -> None:
+async def test_the_text_streams_in_pieces(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with answering("Anna moved to Oslo.") as simulator:
         pieces = [piece async for piece in llm_of(simulator).stream(ask())]
     assert len(pieces) > 3
     assert "".join(pieces) == "Anna moved to Oslo."
 
 
-async def test_capabilities_are_discovered_once(llm_of, ask) -> None:
+async def test_capabilities_are_discovered_once(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with LLMSimulator(profile=Profile(json_schema=False, stream_options=False, max_tokens=False), answer=lambda _: "{}") as simulator:
         llm = llm_of(simulator)
         await llm.complete(ask("one", json_schema=SCHEMA))
@@ -68,7 +69,7 @@ async def test_capabilities_are_discovered_once(llm_of, ask) -> None:
         assert body["max_completion_tokens"] == 200
 
 
-async def test_concurrent_refusals_downgrade_once(llm_of, ask) -> None:
+async def test_concurrent_refusals_downgrade_once(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with LLMSimulator(profile=Profile(json_schema=False), answer=lambda _: "{}") as simulator:
         llm = llm_of(simulator)
         await asyncio.gather(*(llm.complete(ask(str(number), json_schema=SCHEMA)) for number in range(8)))
@@ -77,7 +78,7 @@ async def test_concurrent_refusals_downgrade_once(llm_of, ask) -> None:
         assert forms.keys() == {"json_schema", "json_object"}
 
 
-async def test_missing_usage_is_estimated(llm_of, ask, usages) -> None:
+async def test_missing_usage_is_estimated(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
     async with LLMSimulator(profile=PROFILES["plain"], answer=lambda _: "Anna moved to Oslo.") as simulator:
         answer = await llm_of(simulator).complete(ask())
     assert answer.usage.prompt_tokens > 0
@@ -85,7 +86,7 @@ async def test_missing_usage_is_estimated(llm_of, ask, usages) -> None:
 
 
 @pytest.mark.parametrize("form", ["json_schema", "json_object", "none"])
-async def test_the_configured_response_format_is_sent(llm_of, ask, form: str) -> None:
+async def test_the_configured_response_format_is_sent(llm_of: BuildLLM, ask: BuildRequest, form: str) -> None:
     async with answering("{}") as simulator:
         await llm_of(simulator, response_format=form).complete(ask(json_schema=SCHEMA))
         assert simulator.requests[0].body.get("response_format", {"type": "none"})["type"] == form
@@ -103,7 +104,9 @@ async def test_the_configured_response_format_is_sent(llm_of, ask, form: str) ->
         (503, TransientModelError),
     ],
 )
-async def test_statuses_map_to_transient_or_permanent_errors(llm_of, ask, status: int, expected: type[Exception], usages) -> None:
+async def test_statuses_map_to_transient_or_permanent_errors(
+    llm_of: BuildLLM, ask: BuildRequest, status: int, expected: type[Exception], usages: UsageList
+) -> None:
     async with failing(status) as simulator:
         with pytest.raises(expected, match=str(status)):
             await llm_of(simulator).complete(ask())
@@ -111,7 +114,7 @@ async def test_statuses_map_to_transient_or_permanent_errors(llm_of, ask, status
     assert usages.records == [], "a refused call costs nothing"
 
 
-async def test_retry_after_is_reported_and_obeyed(llm_of, ask) -> None:
+async def test_retry_after_is_reported_and_obeyed(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with failing(429, retry_after_s=30.0) as simulator:
         llm = llm_of(simulator, queue_timeout_s=5)
         with pytest.raises(OverloadedError) as refused:
@@ -124,7 +127,7 @@ async def test_retry_after_is_reported_and_obeyed(llm_of, ask) -> None:
 
 
 @pytest.mark.parametrize(("silent_after", "what"), [(0.0, "first token"), (0.5, "whole answer")])
-async def test_a_silent_endpoint_times_out(llm_of, ask, usages, silent_after: float, what: str) -> None:
+async def test_a_silent_endpoint_times_out(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, silent_after: float, what: str) -> None:
     async with LLMSimulator(answer=lambda _: "word " * 20, planner=lambda *_: Plan(silent_after=silent_after)) as simulator:
         llm = llm_of(simulator, first_token_timeout_s=0.2 if silent_after == 0 else 5, timeout_s=0.6)
         with pytest.raises(ModelTimeoutError, match=what):
@@ -133,24 +136,24 @@ async def test_a_silent_endpoint_times_out(llm_of, ask, usages, silent_after: fl
     assert (usages.records[0].completion_tokens > 0) == (silent_after > 0)
 
 
-async def test_a_broken_connection_is_transient(llm_of, ask) -> None:
+async def test_a_broken_connection_is_transient(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with LLMSimulator(answer=lambda _: "word " * 20, planner=lambda *_: Plan(cut_after=0.5)) as simulator:
         with pytest.raises(TransientModelError):
             await llm_of(simulator).complete(ask())
 
 
-async def test_an_unreachable_address_is_transient(llm_of, ask, unused_address: str) -> None:
+async def test_an_unreachable_address_is_transient(llm_of: BuildLLM, ask: BuildRequest, unused_address: str) -> None:
     with pytest.raises(TransientModelError, match="cannot be reached"):
         await llm_of(unused_address).complete(ask())
 
 
 @pytest.mark.parametrize("llm", [{"base_url": "localhost:80", "model": "m"}, {"base_url": "http://localhost/v1"}])
-def test_a_wrong_address_or_missing_model_is_refused(llm: dict[str, str], usages) -> None:
+def test_a_wrong_address_or_missing_model_is_refused(llm: dict[str, str], usages: UsageList) -> None:
     with pytest.raises(ModelConfigurationError, match="LLM endpoint"):
         build_llm(Settings(llm=LLMSettings(**llm)), redis=None, usage=usages)
 
 
-def test_without_an_endpoint_there_is_no_llm(usages) -> None:
+def test_without_an_endpoint_there_is_no_llm(usages: UsageList) -> None:
     assert build_llm(Settings(llm=LLMSettings()), redis=None, usage=usages) is None
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from models.llm.port import ChatMessage
+from tests.models.llm.conftest import BuildLLM, BuildRequest, UsageList
 
 pytestmark = [pytest.mark.integration, pytest.mark.local_llm]
 
@@ -22,7 +23,9 @@ def about(person: str) -> tuple[ChatMessage, ...]:
 
 
 @pytest.mark.timeout(240)
-async def test_a_real_endpoint_keeps_schema_and_token_limit(local_llm, llm_of, ask, usages) -> None:
+async def test_a_real_endpoint_keeps_schema_and_token_limit(
+    local_llm: dict[str, str], llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+) -> None:
     llm = llm_of(local_llm["base_url"], model=local_llm["model"], first_token_timeout_s=100, timeout_s=100)
 
     first = await llm.complete(ask(messages=about("Anna is 31 years old."), json_schema=SCHEMA, max_tokens=80))

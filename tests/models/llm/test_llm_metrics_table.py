@@ -1,6 +1,8 @@
 from pathlib import Path
 from re import findall
 
+from prometheus_client.metrics import MetricWrapperBase
+
 from models.llm.metrics import LLMMetrics
 from runtime.metrics import Metrics
 
@@ -12,7 +14,9 @@ def test_the_operators_table_names_every_metric() -> None:
     LLMMetrics(metrics.registry)
     described = {name: set(filter(None, labels.split(","))) for name, labels in findall(r"`(varve_\w+)(?:\{([\w,]*)\})?`", _table())}
     collectors = list(metrics.registry._collector_to_names)
-    own = {each._name: set(each._labelnames) for each in collectors if getattr(each, "_name", "").startswith("varve_")}
+    own = {
+        each._name: set(each._labelnames) for each in collectors if isinstance(each, MetricWrapperBase) and each._name.startswith("varve_")
+    }
     assert described == own
 
 

@@ -11,6 +11,7 @@ from models.errors import TransientModelError
 from models.llm.port import LLMUsage
 from models.llm.streaming import read_chunk
 from runtime.settings import BudgetSettings, DeliverySettings
+from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve, UsageList
 from tests.models.llm.raw_endpoint import chunk, raw_endpoint, stream_of
 
 YES, END = chunk("yes"), chunk(finish="stop")
@@ -22,7 +23,18 @@ JSON_VALUES = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["choices", "delta", "content", "usage", "prompt_tokens", "completion_tokens", "prompt_tokens_details", "type", "text"]
+                [
+                    "choices",
+                    "delta",
+                    "content",
+                    "finish_reason",
+                    "usage",
+                    "prompt_tokens",
+                    "completion_tokens",
+                    "prompt_tokens_details",
+                    "type",
+                    "text",
+                ]
             )
             | st.text(max_size=3),
             inner,
@@ -60,17 +72,17 @@ def choice(**fields: Any) -> dict[str, Any]:
     ],
     ids=repr,
 )
-async def test_an_empty_or_odd_chunk_is_skipped(llm_of, ask, odd: Any) -> None:
+async def test_an_empty_or_odd_chunk_is_skipped(llm_of: BuildLLM, ask: BuildRequest, odd: Any) -> None:
     async with raw_endpoint(stream_of(odd, YES, odd, END, odd)) as url:
         assert (await llm_of(url).complete(ask())).text == "yes"
 
 
-async def test_a_finish_reason_without_a_delta_counts(llm_of, ask) -> None:
+async def test_a_finish_reason_without_a_delta_counts(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with raw_endpoint(stream_of(YES, choice(delta=None, finish_reason="length"))) as url:
         assert (await llm_of(url).complete(ask())).finish_reason == "length"
 
 
-async def test_text_parts_are_joined_without_reasoning(llm_of, ask) -> None:
+async def test_text_parts_are_joined_without_reasoning(llm_of: BuildLLM, ask: BuildRequest) -> None:
     parts = [{"type": "text", "text": "Anna "}, {"type": "thinking", "text": "Hm."}, {"type": "text", "text": None}, "moved"]
     thought = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
     async with raw_endpoint(stream_of(chunk(thought), chunk(parts), chunk([{"text": "."}]), END)) as url:
@@ -94,7 +106,7 @@ async def test_text_parts_are_joined_without_reasoning(llm_of, ask) -> None:
     ],
     ids=lambda usage: repr(usage)[:60],
 )
-async def test_incomplete_usage_is_estimated(llm_of, ask, usages, usage: Any) -> None:
+async def test_incomplete_usage_is_estimated(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, usage: Any) -> None:
     async with raw_endpoint(stream_of(YES, END, {**chunk(), "choices": [], "usage": usage})) as url:
         answer = await llm_of(url).complete(ask())
     assert [each.estimated for each in usages.records] == [True]
@@ -117,7 +129,7 @@ async def test_incomplete_usage_is_estimated(llm_of, ask, usages, usage: Any) ->
     ],
     ids=repr,
 )
-async def test_usage_counts_are_clamped(llm_of, ask, usages, more: Any, expected: LLMUsage) -> None:
+async def test_usage_counts_are_clamped(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, more: Any, expected: LLMUsage) -> None:
     async with raw_endpoint(stream_of(YES, END, {**chunk(), "choices": [], "usage": {**COUNTS, **more}})) as url:
         assert (await llm_of(url).complete(ask())).usage == expected
     assert [each.estimated for each in usages.records] == [False]
@@ -141,7 +153,9 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE)
-async def test_an_unreadable_stream_falls_back_and_trips_the_breaker(llm_of, ask, serve, body: bytes) -> None:
+async def test_an_unreadable_stream_falls_back_and_trips_the_breaker(
+    llm_of: BuildLLM, ask: BuildRequest, serve: Serve, body: bytes
+) -> None:
     second = await serve()
     delivery = DeliverySettings(breaker_failures=1)
     async with raw_endpoint(body, content_type="application/json") as url:
@@ -154,7 +168,7 @@ async def test_an_unreadable_stream_falls_back_and_trips_the_breaker(llm_of, ask
 
 
 @pytest.mark.parametrize("body", [COMPLETION, COMPLETION.replace(b", ", b",\n\n")], ids=["in one line", "in lines"])
-async def test_an_unstreamed_answer_is_read_and_booked(llm_of, ask, usages, body: bytes) -> None:
+async def test_an_unstreamed_answer_is_read_and_booked(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, body: bytes) -> None:
     counted = body[:-1] + b', "usage": {"prompt_tokens": 9, "completion_tokens": 4}}'
     async with raw_endpoint(counted, content_type="application/json; charset=utf-8") as url:
         answer = await llm_of(url).complete(ask())
@@ -164,7 +178,7 @@ async def test_an_unstreamed_answer_is_read_and_booked(llm_of, ask, usages, body
 
 @pytest.mark.parametrize("reason", ["insufficient_system_resource", "abort", "error"])
 @pytest.mark.parametrize("text", [None, '{"segments": []'])
-async def test_an_aborted_answer_falls_back(llm_of, ask, serve, reason: str, text: str | None) -> None:
+async def test_an_aborted_answer_falls_back(llm_of: BuildLLM, ask: BuildRequest, serve: Serve, reason: str, text: str | None) -> None:
     second = await serve()
     async with raw_endpoint(stream_of(chunk(text), chunk(finish=reason))) as url:
         assert (await llm_of(url, second).complete(ask())).model == "fallback"
@@ -172,7 +186,7 @@ async def test_an_aborted_answer_falls_back(llm_of, ask, serve, reason: str, tex
             await llm_of(url).complete(ask())
 
 
-async def test_a_models_refusal_is_its_answer(llm_of, ask) -> None:
+async def test_a_models_refusal_is_its_answer(llm_of: BuildLLM, ask: BuildRequest) -> None:
     refused = {"choices": [{"index": 0, "delta": {"refusal": "I cannot help."}, "finish_reason": "content_filter"}]}
     async with raw_endpoint(stream_of({**chunk(), **refused})) as url:
         answer = await llm_of(url).complete(ask())
@@ -188,26 +202,26 @@ async def test_a_models_refusal_is_its_answer(llm_of, ask) -> None:
     ],
     ids=["in a choice", "of groq", "last"],
 )
-async def test_usage_is_found_wherever_endpoints_put_it(llm_of, ask, where: Any) -> None:
+async def test_usage_is_found_wherever_endpoints_put_it(llm_of: BuildLLM, ask: BuildRequest, where: Any) -> None:
     nothing = {**chunk(), "choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}}
     async with raw_endpoint(stream_of(YES, {**chunk(), **where}, END, nothing)) as url:
         assert (await llm_of(url).complete(ask())).usage == LLMUsage(prompt_tokens=9, completion_tokens=4)
 
 
-async def test_usage_counted_before_a_failure_is_booked(llm_of, ask, usages) -> None:
+async def test_usage_counted_before_a_failure_is_booked(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
     async with raw_endpoint(stream_of({**YES, "usage": {"prompt_tokens": 1500, "completion_tokens": 2000}}, b"\xff")) as url:
         with pytest.raises(TransientModelError):
             await llm_of(url).complete(ask())
     assert [(each.prompt_tokens, each.completion_tokens, each.estimated) for each in usages.records] == [(1500, 2000, False)]
 
 
-async def test_garbage_after_the_end_is_ignored(llm_of, ask) -> None:
+async def test_garbage_after_the_end_is_ignored(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with raw_endpoint(stream_of(YES, END, b"\xff")) as url:
         assert (await llm_of(url).complete(ask())).text == "yes"
 
 
 @pytest.mark.parametrize("usage", [{**COUNTS, "prompt_tokens_details": {"cached_tokens": 99}}, {"prompt_tokens": None}], ids=repr)
-async def test_odd_usage_still_settles_the_budget(llm_of, ask, registry: CollectorRegistry, usage: Any) -> None:
+async def test_odd_usage_still_settles_the_budget(llm_of: BuildLLM, ask: BuildRequest, registry: CollectorRegistry, usage: Any) -> None:
     async with raw_endpoint(stream_of(YES, END, {**chunk(), "choices": [], "usage": usage})) as url:
         # Each call sets its longest answer (200 tokens) aside: were that kept, the second would be refused.
         llm = llm_of(url, budget=BudgetSettings(hard_tokens=300), max_completion_tokens=200)

@@ -9,6 +9,7 @@ from aiohttp import web
 from models.errors import InputRefusedError, ModelConfigurationError, OverloadedError, TransientModelError
 from models.llm.capabilities import Capabilities
 from models.llm.gateway import LLMGateway
+from tests.models.llm.conftest import BuildLLM, BuildRequest
 from tests.models.llm.raw_endpoint import Reply, chunk, refusal, replying_endpoint, stream_of, streamed
 
 YES = stream_of(chunk("yes"), chunk(finish="stop"))
@@ -43,7 +44,7 @@ def known(llm: LLMGateway) -> Capabilities:
     ids=["openai", "vllm", "mistral", "fastapi", "tgi", "gemini", "a detail", "a text"],
 )
 @pytest.mark.parametrize("status", [400, 422])
-async def test_refusals_are_understood_in_every_form(llm_of, ask, status: int, body: Any) -> None:
+async def test_refusals_are_understood_in_every_form(llm_of: BuildLLM, ask: BuildRequest, status: int, body: Any) -> None:
     async with replying_endpoint(refusing(lambda asked: "stream_options" in asked, status, body)) as (url, asked):
         llm = llm_of(url)
         for number in range(2):
@@ -64,7 +65,7 @@ async def test_refusals_are_understood_in_every_form(llm_of, ask, status: int, b
         (500, "Failed to create new sequence: unable to create sampling context"),
     ],
 )
-async def test_an_unsupported_response_format_is_tried_once(llm_of, ask, status: int, words: str) -> None:
+async def test_an_unsupported_response_format_is_tried_once(llm_of: BuildLLM, ask: BuildRequest, status: int, words: str) -> None:
     body = {"error": {"message": words}} if words else {}
     async with replying_endpoint(refusing(wants_form("json_schema"), status, body)) as (url, asked):
         llm = llm_of(url)
@@ -74,7 +75,7 @@ async def test_an_unsupported_response_format_is_tried_once(llm_of, ask, status:
     assert known(llm) == Capabilities(response_format="json_object")
 
 
-async def test_a_too_complex_schema_downgrades_only_itself(llm_of, ask) -> None:
+async def test_a_too_complex_schema_downgrades_only_itself(llm_of: BuildLLM, ask: BuildRequest) -> None:
     def has_another(asked: dict[str, Any]) -> bool:
         return wants_form("json_schema")(asked) and asked["response_format"]["json_schema"]["schema"] == ANOTHER
 
@@ -86,7 +87,7 @@ async def test_a_too_complex_schema_downgrades_only_itself(llm_of, ask) -> None:
     assert known(llm) == Capabilities()
 
 
-async def test_a_refusal_echoing_the_request_downgrades_nothing(llm_of, ask) -> None:
+async def test_a_refusal_echoing_the_request_downgrades_nothing(llm_of: BuildLLM, ask: BuildRequest) -> None:
     def reply(asked: dict[str, Any]) -> web.Response:
         if asked["messages"][1]["content"] == "bad":
             return refusal(400, {"object": "error", "message": f"Value error in this request, input: {asked!r}", "code": 400})
@@ -104,7 +105,7 @@ async def test_a_refusal_echoing_the_request_downgrades_nothing(llm_of, ask) -> 
     assert len(asked) < 20
 
 
-async def test_a_refused_text_is_not_retried_in_other_formats(llm_of, ask) -> None:
+async def test_a_refused_text_is_not_retried_in_other_formats(llm_of: BuildLLM, ask: BuildRequest) -> None:
     too_long = {"error": {"message": "This model's maximum context length is 300 tokens"}}
     async with replying_endpoint(refusing(lambda asked: asked["messages"][1]["content"] == "long", 400, too_long)) as (url, asked):
         llm = llm_of(url)
@@ -114,7 +115,7 @@ async def test_a_refused_text_is_not_retried_in_other_formats(llm_of, ask) -> No
     assert len(asked) == 2
 
 
-async def test_a_failed_json_generation_is_transient(llm_of, ask) -> None:
+async def test_a_failed_json_generation_is_transient(llm_of: BuildLLM, ask: BuildRequest) -> None:
     failed = {"error": {"message": "Failed to generate JSON.", "code": "json_validate_failed", "failed_generation": "the temperature"}}
     async with replying_endpoint(refusing(lambda _: True, 400, failed)) as (url, _):
         with pytest.raises(TransientModelError, match="Failed to generate JSON"):
@@ -122,7 +123,7 @@ async def test_a_failed_json_generation_is_transient(llm_of, ask) -> None:
 
 
 @pytest.mark.parametrize("retry_after", ["Wed, 21 Oct 2099 07:28:00 GMT", "1767225600", "86400"])
-async def test_a_pause_lasts_a_minute_at_most(llm_of, ask, retry_after: str) -> None:
+async def test_a_pause_lasts_a_minute_at_most(llm_of: BuildLLM, ask: BuildRequest, retry_after: str) -> None:
     async with replying_endpoint(lambda _: refusal(429, {}, **{"Retry-After": retry_after})) as (url, asked):
         llm = llm_of(url, queue_timeout_s=1)
         with pytest.raises(OverloadedError):
@@ -133,7 +134,7 @@ async def test_a_pause_lasts_a_minute_at_most(llm_of, ask, retry_after: str) -> 
     assert len(asked) == 1
 
 
-async def test_retry_after_in_milliseconds_is_read(llm_of, ask) -> None:
+async def test_retry_after_in_milliseconds_is_read(llm_of: BuildLLM, ask: BuildRequest) -> None:
     async with replying_endpoint(lambda _: refusal(429, {}, **{"retry-after-ms": "1500", "retry-after": "2"})) as (url, _):
         with pytest.raises(OverloadedError) as refused:
             await llm_of(url).complete(ask())
@@ -144,7 +145,9 @@ async def test_retry_after_in_milliseconds_is_read(llm_of, ask) -> None:
     ("code", "expected"), [(400, InputRefusedError), ("401", ModelConfigurationError), (429, OverloadedError), (None, TransientModelError)]
 )
 @pytest.mark.parametrize("envelope", ["error", "object"])
-async def test_an_error_inside_a_stream_maps_by_status(llm_of, ask, code: object, expected: type[Exception], envelope: str) -> None:
+async def test_an_error_inside_a_stream_maps_by_status(
+    llm_of: BuildLLM, ask: BuildRequest, code: object, expected: type[Exception], envelope: str
+) -> None:
     error = {"message": "that is too long", "code": code}
     body = {"error": error} if envelope == "error" else {"object": "error", **error}
     async with replying_endpoint(lambda _: streamed(stream_of(body))) as (url, _):

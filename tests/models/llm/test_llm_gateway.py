@@ -10,6 +10,7 @@ from models.errors import ModelConfigurationError, TransientModelError
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
 from runtime.settings import DeliverySettings, EndpointSettings
+from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve, Until, UsageList
 
 FAILS = Plan(status=500)
 HANGS = Plan(silent_after=0.0)
@@ -26,41 +27,45 @@ async def insist(llm: LLMGateway, request: LLMRequest) -> str:
 
 
 class TestFallback:
-    async def test_the_next_endpoint_answers_when_the_first_fails(self, serve, llm_of, ask, usages) -> None:
+    async def test_the_next_endpoint_answers_when_the_first_fails(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+    ) -> None:
         first, second = await serve(FAILS), await serve(answer="from the second")
         answer = await llm_of(first, second).complete(ask())
         assert (answer.text, answer.model) == ("from the second", "fallback")
         assert [each.model for each in usages.records] == ["fallback"]
 
-    async def test_a_healthy_first_endpoint_is_called_alone(self, serve, llm_of, ask) -> None:
+    async def test_a_healthy_first_endpoint_is_called_alone(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(), await serve()
         assert (await llm_of(first, second).complete(ask())).model == "simulated"
         assert second.requests == []
 
-    async def test_a_broken_answer_falls_back_and_both_are_booked(self, serve, llm_of, ask, usages) -> None:
+    async def test_a_broken_answer_falls_back_and_both_are_booked(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+    ) -> None:
         first, second = await serve(Plan(cut_after=0.5), answer="word " * 20), await serve(answer="whole")
         assert (await llm_of(first, second).complete(ask())).text == "whole"
         assert [(each.model, each.estimated) for each in usages.records] == [("simulated", True), ("fallback", False)]
 
-    async def test_the_error_names_all_failures_and_shortest_wait(self, serve, llm_of, ask) -> None:
+    async def test_the_error_names_all_failures_and_shortest_wait(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(Plan(status=429, retry_after_s=20)), await serve(Plan(status=503, retry_after_s=7))
         with pytest.raises(TransientModelError, match=r"429.*503") as fault:
             await llm_of(first, second).complete(ask())
         assert fault.value.retry_after == 7
 
-    async def test_a_refusal_by_all_endpoints_is_permanent(self, serve, llm_of, ask) -> None:
+    async def test_a_refusal_by_all_endpoints_is_permanent(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoints = await serve(Plan(status=401)), await serve(Plan(status=404))
         with pytest.raises(ModelConfigurationError, match="401"):
             await llm_of(*endpoints).complete(ask())
 
-    async def test_a_stream_falls_back_only_before_its_first_token(self, serve, llm_of, ask) -> None:
+    async def test_a_stream_falls_back_only_before_its_first_token(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(FAILS, Plan(cut_after=0.5), answer="word " * 20), await serve(answer="second")
         llm = llm_of(first, second)
         assert [piece async for piece in llm.stream(ask("one"))] == ["second"]
         with pytest.raises(TransientModelError):
             assert [piece async for piece in llm.stream(ask("two"))]
 
-    async def test_a_fallbacks_settings_apply_to_it_alone(self, serve, llm_of, ask) -> None:
+    async def test_a_fallbacks_settings_apply_to_it_alone(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(FAILS), await serve()
         own = EndpointSettings(
             base_url=second.base_url, model="fallback", max_completion_tokens=50, temperature=0.7, response_format="none"
@@ -72,24 +77,26 @@ class TestFallback:
 
 
 class TestHedge:
-    async def test_a_silent_endpoint_is_hedged_and_cancelled(self, serve, until, llm_of, ask, usages) -> None:
+    async def test_a_silent_endpoint_is_hedged_and_cancelled(
+        self, serve: Serve, until: Until, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+    ) -> None:
         first, second = await serve(HANGS), await serve(answer="quick")
         answer = await llm_of(first, second, hedge_after_s=0.05).complete(ask())
         assert answer.text == "quick"
         await until(lambda: first.outcomes["hung_up"] == 1, "the silent call is hung up on")
         assert {each.model: each.estimated for each in usages.records} == {"simulated": True, "fallback": False}
 
-    async def test_no_hedge_when_the_first_token_is_early(self, serve, llm_of, ask) -> None:
+    async def test_no_hedge_when_the_first_token_is_early(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(), await serve()
         assert (await llm_of(first, second, hedge_after_s=5).complete(ask())).model == "simulated"
         assert second.requests == []
 
-    async def test_a_failed_hedge_leaves_the_first_call_running(self, serve, llm_of, ask) -> None:
+    async def test_a_failed_hedge_leaves_the_first_call_running(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(Plan(first_token_s=0.5), answer="slow but sure"), await serve(FAILS)
         assert (await llm_of(first, second, hedge_after_s=0.05).complete(ask())).text == "slow but sure"
         assert len(second.requests) == 1
 
-    async def test_hedged_calls_release_their_leases(self, serve, llm_of, ask) -> None:
+    async def test_hedged_calls_release_their_leases(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(HANGS, HANGS, WELL), await serve()
         llm = llm_of(first, second, hedge_after_s=0.05, concurrency=1, queue_timeout_s=5)
         for number in range(3):
@@ -98,7 +105,7 @@ class TestHedge:
 
 
 class TestBreaker:
-    async def test_an_open_breaker_skips_the_endpoint(self, serve, llm_of, ask) -> None:
+    async def test_an_open_breaker_skips_the_endpoint(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(FAILS), await serve()
         llm = llm_of(first, second, delivery=DeliverySettings(breaker_failures=2, breaker_reset_s=60))
         for number in range(5):
@@ -106,7 +113,7 @@ class TestBreaker:
         assert len(first.requests) == 2
         assert len(second.requests) == 5
 
-    async def test_a_breaker_closes_after_a_good_trial(self, serve, llm_of, ask) -> None:
+    async def test_a_breaker_closes_after_a_good_trial(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first = await serve(FAILS, WELL)
         llm = llm_of(first, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=0.2))
         with pytest.raises(TransientModelError, match="500"):
@@ -120,13 +127,13 @@ class TestBreaker:
 
 
 class TestLimits:
-    async def test_calls_keep_the_concurrency_limit(self, serve, llm_of, ask) -> None:
+    async def test_calls_keep_the_concurrency_limit(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoint = await serve(Plan(first_token_s=0.02))
         llm = llm_of(endpoint, concurrency=3)
         await asyncio.gather(*(llm.complete(ask(str(number))) for number in range(20)))
         assert endpoint.peak_concurrency == 3
 
-    async def test_a_call_without_a_lease_is_transient(self, serve, llm_of, ask) -> None:
+    async def test_a_call_without_a_lease_is_transient(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoint = await serve()
         llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=0.5)
         await llm.complete(ask("one"))
@@ -134,14 +141,14 @@ class TestLimits:
             await llm.complete(ask("two"))
         assert 55 < (fault.value.retry_after or 0) <= 61
 
-    async def test_unused_tokens_are_returned(self, serve, llm_of, ask) -> None:
+    async def test_unused_tokens_are_returned(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoint = await serve()
         llm = llm_of(endpoint, tokens_per_minute=400, queue_timeout_s=2)
         for number in range(5):
             await llm.complete(ask(str(number)))
 
 
-async def test_under_chaos_each_question_is_paid_for_once(llm_of, ask) -> None:
+async def test_under_chaos_each_question_is_paid_for_once(llm_of: BuildLLM, ask: BuildRequest) -> None:
     chaos = Profile(overloads=0.2, retry_after_s=0.01, failures=0.1, cuts=0.1)
     async with LLMSimulator(profile=chaos, seed=7, answer=lambda _: "word " * 10) as endpoint:
         llm = llm_of(endpoint, delivery=DeliverySettings(breaker_failures=100))

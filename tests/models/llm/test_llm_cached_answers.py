@@ -6,6 +6,7 @@ from redis.asyncio import Redis
 from models.llm.cache import AnswerCache, prompt_hash
 from models.llm.port import LLMAnswer, LLMUsage
 from runtime.redis import GuardedRedis
+from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve
 
 pytestmark = pytest.mark.integration
 
@@ -52,7 +53,9 @@ async def test_lone_surrogates_are_replaced(cache: AnswerCache) -> None:
         b'{"text": "yes", "model": "m", "finish_reason": "unheard of"}',
     ],
 )
-async def test_an_unreadable_cached_value_is_a_miss(serve, llm_of, ask, redis: Redis, prefix: str, value: bytes) -> None:
+async def test_an_unreadable_cached_value_is_a_miss(
+    serve: Serve, llm_of: BuildLLM, ask: BuildRequest, redis: Redis, prefix: str, value: bytes
+) -> None:
     endpoint = await serve()
     llm = llm_of(endpoint, redis=redis, prefix=prefix)
     key = f"{prefix}llm:answers:acme:{prompt_hash(ask(), model='simulated', max_tokens=200)}"
