@@ -1,59 +1,81 @@
 """A circuit breaker: calls to what is away stop, instead of burning retries."""
 
+from enum import StrEnum
+
+
+class BreakerState(StrEnum):
+    """Whether calls go out."""
+
+    CLOSED = "closed"
+    """All do."""
+    OPEN = "open"
+    """None does."""
+    HALF_OPEN = "half_open"
+    """One does, as a trial; what becomes of it closes the breaker or opens it again."""
+
 
 class CircuitBreaker:
-    """Opens after failures in a row, then lets one call at a time try whether the other side is back.
+    """Opens after failures in a row; half-open after its reset time, it lets one trial at a time find out whether the other side is back.
 
     Time is a number of seconds on any steady clock, given by the caller.
+
+    Args:
+        failures: So many failures in a row open it, at least 1.
+        reset_s: So long it stays open, in seconds. A trial that has not reported for so long makes room for another.
+
+    Raises:
+        ValueError: If either is not positive.
     """
 
     def __init__(self, *, failures: int, reset_s: float) -> None:
-        """A closed breaker.
-
-        Args:
-            failures: So many failures in a row open it, at least 1.
-            reset_s: So long an open breaker waits before it lets a call try, in seconds.
-
-        Raises:
-            ValueError: If either is not positive.
-        """
         if failures < 1 or reset_s <= 0:
             raise ValueError(f"a breaker needs at least 1 failure and a positive reset time, got {failures} and {reset_s}")
         self._threshold = failures
         self._reset_s = reset_s
         self._failures = 0
-        self._next_trial: float | None = None
+        self._half_open_at: float | None = None
+        self._trial_expires_at: float | None = None
 
     @property
-    def is_open(self) -> bool:
-        """Whether calls are held back."""
-        return self._next_trial is not None
+    def is_closed(self) -> bool:
+        """Whether all calls go out."""
+        return self._half_open_at is None
+
+    def state(self, now: float) -> BreakerState:
+        """The state at a moment."""
+        if self._half_open_at is None:
+            return BreakerState.CLOSED
+        return BreakerState.OPEN if now < self._half_open_at else BreakerState.HALF_OPEN
 
     def permits(self, now: float) -> bool:
-        """Whether a call may go out now. An open breaker permits one trial per reset time: a trial that never reports cannot block it."""
-        if self._next_trial is None:
-            return True
-        if now < self._next_trial:
-            return False
-        self._next_trial = now + self._reset_s
-        return True
+        """Whether a call may go out. Asking changes nothing: a caller that goes ahead says so by :meth:`start_trial`."""
+        return self.retry_after(now) == 0
 
-    def renew_trial(self, now: float) -> None:
-        """The trial that was permitted last was not made: another may be, at once."""
-        if self._next_trial is not None:
-            self._next_trial = now
+    def start_trial(self, now: float) -> None:
+        """A call that was permitted goes out. In the half-open state it is the trial, and no other is permitted until it reports."""
+        if self.state(now) is BreakerState.HALF_OPEN and self.permits(now):
+            self._trial_expires_at = now + self._reset_s
+
+    def cancel_trial(self) -> None:
+        """The trial was not made: another is permitted."""
+        self._trial_expires_at = None
 
     def retry_after(self, now: float) -> float:
-        """Seconds until the next trial; 0 if a call may go out now."""
-        return 0.0 if self._next_trial is None else max(0.0, self._next_trial - now)
+        """Seconds until a call is permitted, unless a report changes it; 0 if one is permitted now."""
+        if self._half_open_at is None:
+            return 0.0
+        permitted_at = self._half_open_at if self._trial_expires_at is None else self._trial_expires_at
+        return max(0.0, permitted_at - now)
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """A call came through: closes the breaker."""
         self._failures = 0
-        self._next_trial = None
+        self._half_open_at = None
+        self._trial_expires_at = None
 
-    def failed(self, now: float) -> None:
+    def record_failure(self, now: float) -> None:
         """A call failed because the other side is away or overwhelmed."""
         self._failures += 1
         if self._failures >= self._threshold:
-            self._next_trial = now + self._reset_s
+            self._half_open_at = now + self._reset_s
+            self._trial_expires_at = None

@@ -62,6 +62,7 @@ class GuardedRedis:
         now = asyncio.get_running_loop().time()
         if self._client is not None and not self._breaker.permits(now):
             raise RedisUnavailableError(f"{doing} failed: Redis was away; it is tried again in {self._breaker.retry_after(now):.1f} s")
+        self._breaker.start_trial(now)
         return await self._run(doing, command)
 
     async def script(self, doing: str, lua: str, keys: Sequence[str], *arguments: str | float) -> Any:
@@ -147,16 +148,16 @@ class GuardedRedis:
             outcome.cancel()
 
     def _note_unavailable(self, doing: str, error: Exception) -> None:
-        if not self._breaker.is_open:
+        if self._breaker.is_closed:
             _log.warning("redis_unavailable", doing=doing, error=_text(error))
-        self._breaker.failed(asyncio.get_running_loop().time())
+        self._breaker.record_failure(asyncio.get_running_loop().time())
         for waiting in tuple(self._outcomes):
             _fail(waiting, _unavailable(doing, error))
 
     def _note_recovered(self) -> None:
-        if self._breaker.is_open:
+        if not self._breaker.is_closed:
             _log.info("redis_recovered")
-        self._breaker.succeeded()
+        self._breaker.record_success()
 
 
 @asynccontextmanager

@@ -14,7 +14,8 @@ TRACEPARENT: Final = "traceparent"
 PRODUCED_AT: Final = "varve-produced-at"
 """Record header: when the record was produced, milliseconds since 1970 as decimal text."""
 
-Headers = list[tuple[str, bytes]]
+Headers = tuple[tuple[str, bytes], ...]
+"""A record's headers: names and values, in order; a name may stand more than once."""
 
 _FORM: Final = re.compile(r"(?!ff)[0-9a-f]{2}-(?P<trace>[0-9a-f]{32})-(?P<span>[0-9a-f]{16})-(?P<flags>[0-9a-f]{2})(-.*)?")
 
@@ -63,4 +64,5 @@ class Trace:
 
 def record_headers(trace: Trace, produced_at: datetime) -> Headers:
     """The headers that every record bears."""
-    return [(TRACEPARENT, trace.traceparent.encode("ascii")), (PRODUCED_AT, str(int(produced_at.timestamp() * 1000)).encode("ascii"))]
+    produced_ms = str(int(produced_at.timestamp() * 1000)).encode("ascii")
+    return ((TRACEPARENT, trace.traceparent.encode("ascii")), (PRODUCED_AT, produced_ms))

@@ -14,19 +14,25 @@ class TransientError(StreamError):
         message: What failed, and why.
         dependency: What it was that failed; its circuit breaker is shared by the worker.
         retry_after: The dependency's own word, in seconds.
-        is_try: False where the record's tenant has to wait (a budget that is used up): it opens no breaker, it is never given up, and
-            the tenant's other records are not tried meanwhile.
+        counts_as_attempt: False where the record's tenant has to wait (a budget that is used up): it opens no breaker, the record is never
+            given up, and the tenant's other records are not tried meanwhile.
     """
 
-    def __init__(self, message: str, *, dependency: str, retry_after: float | None = None, is_try: bool = True) -> None:
+    def __init__(self, message: str, *, dependency: str, retry_after: float | None = None, counts_as_attempt: bool = True) -> None:
         super().__init__(message)
         self.dependency = dependency
         self.retry_after = retry_after
-        self.is_try = is_try
+        self.counts_as_attempt = counts_as_attempt
 
 
 class PoisonRecordError(StreamError):
-    """No retry will help: the record goes to the dead letters, untouched. ``reason`` is a stable word for counters."""
+    """No retry will help: the record goes to the dead letters, untouched.
+
+    Args:
+        reason: A stable word for counters.
+        message: What is wrong with the record.
+        raw_answer: A model's answer that nothing could be made of.
+    """
 
     def __init__(self, reason: str, message: str, *, raw_answer: str | None = None) -> None:
         super().__init__(message)
@@ -35,7 +41,7 @@ class PoisonRecordError(StreamError):
 
 
 class FencedError(StreamError):
-    """The partition is not ours any more: whatever was computed for it must not be written."""
+    """The worker slept through its session: its partitions are others' now, and it may write nothing any more."""
 
 
 class LocalTableError(StreamError):
@@ -43,7 +49,7 @@ class LocalTableError(StreamError):
 
 
 class WorkersRunningError(StreamError):
-    """What was asked for needs a stage's workers stopped."""
+    """The operation needs a stage's workers stopped; says which run."""
 
 
 class ReplayRefusedError(StreamError):

@@ -10,7 +10,7 @@ import uvloop
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver
+from streams.delivery.build import DriverFactory
 from streams.delivery.worker import Worker
 from streams.errors import StreamError
 from streams.generations import generation_name
@@ -55,9 +55,9 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
         await worker.run(stop)
 
 
-async def _build(name: str, settings: Settings, resources: AsyncExitStack, generation: str | None) -> NewDriver:
+async def _build(name: str, settings: Settings, resources: AsyncExitStack, generation: str | None) -> DriverFactory:
     # Imported one by one: a stage's process must not carry the models and clients of the others.
     build = importlib.import_module(f"streams.{name}.build").build
     beside = {} if generation is None else {"generation": generation}
-    driver: NewDriver = await build(settings, metrics(), resources, **beside)
+    driver: DriverFactory = await build(settings, metrics(), resources, **beside)
     return driver

@@ -83,7 +83,7 @@ class StreamingCall:
             self.sent.set()
             self._stream = await stack.enter_async_context(aclosing(endpoint.answer(self._request)))
             self._first = await self._next()
-            self.target.breaker.succeeded()
+            self.target.breaker.record_success()
             self._metrics.breaker_open.labels(endpoint.name).set(0)
             self._metrics.first_token_seconds.labels(endpoint.name).observe(loop.time() - self._sent_at)
             self._stack = stack.pop_all()
@@ -128,8 +128,8 @@ class StreamingCall:
         if isinstance(error, OverloadedError):
             await self.target.limiter.pause(error.pause_s)
         elif isinstance(error, TransientModelError):
-            self.target.breaker.failed(asyncio.get_running_loop().time())
-            self._metrics.breaker_open.labels(self.target.endpoint.name).set(self.target.breaker.is_open)
+            self.target.breaker.record_failure(asyncio.get_running_loop().time())
+            self._metrics.breaker_open.labels(self.target.endpoint.name).set(not self.target.breaker.is_closed)
 
     def _settle(self, lease: Lease, admission: Admission) -> None:
         seconds = asyncio.get_running_loop().time() - self._sent_at

@@ -85,6 +85,7 @@ class _HedgedCalls:
                 error = f"{target.endpoint.name} is held back by its circuit breaker"
                 self._errors.append(TransientModelError(error, retry_after=target.breaker.retry_after(now)))
                 continue
+            target.breaker.start_trial(now)
             call = self._make_call(target)
             self._pending[asyncio.create_task(call.start())] = call
             if self._hedge_after_s is not None and self._untried:

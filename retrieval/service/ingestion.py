@@ -95,7 +95,7 @@ class MessageIngestion:
                 topic=self._topic,
                 key=encode_key(tenant, session) if session else encode_key(tenant),
                 value=command.to_json(),
-                headers=[*headers, (KIND, COMMAND)],
+                headers=(*headers, (KIND, COMMAND)),
                 partition=partition,
             )
             for partition in partitions

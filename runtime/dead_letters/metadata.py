@@ -59,12 +59,12 @@ def without_metadata(headers: Headers) -> tuple[tuple[str, bytes], ...]:
     return tuple((name, value) for name, value in headers if not name.startswith(PREFIX))
 
 
-def headers_to_redrive(headers: Headers, metadata: DeadLetter) -> list[tuple[str, bytes]]:
+def headers_to_redrive(headers: Headers, metadata: DeadLetter) -> tuple[tuple[str, bytes], ...]:
     """The headers under which the record goes to its stage again, with the identity it had at first."""
-    own = list(without_metadata(headers))
-    if origin_of(own) is None:
-        own.append((ORIGIN, str(LogPosition(metadata.topic, metadata.partition, metadata.offset)).encode()))
-    return own
+    own = without_metadata(headers)
+    if origin_of(own) is not None:
+        return own
+    return (*own, (ORIGIN, str(LogPosition(metadata.topic, metadata.partition, metadata.offset)).encode()))
 
 
 def tenant_of(key: bytes | None, value: bytes | None) -> str | None:
@@ -81,13 +81,13 @@ def tenant_of(key: bytes | None, value: bytes | None) -> str | None:
         return None
 
 
-def resolution_headers(resolution: Resolution) -> list[tuple[str, bytes]]:
+def resolution_headers(resolution: Resolution) -> tuple[tuple[str, bytes], ...]:
     """The headers of a resolution's record."""
-    return [
+    return (
         (_RESOLVED_OFFSET, str(resolution.offset).encode()),
         (_OUTCOME, resolution.outcome.encode()),
         (_RESOLVED_AT, resolution.time.isoformat().encode()),
-    ]
+    )
 
 
 def read_resolution(headers: Headers) -> Resolution | None:

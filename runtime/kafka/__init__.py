@@ -3,8 +3,10 @@
 from runtime.kafka.client import client_options
 from runtime.kafka.groups import ConsumerGroups
 from runtime.kafka.offsets import KafkaOffsets, TopicPartition
-from runtime.kafka.producer import OutgoingRecord, Producer
+from runtime.kafka.producer import Producer
+from runtime.kafka.producer_connection import ProducerConnection
 from runtime.kafka.reader import read_topic
+from runtime.kafka.records import OutgoingRecord
 from runtime.kafka.topics import check_topics, create_topic, create_topics
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "KafkaOffsets",
     "OutgoingRecord",
     "Producer",
+    "ProducerConnection",
     "TopicPartition",
     "check_topics",
     "client_options",

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 from aiokafka import AIOKafkaProducer
@@ -13,29 +13,12 @@ from memory.errors import RecordTooLargeError, VarveError
 from memory.keys import partition_of
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, topic_name
-from runtime.kafka.client import client_options, kafka_faults
-from runtime.kafka.closing import close_producer
+from runtime.kafka.client import kafka_faults
+from runtime.kafka.producer_connection import ProducerConnection
+from runtime.kafka.records import OutgoingRecord
 from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
-from runtime.logs import logger
 from runtime.settings import KafkaSettings
 from runtime.tracing import Headers
-
-_log = logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutgoingRecord:
-    """A record to produce."""
-
-    topic: str
-    """The name on the broker, with prefix."""
-    key: bytes | None
-    """None: none, as a foreign producer may have left it; such a record needs a partition."""
-    value: bytes | None
-    """None: a tombstone."""
-    headers: Headers = field(default_factory=list)
-    partition: int | None = None
-    """None: where :func:`memory.keys.partition_of` puts the key."""
 
 
 class Producer:
@@ -55,8 +38,12 @@ class Producer:
         self._kafka = kafka
         self._timeout_s = kafka.request_timeout_s if timeout_s is None else timeout_s
         self._dead_letters = topic_name(DEAD_LETTERS, kafka.topic_prefix)
-        self._client: AIOKafkaProducer | None = None
-        self._renewing = asyncio.Lock()
+        self._connection = ProducerConnection(
+            kafka=kafka,
+            close_timeout_s=self._timeout_s,
+            linger_ms=kafka.linger_ms,
+            max_request_size=kafka.max_message_bytes + DEAD_LETTER_HEADROOM_BYTES,
+        )
 
     async def start(self) -> None:
         """Connects.
@@ -64,13 +51,11 @@ class Producer:
         Raises:
             KafkaUnavailableError: If no broker answers.
         """
-        await self._connected()
+        await self._connection.producer()
 
     async def stop(self) -> None:
         """Sends what is pending, for as long as the time-out allows, and disconnects; harmless when repeated."""
-        client, self._client = self._client, None
-        if client is not None:
-            await self._close(client)
+        await self._connection.close()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -88,10 +73,10 @@ class Producer:
         """
         with kafka_faults(f"asking for the partitions of {topic}", self._kafka):
             async with asyncio.timeout(self._timeout_s):
-                return len(await (await self._connected()).partitions_for(topic))
+                return len(await (await self._connection.producer()).partitions_for(topic))
 
     async def send(
-        self, topic: str, *, key: bytes, value: bytes | None, headers: Headers | None = None, partition: int | None = None
+        self, topic: str, *, key: bytes, value: bytes | None, headers: Headers = (), partition: int | None = None
     ) -> LogPosition:
         """Produces one record and waits until it is durable.
 
@@ -107,7 +92,7 @@ class Producer:
             TopicMissingError: If the topic does not exist.
             KafkaUnavailableError: If Kafka does not take it in time.
         """
-        record = OutgoingRecord(topic=topic, key=key, value=value, headers=headers or [], partition=partition)
+        record = OutgoingRecord(topic, key, value, headers, partition)
         return (await self.send_many([record]))[0]
 
     async def send_many(self, records: Sequence[OutgoingRecord]) -> list[LogPosition]:
@@ -130,17 +115,17 @@ class Producer:
             self._refuse_too_large(record)
             with kafka_faults(f"producing to {record.topic}", self._kafka):
                 async with asyncio.timeout_at(deadline):
-                    client = await self._connected()
-                    partitions = len(await client.partitions_for(record.topic))
+                    producer = await self._connection.producer()
+                    partitions = len(await producer.partitions_for(record.topic))
                     partition = partition_of(record.key or b"", partitions) if record.partition is None else record.partition
                     if not 0 <= partition < partitions:
                         raise ValueError(f"{record.topic} has {partitions} partitions, there is none numbered {partition}")
-                    future = await client.send(
-                        record.topic, key=record.key, value=record.value, partition=partition, headers=record.headers
+                    future = await producer.send(
+                        record.topic, key=record.key, value=record.value, partition=partition, headers=list(record.headers)
                     )
         except VarveError as error:
             return error
-        return _Pending(topic=record.topic, client=client, future=future)
+        return _Pending(topic=record.topic, producer=producer, future=future)
 
     async def _outcome(self, pending: "_Pending | VarveError", deadline: float) -> LogPosition | VarveError:
         if isinstance(pending, VarveError):
@@ -156,45 +141,9 @@ class Producer:
                 metadata = pending.future.result()
         except VarveError as error:
             if isinstance(error.__cause__, KafkaError) and not error.__cause__.retriable:
-                await self._renew(pending.client)
+                await self._connection.replace(pending.producer)
             return error
         return LogPosition(metadata.topic, metadata.partition, metadata.offset)
-
-    async def _connected(self) -> AIOKafkaProducer:
-        if self._client is None:
-            async with self._renewing:
-                if self._client is None:
-                    self._client = await self._open()
-        return self._client
-
-    async def _renew(self, broken: AIOKafkaProducer) -> None:
-        """Drops a client whose batch failed for good: its sequence numbers now have a gap, and the broker would refuse all that follows."""
-        async with self._renewing:
-            if self._client is broken:
-                _log.warning("kafka producer renewed after a refused batch", bootstrap=self._kafka.bootstrap)
-                self._client = None
-                await self._close(broken)
-
-    async def _open(self) -> AIOKafkaProducer:
-        with kafka_faults("connecting a producer", self._kafka):
-            client = AIOKafkaProducer(
-                **client_options(self._kafka),
-                acks="all",
-                enable_idempotence=True,
-                linger_ms=self._kafka.linger_ms,
-                compression_type=None if self._kafka.compression == "none" else self._kafka.compression,
-                max_request_size=self._kafka.max_message_bytes + DEAD_LETTER_HEADROOM_BYTES,
-            )
-            try:
-                await client.start()
-            except BaseException:
-                await client.stop()
-                raise
-            return client
-
-    async def _close(self, client: AIOKafkaProducer) -> None:
-        if not await close_producer(client, within_s=self._timeout_s):
-            _log.warning("kafka producer closed with unacknowledged records", bootstrap=self._kafka.bootstrap)
 
     def _refuse_too_large(self, record: OutgoingRecord) -> None:
         # A dead letter is a foreign record untouched: whatever size the topic let in, it has to get out.
@@ -207,7 +156,7 @@ class Producer:
 @dataclass(frozen=True, slots=True)
 class _Pending:
     topic: str
-    client: AIOKafkaProducer
+    producer: AIOKafkaProducer
     future: "asyncio.Future[RecordMetadata]"
 
 

@@ -103,11 +103,16 @@ class DeliverySettings(Group):
     state_cache_bytes: int = Field(
         default=2_000_000, ge=0, description="What the state objects that a stage keeps in memory may weigh, per partition."
     )
-    slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls works on at once, per worker.")
+    slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls handles at once, per worker.")
     tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
-    max_tries: int = Field(default=6, ge=1, description="Tries of a record before it is dead-lettered.")
-    backoff_s: float = Field(default=0.2, gt=0, description="First wait between tries; doubles, with jitter.")
-    max_backoff_s: float = Field(default=30.0, gt=0, description="Longest wait between tries.")
+    retry_initial_interval_s: float = Field(
+        default=0.2, gt=0, description="Longest wait behind a record's first attempt; the wait is any time up to it (full jitter)."
+    )
+    retry_backoff_coefficient: float = Field(default=2.0, ge=1, description="What the interval is multiplied with behind each attempt.")
+    retry_maximum_interval_s: float = Field(default=30.0, gt=0, description="The interval grows no further than this.")
+    retry_maximum_attempts: int = Field(
+        default=6, ge=1, description="Attempts that fail by the record's own fault before it is dead-lettered, in a stage with slow calls."
+    )
     drain_timeout_s: float = Field(default=20.0, gt=0, description="How long a stopping worker finishes what it has begun.")
     breaker_failures: int = Field(default=5, ge=1, description="Failures in a row that open a dependency's circuit breaker.")
     breaker_reset_s: float = Field(default=5.0, gt=0, description="How long an open breaker waits before it lets one call try.")

@@ -1,4 +1,4 @@
-"""What a stage gives to be run."""
+"""How a stage makes the driver of its worker."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,44 +10,34 @@ from streams.delivery.driver import Driver
 from streams.delivery.ordered_driver import OrderedDriver
 from streams.delivery.state import Codec, RowStore
 
-RowsOf = Callable[[int], RowStore]
-NewDriver = Callable[[StageContext, RowsOf], Driver]
+RowStoreFactory = Callable[[int], RowStore]
+"""Gives the local table of a partition."""
+DriverFactory = Callable[[StageContext, RowStoreFactory], Driver]
 
 
-class NoState:
-    """The codec of a stage that keeps no state."""
-
-    def encode(self, state: None) -> bytes:
-        """Nothing."""
-        return b""
-
-    def decode(self, raw: bytes) -> None:
-        """Nothing."""
-
-
-def ordered_driver_of(
+def ordered_driver_factory(
     settings: Settings,
     codec: Codec[Any],
     new_handler: Callable[[int], BatchHandler],
     *,
     driver_class: Callable[..., OrderedDriver] = OrderedDriver,
-) -> NewDriver:
-    """A driver that handles every partition in the order of its log.
+) -> DriverFactory:
+    """Makes drivers that handle every partition in the order of its log.
 
     Args:
         settings: The settings in force.
         codec: How the stage's state becomes bytes.
         new_handler: Makes the handler of one partition.
-        driver_class: Makes the driver, for a stage whose driver does more.
+        driver_class: The class of driver, for a stage whose driver does more.
     """
 
-    def new_driver(context: StageContext, rows: RowsOf) -> Driver:
+    def new_driver(context: StageContext, rows: RowStoreFactory) -> Driver:
         return driver_class(
             context=context,
             new_handler=new_handler,
             rows=rows,
             codec=codec,
-            max_span=settings.delivery.max_queued,
+            max_queued=settings.delivery.max_queued,
             cache_bytes=settings.delivery.state_cache_bytes,
         )
 

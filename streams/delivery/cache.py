@@ -10,7 +10,7 @@ _OBJECT_BYTES: Final = 4096
 
 
 class StateCache(Generic[T]):
-    """The most lately used state objects of one partition, each weighed by the bytes of its row.
+    """The least recently used state objects of one partition are evicted; each weighs as much as its row, and a constant.
 
     Args:
         max_bytes: What all of them may weigh; the newest one is kept whatever it weighs.
@@ -18,29 +18,35 @@ class StateCache(Generic[T]):
 
     def __init__(self, *, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[bytes, tuple[T, int]] = OrderedDict()
+        self._objects: OrderedDict[bytes, tuple[T, int]] = OrderedDict()
         self._weight = 0
 
     def get(self, key: bytes) -> T | None:
-        """The object of a key, if it is kept."""
-        kept = self._kept.get(key)
-        if kept is None:
+        """The object of a key, if it is cached."""
+        cached = self._objects.get(key)
+        if cached is None:
             return None
-        self._kept.move_to_end(key)
-        return kept[0]
+        self._objects.move_to_end(key)
+        return cached[0]
 
     def put(self, key: bytes, state: T, *, row_bytes: int) -> None:
-        """Keeps an object, and lets go of those unused for longest."""
+        """Caches an object, and evicts those unused for longest.
+
+        Args:
+            key: Its key.
+            state: The object.
+            row_bytes: How large its row is.
+        """
         self.drop(key)
         weight = _OBJECT_BYTES + row_bytes
-        self._kept[key] = (state, weight)
+        self._objects[key] = (state, weight)
         self._weight += weight
-        while self._weight > self._max_bytes and len(self._kept) > 1:
-            _, (_, weight) = self._kept.popitem(last=False)
-            self._weight -= weight
+        while self._weight > self._max_bytes and len(self._objects) > 1:
+            _, (_, evicted) = self._objects.popitem(last=False)
+            self._weight -= evicted
 
     def drop(self, key: bytes) -> None:
-        """Lets go of a key's object."""
-        kept = self._kept.pop(key, None)
-        if kept is not None:
-            self._weight -= kept[1]
+        """Drops a key's object."""
+        cached = self._objects.pop(key, None)
+        if cached is not None:
+            self._weight -= cached[1]

@@ -1,4 +1,4 @@
-"""Faust's consumer, mended where it loses its place (ADR 4, E and F)."""
+"""Faust's consumer, corrected where it loses its position (ADR 4, E and F)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,11 +16,11 @@ class _NotCommittedError(Exception):
 
 
 class Consumer(aiokafka.Consumer):
-    """Goes back to where the group stands, also where it has committed nothing yet, and takes nothing for committed that is not."""
+    """Seeks to the group's committed offsets, also where it has committed nothing yet, and takes no refused commit for a commit."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._begins: dict[TP, int] = {}
+        self._beginnings: dict[TP, int] = {}
         self._paused: set[TP] = set()
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
@@ -33,41 +33,41 @@ class Consumer(aiokafka.Consumer):
             The committed offset of each partition; None where there is none.
         """
         committed: Mapping[TP, int] = await super().seek_to_committed()
-        unmoved = {TP(place.topic, place.partition) for place, offset in committed.items() if not offset or offset < 0}
-        sources = {place for place in unmoved if not self._is_changelog_tp(place)}
+        unmoved = {TP(each.topic, each.partition) for each, offset in committed.items() if not offset or offset < 0}
+        sources = {each for each in unmoved if not self._is_changelog_tp(each)}
         if sources:
-            self._begins = dict(await self.earliest_offsets(*sources))
-            await self.seek_wait(self._begins)
+            self._beginnings = dict(await self.earliest_offsets(*sources))
+            await self.seek_wait(self._beginnings)
         return committed
 
-    def behind(self, place: TP) -> int | None:
-        """Records between where the group stands in a partition and its end; None while either is not known."""
-        end = self.highwater(place)
-        done = self._committed_offset[place]
-        if done is None:
-            done = self._begins.get(place)
-        return None if end is None or done is None else max(0, end - done)
+    def lag(self, partition: TP) -> int | None:
+        """Records between the group's committed offset in a partition and its end; None while either is not known."""
+        end = self.highwater(partition)
+        committed = self._committed_offset[partition]
+        if committed is None:
+            committed = self._beginnings.get(partition)
+        return None if end is None or committed is None else max(0, end - committed)
 
-    def pause_partition(self, place: TP) -> None:
+    def pause_partition(self, partition: TP) -> None:
         """Fetches no more of a partition, and still delivers what has been fetched of it.
 
-        Faust's own pausing throws away what it has fetched, and takes it for done: the records are lost. Here a partition that is held is
-        one whose buffer is full.
+        Faust's own pausing throws away what it has fetched, and takes it for done: the records are lost. Here a paused partition is one
+        whose buffer is full.
         """
-        self._paused.add(place)
-        self._buffered_partitions.add(place)
-        self._get_active_partitions().discard(place)
+        self._paused.add(partition)
+        self._buffered_partitions.add(partition)
+        self._get_active_partitions().discard(partition)
 
-    def resume_partition(self, place: TP) -> None:
+    def resume_partition(self, partition: TP) -> None:
         """Fetches from a partition again, if it is still assigned."""
-        self._paused.discard(place)
-        if place in self.assignment():
-            self.on_buffer_drop(place)
+        self._paused.discard(partition)
+        if partition in self.assignment():
+            self.on_buffer_drop(partition)
         else:
-            self._buffered_partitions.discard(place)
+            self._buffered_partitions.discard(partition)
 
     def on_buffer_drop(self, tp: TP) -> None:
-        """What was fetched of a partition has been taken in: fetches from it again, unless it is held."""
+        """What was fetched of a partition has been taken in: fetches from it again, unless it is paused."""
         if tp not in self._paused:
             super().on_buffer_drop(tp)
 

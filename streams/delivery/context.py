@@ -1,4 +1,4 @@
-"""What all the work of one stage shares: where refused records go, how failures are waited out."""
+"""What the drivers of one worker share: where records are produced, how failures are waited out."""
 
 import asyncio
 import time
@@ -8,19 +8,22 @@ from datetime import UTC, datetime
 from typing import Final
 
 from runtime.breaker import CircuitBreaker
+from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from streams.delivery.backoff import Backoff
-from streams.delivery.batch import Refusal
+from streams.delivery.batch import Rejection
+from streams.delivery.batch_interval import BatchInterval
+from streams.delivery.batch_producer import RecordProducer
 from streams.delivery.dead_letters import dead_letter
-from streams.delivery.intake import Intake
-from streams.delivery.outbox import Outbox
-from streams.delivery.pacer import Pacer
-from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.flow_control import FlowControl
+from streams.delivery.records import ConsumedRecord
+from streams.delivery.retry_policy import RetryPolicy
 from streams.errors import TransientError
 
 _log = logger(__name__)
-_LONGEST_WAIT_S: Final = 60.0
+_MAXIMUM_WAIT_S: Final = 60.0
+"""An endpoint may come back sooner than its Retry-After said."""
+_NEVER: Final = -1.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,24 +31,24 @@ class StageContext:
     """What the drivers of a worker share."""
 
     stage: str
-    outbox: Outbox
+    producer: RecordProducer
     metrics: Metrics
-    backoff: Backoff
+    retry_policy: RetryPolicy
     new_breaker: Callable[[], CircuitBreaker]
     dead_letters_topic: str
     changelog_topic: str | None
     """None: the stage keeps no state."""
     max_batch: int
     max_batch_bytes: int
-    pacer: Pacer
-    intake: Intake
+    batch_interval: BatchInterval
+    flow_control: FlowControl
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
-    failed_at: dict[str, float] = field(default_factory=dict)
+    last_failure_at: dict[str, float] = field(default_factory=dict)
     """When each dependency last failed, on the monotonic clock."""
-    served_at: float = -1.0
-    """When the newest call of a handler began that got through, on the monotonic clock."""
+    last_success_at: float = _NEVER
+    """When the newest call of a handler that succeeded began, on the monotonic clock."""
 
     def breaker(self, dependency: str) -> CircuitBreaker:
         """The breaker of a dependency."""
@@ -53,71 +56,76 @@ class StageContext:
             self.breakers[dependency] = self.new_breaker()
         return self.breakers[dependency]
 
-    def succeeded(self, *, begun: float) -> None:
-        """The handler got through: what it depends on is there, unless it failed another since.
+    def record_success(self, *, started_at: float) -> None:
+        """The handler succeeded: what it depends on is there, unless it failed another since.
 
         Args:
-            begun: When the handler began, on the monotonic clock. A slow call that began before an outage says nothing of it.
+            started_at: When the handler began, on the monotonic clock. A slow call that began before an outage says nothing of it.
         """
-        self.served_at = max(self.served_at, begun)
+        self.last_success_at = max(self.last_success_at, started_at)
         for dependency, breaker in self.breakers.items():
-            if begun > self.failed_at.get(dependency, -1.0):
-                breaker.succeeded()
+            if started_at > self.last_failure_at.get(dependency, _NEVER):
+                breaker.record_success()
 
-    def failed(self, failure: TransientError) -> None:
-        """The handler did not get through."""
-        if failure.is_try:
-            self.failed_at[failure.dependency] = time.monotonic()
-            self.breaker(failure.dependency).failed(self.failed_at[failure.dependency])
+    def record_failure(self, failure: TransientError) -> None:
+        """The handler failed for now."""
+        if failure.counts_as_attempt:
+            now = time.monotonic()
+            self.last_failure_at[failure.dependency] = now
+            self.breaker(failure.dependency).record_failure(now)
 
-    def wait_s(self, failure: TransientError, tries: int) -> float:
-        """How long to wait before the next try, in seconds: the back-off, or until the dependency's breaker lets one call through."""
+    def retry_interval_s(self, failure: TransientError, attempt: int) -> float:
+        """Seconds to wait behind an attempt: as the retry policy says, and until the dependency's breaker permits a call."""
         self.metrics.retries.labels(self.stage).inc()
-        wait = self.backoff.wait(tries, retry_after=failure.retry_after)
-        if failure.is_try:
-            wait = max(wait, self.breaker(failure.dependency).retry_after(time.monotonic()))
-        # Looked at again in a minute at the latest: an endpoint may come back sooner than it said.
-        wait = min(wait, _LONGEST_WAIT_S)
-        _log.warning("trying again", stage=self.stage, tries=tries, wait_s=round(wait, 2), why=str(failure))
-        return wait
+        wait_s = self.retry_policy.interval_s(attempt, retry_after=failure.retry_after)
+        if failure.counts_as_attempt:
+            wait_s = max(wait_s, self.breaker(failure.dependency).retry_after(time.monotonic()))
+        wait_s = min(wait_s, _MAXIMUM_WAIT_S)
+        _log.warning("retry_scheduled", stage=self.stage, attempt=attempt, wait_s=round(wait_s, 2), error=str(failure))
+        return wait_s
 
-    async def wait_out(self, failure: TransientError, tries: int) -> None:
-        """Notes the failure, and waits before the next try."""
-        self.failed(failure)
-        await asyncio.sleep(self.wait_s(failure, tries))
+    async def back_off(self, failure: TransientError, attempt: int) -> None:
+        """Records the failure, and waits before the next attempt."""
+        self.record_failure(failure)
+        await asyncio.sleep(self.retry_interval_s(failure, attempt))
 
-    def trial_in_s(self) -> float:
-        """Seconds until the breakers of what is away let one call try; 0 where nothing is away, or one may try now."""
+    def outage_s(self) -> float:
+        """Seconds until the breakers of all that is away permit a call; 0 where nothing is away, or a trial is permitted now."""
         now = time.monotonic()
         return max((breaker.retry_after(now) for breaker in self.breakers.values()), default=0.0)
 
-    def trial_begins(self) -> None:
-        """A call begins: of what is away, no other tries for a while."""
+    def start_trials(self) -> None:
+        """A call begins: it is the trial of whatever is half-open."""
         now = time.monotonic()
         for breaker in self.breakers.values():
-            breaker.permits(now)
+            breaker.start_trial(now)
 
-    def trial_did_not_tell(self) -> None:
-        """The call that was to try did not get to it: another may at once."""
-        now = time.monotonic()
+    def cancel_trials(self) -> None:
+        """The call that was the trial did not get that far: another is permitted."""
         for breaker in self.breakers.values():
-            breaker.renew_trial(now)
+            breaker.cancel_trial()
 
-    def measure_age(self, record: Delivered) -> None:
+    def measure_age(self, record: ConsumedRecord) -> None:
         """Measures how long ago the application produced what a record comes of, now that the stage is done with it."""
         self.metrics.age_seconds.labels(self.stage).observe(max(0.0, time.time() - record.produced_ms / 1000))
 
-    def letter(self, refusal: Refusal, tries: int, first_time: datetime) -> Outgoing:
-        """The dead letter of a refused record, counted."""
-        self.metrics.dead_letters.labels(self.stage, refusal.reason).inc()
+    def dead_letter(self, rejection: Rejection, *, attempts: int, first_attempt_at: datetime) -> OutgoingRecord:
+        """The dead letter of a rejected record, counted.
+
+        Args:
+            rejection: The record, and why.
+            attempts: How often it was tried.
+            first_attempt_at: When it was first tried.
+        """
+        self.metrics.dead_letters.labels(self.stage, rejection.reason).inc()
         return dead_letter(
             self.dead_letters_topic,
-            refusal.record,
+            rejection.record,
             stage=self.stage,
-            reason=refusal.reason,
-            detail=refusal.detail,
-            tries=tries,
-            first_time=first_time,
-            last_time=datetime.now(UTC),
-            raw_answer=refusal.raw_answer,
+            reason=rejection.reason,
+            detail=rejection.detail,
+            attempts=attempts,
+            first_attempt_at=first_attempt_at,
+            last_attempt_at=datetime.now(UTC),
+            raw_answer=rejection.raw_answer,
         )

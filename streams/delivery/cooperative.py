@@ -1,25 +1,24 @@
-"""Work that takes long without waiting for anything, done so that the loop turns meanwhile."""
+"""Cooperative multitasking: long work that awaits nothing yields to the event loop."""
 
 import asyncio
 import time
 from typing import Final
 
-_LONGEST_S: Final = 0.05
+_YIELD_INTERVAL_S: Final = 0.05
 
 
 class Yielder:
-    """Lets the event loop turn every few dozen milliseconds.
+    """Yields to the event loop every few dozen milliseconds.
 
     Heartbeats run on the same loop as the handlers: a batch that held it for longer than the session time-out would cost the worker its
     partitions, again and again.
     """
 
     def __init__(self) -> None:
-        """As if the loop had just turned."""
-        self._last = time.monotonic()
+        self._yielded_at = time.monotonic()
 
     async def maybe_yield(self) -> None:
         """To be called after each piece of work, of at most some milliseconds."""
-        if time.monotonic() - self._last > _LONGEST_S:
+        if time.monotonic() - self._yielded_at > _YIELD_INTERVAL_S:
             await asyncio.sleep(0)
-            self._last = time.monotonic()
+            self._yielded_at = time.monotonic()

@@ -1,29 +1,30 @@
-"""Dead letters on the wire: the source's value, key and headers untouched, the story in headers of their own."""
+"""Dead letters on the wire: the source's value, key and headers untouched, and headers that say what happened."""
 
 from datetime import datetime
 from typing import Final
 
 from runtime.dead_letters import PREFIX, without_metadata
 from runtime.dead_letters.metadata import ANSWER
-from streams.delivery.records import Delivered, Outgoing
+from runtime.kafka import OutgoingRecord
+from streams.delivery.records import ConsumedRecord
 
 _MAX_DETAIL_BYTES: Final = 4000
 _MAX_ANSWER_BYTES: Final = 56_000
-"""Both fit, with the rest of the story, into :data:`runtime.kafka.topics.DEAD_LETTER_HEADROOM_BYTES`."""
+"""Both fit, with the other headers, into :data:`runtime.kafka.topics.DEAD_LETTER_HEADROOM_BYTES`."""
 
 
 def dead_letter(
     topic: str,
-    record: Delivered,
+    record: ConsumedRecord,
     *,
     stage: str,
     reason: str,
     detail: str,
-    tries: int,
-    first_time: datetime,
-    last_time: datetime,
+    attempts: int,
+    first_attempt_at: datetime,
+    last_attempt_at: datetime,
     raw_answer: str | None = None,
-) -> Outgoing:
+) -> OutgoingRecord:
     """The record for the dead-letter topic.
 
     Args:
@@ -32,28 +33,28 @@ def dead_letter(
         stage: Where.
         reason: A stable word.
         detail: The error's text.
-        tries: How often it was tried.
-        first_time: When it was first tried.
-        last_time: When it was given up.
+        attempts: How often it was tried.
+        first_attempt_at: When it was first tried.
+        last_attempt_at: When it was given up.
         raw_answer: A model's answer that nothing could be made of.
     """
-    told = {
+    metadata = {
         "topic": record.topic,
         "partition": str(record.partition),
         "offset": str(record.offset),
         "stage": stage,
         "reason": reason,
-        "detail": _cut(detail, _MAX_DETAIL_BYTES),
-        "tries": str(tries),
-        "first-time": first_time.isoformat(),
-        "last-time": last_time.isoformat(),
+        "detail": _truncate(detail, _MAX_DETAIL_BYTES),
+        "tries": str(attempts),
+        "first-time": first_attempt_at.isoformat(),
+        "last-time": last_attempt_at.isoformat(),
     }
-    headers = [*without_metadata(record.headers), *((PREFIX + name, text.encode()) for name, text in told.items())]
+    headers = [*without_metadata(record.headers), *((PREFIX + name, text.encode()) for name, text in metadata.items())]
     if raw_answer is not None:
-        headers.append((ANSWER, _cut(raw_answer, _MAX_ANSWER_BYTES).encode()))
-    return Outgoing(topic, record.key, record.value, tuple(headers))
+        headers.append((ANSWER, _truncate(raw_answer, _MAX_ANSWER_BYTES).encode()))
+    return OutgoingRecord(topic, record.key, record.value, tuple(headers))
 
 
-def _cut(text: str, limit: int) -> str:
+def _truncate(text: str, limit: int) -> str:
     """The text's beginning, in at most so many bytes of UTF-8."""
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")

@@ -3,19 +3,19 @@
 from dataclasses import replace
 from typing import Any, Protocol
 
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 
 
 class FaustRecord:
     """A record that Faust delivered, with its acknowledgement."""
 
-    __slots__ = ("_event", "is_whole", "record")
+    __slots__ = ("_event", "is_evicted", "record")
 
     def __init__(self, event: Any) -> None:
-        self.is_whole = True
+        self.is_evicted = False
         message = event.message
         headers = message.headers or ()
-        self.record = Delivered(
+        self.record = ConsumedRecord(
             message.topic,
             message.partition,
             message.offset,
@@ -27,14 +27,14 @@ class FaustRecord:
         self._event = event
 
     def evict(self) -> None:
-        """Frees the memory of its value, here and in Faust; what is left says where to read it again, and can be acknowledged."""
-        self.is_whole = False
+        """Frees the memory of its payload, here and in Faust; what is left says where to read it again, and can be acknowledged."""
+        self.is_evicted = True
         self.record = replace(self.record, value=None)
         self._event.value = self._event.message.value = None
 
-    def restore(self, record: Delivered) -> None:
-        """The same record, read again."""
-        self.is_whole = True
+    def restore(self, record: ConsumedRecord) -> None:
+        """The same record, with its payload."""
+        self.is_evicted = False
         self.record = record
 
     def ack(self) -> None:
@@ -43,7 +43,7 @@ class FaustRecord:
 
 
 class Driver(Protocol):
-    """Works on what the worker takes in."""
+    """Handles what the worker takes in."""
 
     @property
     def backlog(self) -> int:
@@ -51,7 +51,7 @@ class Driver(Protocol):
         ...
 
     @property
-    def failed(self) -> BaseException | None:
+    def failure(self) -> BaseException | None:
         """What broke the driver, if anything did: the worker then leaves, and is started anew."""
         ...
 
@@ -64,11 +64,11 @@ class Driver(Protocol):
         ...
 
     async def put(self, record: FaustRecord) -> None:
-        """Takes a record in; waits while too much is in work, which in turn stops the fetcher."""
+        """Takes a record in; waits while too many are in flight, which in turn stops the fetcher."""
         ...
 
     async def finish(self) -> None:
-        """Begins nothing new; returns when what is under way is done."""
+        """Begins nothing new; returns when what has begun is done."""
         ...
 
     async def stop(self) -> None:

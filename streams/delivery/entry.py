@@ -1,4 +1,4 @@
-"""One record in work, as the scheduler sees it."""
+"""One record in flight, as the scheduler sees it."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -6,21 +6,19 @@ from datetime import datetime
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
+from runtime.kafka import TopicPartition
 from streams.delivery.failure_budget import FailureBudget
 
 R = TypeVar("R")
 
-Place = tuple[str, int]
-"""Topic and partition."""
-
 
 class Status(Enum):
-    """How far the work on a record has come."""
+    """How far the processing of a record has come."""
 
     WAITING = auto()
     RUNNING = auto()
     COMPUTED = auto()
-    """Its outputs are known, but its partition was taken away before they could be written."""
+    """Its outputs are known, but its partition was revoked before they could be written."""
     WRITING = auto()
     """Its outputs are on their way to the broker."""
     DONE = auto()
@@ -28,24 +26,25 @@ class Status(Enum):
 
 @dataclass(slots=True, eq=False)
 class Entry(Generic[R]):
-    """One record in work."""
+    """One record in flight."""
 
-    place: Place
+    partition: TopicPartition
     offset: int
     key: Hashable
     tenant: str
     record: R
     generation: int | None
-    """The assignment under which it was last delivered; None: its partition is not ours now."""
+    """The assignment under which it was last delivered; None: its partition is revoked."""
     status: Status = Status.WAITING
-    started: float = 0.0
-    tries: int = 0
+    started_at: float = 0.0
+    """When its last attempt began, on the scheduler's clock."""
+    attempts: int = 0
     failure_budget: FailureBudget = field(default_factory=FailureBudget)
-    begun: datetime | None = None
-    """When it was first worked on, by the wall clock."""
+    first_attempt_at: datetime | None = None
+    """When its first attempt began, by the wall clock."""
     result: Any = None
     """What was computed of it, until it is written."""
-    is_ready: bool = False
-    """Whether it is in line to be started."""
-    in_hand: bool = False
-    """Whether the record's contents are held, or being read again."""
+    is_queued: bool = False
+    """Whether it waits in the queue for a slot."""
+    is_loaded: bool = False
+    """Whether the record's payload is in memory, or is being loaded."""

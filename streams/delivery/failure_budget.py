@@ -1,4 +1,4 @@
-"""How long a record is tried again: only failures that are the record's own use up its tries."""
+"""How often a record is tried again: only failures that are the record's own count against its attempts."""
 
 from dataclasses import dataclass
 
@@ -22,25 +22,24 @@ class FailureBudget:
     __slots__ = ("_failures",)
 
     def __init__(self) -> None:
-        """No failure yet."""
         self._failures: dict[str, _Failures] = {}
 
-    def failed(self, dependency: str, *, now: float, served_at: float, is_away: bool) -> int:
-        """Notes a failure.
+    def record_failure(self, dependency: str, *, now: float, last_success_at: float, is_away: bool) -> int:
+        """Counts a failure.
 
         Args:
             dependency: What failed the record.
             now: The time of the failure.
-            served_at: When the newest call that got through for any record began.
-            is_away: Whether the dependency's circuit breaker is open.
+            last_success_at: When the newest call that succeeded for any record began.
+            is_away: Whether the dependency's circuit breaker is not closed.
 
         Returns:
             The failures with this dependency that are the record's own.
         """
-        seen = self._failures.setdefault(dependency, _Failures())
-        if served_at > seen.last_at:
-            seen.confirmed += seen.doubtful
-            seen.doubtful = 0
-        seen.doubtful = 0 if is_away else seen.doubtful + 1
-        seen.last_at = now
-        return seen.confirmed + seen.doubtful
+        failures = self._failures.setdefault(dependency, _Failures())
+        if last_success_at > failures.last_at:
+            failures.confirmed += failures.doubtful
+            failures.doubtful = 0
+        failures.doubtful = 0 if is_away else failures.doubtful + 1
+        failures.last_at = now
+        return failures.confirmed + failures.doubtful

@@ -11,31 +11,15 @@ from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.state import Codec, PartitionState, RowStore
 
 
-class NoRows:
-    """The table of a stage that keeps no state."""
-
-    def read(self, key: bytes) -> bytes | None:
-        """Nothing is there."""
-        return None
-
-    def scan(self) -> Any:
-        """Nothing is there."""
-        return iter(())
-
-    def write(self, rows: list[Any], changelog_offset: int) -> None:
-        """Nothing can be kept."""
-        raise TypeError("this stage keeps no state")
-
-
 class OrderedDriver:
     """Handles every partition in the order of its log.
 
     Args:
-        context: What the processors share.
+        context: What drivers share.
         new_handler: Makes the handler of one partition.
         rows: The local table of a partition.
         codec: How the stage's state becomes bytes.
-        max_span: How many records of one partition are held.
+        max_queued: How many records of one partition wait in memory.
         cache_bytes: What the state objects of one partition may weigh in memory.
     """
 
@@ -46,14 +30,14 @@ class OrderedDriver:
         new_handler: Callable[[int], BatchHandler],
         rows: Callable[[int], RowStore],
         codec: Codec[Any],
-        max_span: int,
+        max_queued: int,
         cache_bytes: int,
     ) -> None:
         self._context = context
         self._new_handler = new_handler
         self._rows = rows
         self._codec = codec
-        self._max_span = max_span
+        self._max_queued = max_queued
         self._cache_bytes = cache_bytes
         self._processors: dict[int, PartitionProcessor] = {}
 
@@ -63,9 +47,9 @@ class OrderedDriver:
         return sum(processor.backlog for processor in self._processors.values())
 
     @property
-    def failed(self) -> BaseException | None:
+    def failure(self) -> BaseException | None:
         """What broke a processor, if anything did."""
-        return next((processor.failed for processor in self._processors.values() if processor.failed), None)
+        return next((processor.failure for processor in self._processors.values() if processor.failure), None)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
         """Starts a processor for each partition."""
@@ -90,10 +74,10 @@ class OrderedDriver:
         """Takes a record in."""
         processor = self._processors.get(record.record.partition)
         if processor is not None:
-            await processor.put(record, limit=self._max_span)
+            await processor.put(record, limit=self._max_queued)
 
     async def finish(self) -> None:
-        """Lets every processor finish the step that it is at."""
+        """Lets every processor finish the batch that it is at."""
         await asyncio.gather(*(processor.finish() for processor in self._processors.values()))
 
     async def stop(self) -> None:

@@ -1,21 +1,22 @@
-"""Reads records again whose contents were let go, one at a time, from their places in the log."""
+"""Reads the payloads of evicted records again, one at a time, from the log."""
 
 import asyncio
 
-from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.errors import KafkaError, OffsetOutOfRangeError
 
-from runtime.kafka import client_options
+from memory.positions import LogPosition
+from runtime.kafka import TopicPartition, client_options
 from runtime.settings import KafkaSettings
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 
 _FETCH_BYTES = 65_536
-"""A record is fetched for itself: what lies behind it is mostly not its successor in turn. A larger one still comes whole."""
+"""A record is fetched for itself: what lies behind it is mostly not what runs next. A larger one still comes whole."""
 
 
 class PayloadLoader:
-    """A consumer outside of any group, connected at the first reading. Use it as an async context manager.
+    """A consumer outside of any group, connected by the first read. Use it as an async context manager.
 
     Args:
         kafka: Where the records are.
@@ -24,7 +25,7 @@ class PayloadLoader:
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._kafka = kafka
         self._consumer: AIOKafkaConsumer | None = None
-        self._turn = asyncio.Lock()
+        self._reading = asyncio.Lock()
 
     async def __aenter__(self) -> "PayloadLoader":
         return self
@@ -33,7 +34,7 @@ class PayloadLoader:
         if self._consumer is not None:
             await self._consumer.stop()
 
-    async def read(self, record: Delivered) -> Delivered:
+    async def read(self, record: ConsumedRecord) -> ConsumedRecord:
         """The record with its value.
 
         Args:
@@ -41,27 +42,26 @@ class PayloadLoader:
 
         Raises:
             TransientError: The broker does not give it now.
-            PoisonRecordError: ``expired``: the topic's retention has removed it while it waited for its turn.
+            PoisonRecordError: ``expired``: the topic's retention has removed it while it waited.
         """
-        where = f"{record.topic}/{record.partition}/{record.offset}"
         try:
-            async with self._turn, asyncio.timeout(self._kafka.request_timeout_s):
+            async with self._reading, asyncio.timeout(self._kafka.request_timeout_s):
                 found = await self._fetch(TopicPartition(record.topic, record.partition), record.offset)
         except OffsetOutOfRangeError as error:
-            raise self._expired(where) from error
+            raise self._expired(record.position) from error
         except (KafkaError, TimeoutError) as error:
-            raise TransientError(f"{where} cannot be read again: {error!r}", dependency="kafka") from error
+            raise TransientError(f"{record.position} cannot be read again: {error!r}", dependency="kafka") from error
         if found.offset != record.offset:
-            raise self._expired(where)
-        return Delivered(
+            raise self._expired(record.position)
+        return ConsumedRecord(
             record.topic, record.partition, record.offset, found.key, found.value, tuple(found.headers), found.timestamp / 1000
         )
 
-    async def _fetch(self, place: TopicPartition, offset: int) -> ConsumerRecord[bytes | None, bytes | None]:
+    async def _fetch(self, partition: TopicPartition, offset: int) -> ConsumerRecord[bytes | None, bytes | None]:
         consumer = await self._connected()
-        consumer.assign([place])
-        consumer.seek(place, offset)
-        return await consumer.getone(place)
+        consumer.assign([partition])
+        consumer.seek(partition, offset)
+        return await consumer.getone(partition)
 
     async def _connected(self) -> AIOKafkaConsumer:
         if self._consumer is None:
@@ -80,5 +80,5 @@ class PayloadLoader:
         return self._consumer
 
     @staticmethod
-    def _expired(where: str) -> PoisonRecordError:
-        return PoisonRecordError("expired", f"{where} was removed by the topic's retention while it waited for its turn")
+    def _expired(position: LogPosition) -> PoisonRecordError:
+        return PoisonRecordError("expired", f"{position} was removed by the topic's retention while it waited")

@@ -1,23 +1,22 @@
-"""What goes into a stage, and what comes out of it."""
+"""What a stage consumes, and how the context of it goes on to what the stage produces."""
 
 from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.headers import origin_of
 from memory.positions import LogPosition
-from runtime.tracing import PRODUCED_AT, TRACEPARENT, Trace
-
-Headers = tuple[tuple[str, bytes], ...]
+from runtime.kafka import OutgoingRecord
+from runtime.tracing import PRODUCED_AT, TRACEPARENT, Headers, Trace
 
 FORWARDED: Final = "varve-forwarded"
 """Header of a record that lay in another partition than its key says, and was forwarded once."""
 
-_LONGEST_TIME: Final = 15
-"""Digits of a time in milliseconds; a longer one is no time."""
+_MAXIMUM_DIGITS: Final = 15
+"""Of a time in milliseconds; more digits are no time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class ConsumedRecord:
     """A record as it lies in its log."""
 
     topic: str
@@ -49,8 +48,8 @@ class Delivered:
     @property
     def produced_ms(self) -> int:
         """When the application produced what the record comes of, in milliseconds since the epoch."""
-        told = self.header(PRODUCED_AT) or b""
-        return int(told) if told.isdigit() and len(told) <= _LONGEST_TIME else int(self.timestamp * 1000)
+        text = self.header(PRODUCED_AT) or b""
+        return int(text) if text.isdigit() and len(text) <= _MAXIMUM_DIGITS else int(self.timestamp * 1000)
 
     @property
     def trace_id(self) -> str | None:
@@ -66,18 +65,7 @@ class Delivered:
         return (produced_at,) if trace is None else ((TRACEPARENT, trace), produced_at)
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A record to be produced."""
-
-    topic: str
-    key: bytes | None
-    value: bytes | None
-    headers: Headers = ()
-    partition: int | None = None
-    """None: where its key belongs."""
-
-    def caused_by(self, record: Delivered) -> "Outgoing":
-        """The same, with the context of the record that it comes of; a context of its own stays."""
-        own = {name for name, _ in self.headers}
-        return replace(self, headers=(*self.headers, *(header for header in record.context if header[0] not in own)))
+def propagate_context(output: OutgoingRecord, *, cause: ConsumedRecord) -> OutgoingRecord:
+    """The output with the trace context of the record that it comes of; a context of its own stays."""
+    own = {name for name, _ in output.headers}
+    return replace(output, headers=(*output.headers, *(header for header in cause.context if header[0] not in own)))

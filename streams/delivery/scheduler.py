@@ -1,11 +1,11 @@
-"""Who works on what next, and what may be acknowledged: the delivery rules as a state machine without I/O.
+"""Which record runs next, and which may be acknowledged: the delivery rules as a state machine without I/O.
 
-Records of one key are worked on one after the other, in the order of their log; keys are independent, and share the slots of a worker
+Records of one key run one after the other, in the order of their log; keys are independent, and share the slots of a worker
 as :mod:`streams.delivery.fair_queue` says. Acknowledgements are released strictly in the order of offsets (ADR 4, A). After a rebalance,
-a record that comes again joins the work that is already under way for it.
+a record that is delivered again joins the attempt that is running for it.
 
-A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the view goes far beyond what is held: of
-the records past ``max_in_flight`` only the place is kept, and their contents are let go until their turn comes.
+A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the scheduler tracks far more records than
+it has payloads of: of the records past ``max_in_flight`` only the offset is kept, and their payloads are evicted until they run.
 """
 
 from collections import deque
@@ -13,30 +13,34 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from streams.delivery.entry import Entry, Place, Status
+from runtime.kafka import TopicPartition
+from streams.delivery.entry import Entry, Status
 from streams.delivery.fair_queue import FairQueue
 
 R = TypeVar("R")
 
 
 @dataclass(slots=True)
-class _Partition(Generic[R]):
+class _Assignment(Generic[R]):
+    """A partition that is ours."""
+
     generation: int
-    held_over: deque[int]
-    """Offsets of the records whose work an earlier assignment began, ascending."""
-    order: deque[Entry[R]] = field(default_factory=deque)
+    carried_over: deque[int]
+    """Offsets of the records whose attempt began under an earlier assignment, ascending."""
+    unacked: deque[Entry[R]] = field(default_factory=deque)
+    """What was delivered and not acknowledged, in the order of offsets."""
 
 
 class Scheduler(Generic[R]):
-    """The records in work of one worker.
+    """The records in flight of one worker.
 
     Args:
-        slots: How many records may be worked on at once.
-        tenant_share: The part of the slots that one tenant may hold, in (0, 1]; at least one slot.
-        max_in_flight: How many records may be held in all; of further ones, only the place.
-        max_span: How many records of one partition should be held, or their places.
+        slots: How many records may run at once.
+        tenant_share: The part of the slots that one tenant may occupy, in (0, 1]; at least one slot.
+        max_in_flight: Of how many records the payload may be in memory; of further ones, only the offset.
+        max_span: How many records of one partition should be tracked.
         weight_of: A tenant's weight in the fair sharing.
-        evict: Told of each record whose contents need not be held: whoever works on it reads them again.
+        evict: Called with each record whose payload need not be in memory: whoever runs it loads it again.
     """
 
     def __init__(
@@ -50,207 +54,214 @@ class Scheduler(Generic[R]):
         evict: Callable[[R], None] = lambda record: None,
     ) -> None:
         if max_in_flight < 1 or max_span < 1:
-            raise ValueError("max_in_flight and max_span must be at least 1")
-        self._line = FairQueue[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
+            raise ValueError(f"max_in_flight and max_span must be at least 1, got {max_in_flight} and {max_span}")
+        self._queue = FairQueue[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
         self._max_in_flight = max_in_flight
         self._max_span = max_span
         self._evict = evict
-        self._partitions: dict[Place, _Partition[R]] = {}
-        self._entries: dict[tuple[Place, int], Entry[R]] = {}
-        self._chains: dict[Hashable, deque[Entry[R]]] = {}
-        self._in_hand = 0
+        self._assignments: dict[TopicPartition, _Assignment[R]] = {}
+        self._entries: dict[tuple[TopicPartition, int], Entry[R]] = {}
+        self._by_key: dict[Hashable, deque[Entry[R]]] = {}
+        self._loaded = 0
         self._is_closed = False
 
     @property
     def in_flight(self) -> int:
-        """How many records are held, or their places."""
+        """How many records are tracked, with their payload or without."""
         return len(self._entries)
 
     @property
-    def in_hand(self) -> int:
-        """Of how many records the contents are held: ``max_in_flight``, and at most one more for each slot."""
-        return self._in_hand
+    def loaded(self) -> int:
+        """Of how many records the payload is in memory: ``max_in_flight``, and at most one more for each slot."""
+        return self._loaded
 
     @property
     def slots(self) -> int:
-        """How many records may be worked on at once."""
-        return self._line.slots
+        """How many records may run at once."""
+        return self._queue.slots
 
     @property
     def running(self) -> int:
-        """How many records are worked on."""
-        return self._line.running
+        """How many records run."""
+        return self._queue.running
 
-    def room(self, place: Place) -> float | None:
+    def free_span(self, partition: TopicPartition) -> float | None:
         """The part of ``max_span`` that is free in a partition, below 0 where more was delivered; None where it is not ours."""
-        partition = self._partitions.get(place)
-        return None if partition is None else 1 - len(partition.order) / self._max_span
+        assignment = self._assignments.get(partition)
+        return None if assignment is None else 1 - len(assignment.unacked) / self._max_span
 
-    def assign(self, places: set[Place], generation: int) -> None:
-        """The partitions that are ours from now on. What was held of others, and is not worked on, is dropped."""
+    def assign(self, partitions: set[TopicPartition], generation: int) -> None:
+        """The partitions that are ours from now on. What is tracked of others, and does not run, is dropped."""
         for entry in list(self._entries.values()):
-            if entry.place not in places and entry.status is not Status.RUNNING:
-                self._forget(entry)
-        held_over: dict[Place, list[int]] = {place: [] for place in places}
-        for place, offset in sorted(self._entries):
-            held_over.get(place, []).append(offset)
-        self._partitions = {place: _Partition(generation, deque(offsets)) for place, offsets in held_over.items()}
+            if entry.partition not in partitions and entry.status is not Status.RUNNING:
+                self._drop(entry)
+        carried_over: dict[TopicPartition, list[int]] = {partition: [] for partition in partitions}
+        for partition, offset in sorted(self._entries):
+            carried_over.get(partition, []).append(offset)
+        self._assignments = {partition: _Assignment(generation, deque(offsets)) for partition, offsets in carried_over.items()}
 
     def revoke(self) -> None:
-        """No partition is ours until the next :meth:`assign`. Work under way goes on; what it gives may not be written meanwhile."""
-        self._line.clear()
+        """No partition is ours until the next :meth:`assign`. What runs goes on; its outputs may not be written meanwhile."""
+        self._queue.clear()
         for entry in list(self._entries.values()):
             entry.generation = None
             if entry.status in (Status.WAITING, Status.DONE):
-                self._forget(entry)
-        self._partitions.clear()
+                self._drop(entry)
+        self._assignments.clear()
 
-    def deliver(self, place: Place, offset: int, key: Hashable, tenant: str, record: R) -> Entry[R] | None:
-        """Takes a record in, or joins it to the work under way for it.
+    def deliver(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> Entry[R] | None:
+        """Takes a record in, or joins it to the attempt that is running for it.
+
+        Args:
+            partition: Where it lies.
+            offset: Where in it.
+            key: Records of one key run one after the other.
+            tenant: Whose slots it takes.
+            record: The record with its acknowledgement.
 
         Returns:
             An entry whose result is already computed and may now be written; None in every other case.
         """
-        partition = self._partitions.get(place)
-        if partition is None:
+        assignment = self._assignments.get(partition)
+        if assignment is None:
             return None
-        self._give_up_before(place, offset, partition)
-        entry = self._entries.get((place, offset))
-        if entry is not None and entry.generation == partition.generation:
+        self._drop_carried_over(partition, offset, assignment)
+        entry = self._entries.get((partition, offset))
+        if entry is not None and entry.generation == assignment.generation:
             return None
         if entry is not None:
-            entry.generation = partition.generation
+            entry.generation = assignment.generation
             entry.record = record
-            partition.order.append(entry)
+            assignment.unacked.append(entry)
             if entry.status is not Status.COMPUTED:
                 return None
             entry.status = Status.WRITING
             return entry
-        entry = Entry(place, offset, key, tenant, record, partition.generation)
-        self._entries[place, offset] = entry
-        if self._in_hand < self._max_in_flight:
-            self._take_in_hand(entry)
+        entry = Entry(partition, offset, key, tenant, record, assignment.generation)
+        self._entries[partition, offset] = entry
+        if self._loaded < self._max_in_flight:
+            self._count_loaded(entry)
         else:
             self._evict(record)
-        partition.order.append(entry)
-        chain = self._chains.setdefault(key, deque())
-        chain.append(entry)
-        if chain[0] is entry:
-            self._line.join(entry)
+        assignment.unacked.append(entry)
+        same_key = self._by_key.setdefault(key, deque())
+        same_key.append(entry)
+        if same_key[0] is entry:
+            self._queue.enqueue(entry)
         return None
 
-    def start(self, now: float) -> Entry[R] | None:
-        """The record to be worked on next, if a slot is free and one is ready."""
-        entry = None if self._is_closed else self._line.start(now)
+    def start_next(self, now: float) -> Entry[R] | None:
+        """The record that runs next, if a slot is free and one may start."""
+        entry = None if self._is_closed else self._queue.start_next(now)
         if entry is not None:
-            self._take_in_hand(entry)
+            self._count_loaded(entry)
         return entry
 
-    def hold(self, tenant: str) -> None:
-        """Starts none of a tenant's records until it is released; those under way go on."""
-        self._line.hold(tenant)
+    def pause_tenant(self, tenant: str) -> None:
+        """Starts none of a tenant's records until it is resumed; those that run go on."""
+        self._queue.pause_tenant(tenant)
 
-    def release(self, tenant: str) -> None:
+    def resume_tenant(self, tenant: str) -> None:
         """Starts a tenant's records again. It has no claim to what others got meanwhile."""
-        self._line.release(tenant)
+        self._queue.resume_tenant(tenant)
 
-    def pause(self, entry: Entry[R], now: float) -> None:
-        """Frees the slot of a record that has to be tried again later; it keeps its place before the other records of its key."""
-        self._line.free_slot(entry, now)
+    def defer(self, entry: Entry[R], now: float) -> None:
+        """Frees the slot of a record that is tried again later; it stays before the other records of its key."""
+        self._queue.release_slot(entry, now)
         entry.status = Status.WAITING
         if entry.generation is None:
-            self._forget(entry)
-        elif self._in_hand > self._max_in_flight:
-            self._put_down(entry)
+            self._drop(entry)
+        elif self._loaded > self._max_in_flight:
+            self._count_evicted(entry)
             self._evict(entry.record)
 
-    def resume(self, entry: Entry[R]) -> None:
-        """Lets a paused record be started again; one that was taken away meanwhile stays away."""
-        if self.holds(entry) and entry.status is Status.WAITING and not entry.is_ready:
-            self._line.join(entry)
+    def requeue(self, entry: Entry[R]) -> None:
+        """Lets a deferred record start again; one that was dropped meanwhile stays so."""
+        if self.tracks(entry) and entry.status is Status.WAITING and not entry.is_queued:
+            self._queue.enqueue(entry)
 
-    def computed(self, entry: Entry[R], now: float) -> bool:
+    def on_computed(self, entry: Entry[R], now: float) -> bool:
         """Frees the slot of a record whose outputs are known.
 
         Returns:
             Whether they may be written now. If not, the entry waits for its redelivery, or is dropped with its partition.
         """
-        self._line.free_slot(entry, now)
+        self._queue.release_slot(entry, now)
         if self.may_write(entry):
             entry.status = Status.WRITING
             return True
-        self.unwritten(entry)
+        self.on_fenced(entry)
         return False
 
-    def unwritten(self, entry: Entry[R]) -> None:
-        """The entry's outputs were not written, for its partition was taken away: it waits for its redelivery, or is dropped with it."""
+    def on_fenced(self, entry: Entry[R]) -> None:
+        """The entry's outputs were not written, for its partition was revoked: it waits for its redelivery, or is dropped with it."""
         entry.status = Status.COMPUTED
-        if self._partitions and entry.place not in self._partitions:
-            self._forget(entry)
+        if self._assignments and entry.partition not in self._assignments:
+            self._drop(entry)
 
-    def close(self) -> None:
-        """No record is started any more."""
-        self._is_closed = True
-
-    def holds(self, entry: Entry[R]) -> bool:
-        """Whether the entry is still among the records in work."""
-        return self._entries.get((entry.place, entry.offset)) is entry
-
-    def may_write(self, entry: Entry[R]) -> bool:
-        """Whether the entry's partition is ours, under the assignment that delivered it."""
-        partition = self._partitions.get(entry.place)
-        return partition is not None and entry.generation == partition.generation
-
-    def done(self, entry: Entry[R]) -> list[R]:
+    def on_written(self, entry: Entry[R]) -> list[R]:
         """The entry's outputs are durable.
 
         Returns:
             The records that may now be acknowledged, in the order of their offsets.
         """
         entry.status = Status.DONE
-        self._put_down(entry)
+        self._count_evicted(entry)
         self._evict(entry.record)
-        self._leave_chain(entry)
-        partition = self._partitions.get(entry.place)
-        if partition is None or entry.generation != partition.generation:
-            self._forget(entry)
+        self._remove_from_key(entry)
+        assignment = self._assignments.get(entry.partition)
+        if assignment is None or entry.generation != assignment.generation:
+            self._drop(entry)
             return []
         released: list[R] = []
-        while partition.order and partition.order[0].status is Status.DONE:
-            first = partition.order.popleft()
-            self._entries.pop((first.place, first.offset), None)
+        while assignment.unacked and assignment.unacked[0].status is Status.DONE:
+            first = assignment.unacked.popleft()
+            self._entries.pop((first.partition, first.offset), None)
             released.append(first.record)
         return released
 
-    def _take_in_hand(self, entry: Entry[R]) -> None:
-        self._in_hand += not entry.in_hand
-        entry.in_hand = True
+    def close(self) -> None:
+        """No record is started any more."""
+        self._is_closed = True
 
-    def _put_down(self, entry: Entry[R]) -> None:
-        self._in_hand -= entry.in_hand
-        entry.in_hand = False
+    def tracks(self, entry: Entry[R]) -> bool:
+        """Whether the entry is still among the records in flight."""
+        return self._entries.get((entry.partition, entry.offset)) is entry
 
-    def _give_up_before(self, place: Place, offset: int, partition: _Partition[R]) -> None:
-        """Forgets what was held over from below an offset that is delivered now: another worker has committed it, it never comes again."""
-        while partition.held_over and partition.held_over[0] <= offset:
-            entry = self._entries.get((place, partition.held_over.popleft()))
-            if entry is not None and entry.offset < offset and entry.generation is None:
-                self._forget(entry)
+    def may_write(self, entry: Entry[R]) -> bool:
+        """Whether the entry's partition is ours, under the assignment that delivered it."""
+        assignment = self._assignments.get(entry.partition)
+        return assignment is not None and entry.generation == assignment.generation
 
-    def _leave_chain(self, entry: Entry[R]) -> None:
-        chain = self._chains.get(entry.key)
-        if chain is None or entry not in chain:
+    def _count_loaded(self, entry: Entry[R]) -> None:
+        self._loaded += not entry.is_loaded
+        entry.is_loaded = True
+
+    def _count_evicted(self, entry: Entry[R]) -> None:
+        self._loaded -= entry.is_loaded
+        entry.is_loaded = False
+
+    def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: _Assignment[R]) -> None:
+        """Drops what was carried over from below an offset that is delivered now: another worker has committed it, it never comes again."""
+        while assignment.carried_over and assignment.carried_over[0] <= before:
+            entry = self._entries.get((partition, assignment.carried_over.popleft()))
+            if entry is not None and entry.offset < before and entry.generation is None:
+                self._drop(entry)
+
+    def _remove_from_key(self, entry: Entry[R]) -> None:
+        same_key = self._by_key.get(entry.key)
+        if same_key is None or entry not in same_key:
             return
-        was_first = chain[0] is entry
-        chain.remove(entry)
-        if not chain:
-            del self._chains[entry.key]
+        was_first = same_key[0] is entry
+        same_key.remove(entry)
+        if not same_key:
+            del self._by_key[entry.key]
         elif was_first:
-            self._line.join(chain[0])
+            self._queue.enqueue(same_key[0])
 
-    def _forget(self, entry: Entry[R]) -> None:
-        if self.holds(entry):
-            del self._entries[entry.place, entry.offset]
-        self._put_down(entry)
-        self._line.leave(entry)
-        self._leave_chain(entry)
+    def _drop(self, entry: Entry[R]) -> None:
+        if self.tracks(entry):
+            del self._entries[entry.partition, entry.offset]
+        self._count_evicted(entry)
+        self._queue.remove(entry)
+        self._remove_from_key(entry)

@@ -12,39 +12,39 @@ from streams.errors import TransientError
 
 _log = logger(__name__)
 
-_LONGEST_S: Final = 5.0
+_MAXIMUM_PAUSE_S: Final = 5.0
 """A smaller record of the tenant's may fit into what is left of its budget, or the budget may be raised."""
-_TELL_EVERY_S: Final = 60.0
+_WARNING_INTERVAL_S: Final = 60.0
 
 
 class TenantThrottle:
-    """What one record of a tenant has to wait for, all do: tried one by one, a flood of them would keep the worker busy for nothing.
+    """Pauses a tenant for what one of its records waits for: tried one by one, a flood of them would keep the worker busy for nothing.
 
     Args:
         scheduler: Starts none of the tenant's records meanwhile.
-        go_on: Called when a tenant's records may be started again.
+        on_resumed: Called when a tenant's records may be started again.
     """
 
-    def __init__(self, *, scheduler: Scheduler[Any], go_on: Callable[[], None]) -> None:
+    def __init__(self, *, scheduler: Scheduler[Any], on_resumed: Callable[[], None]) -> None:
         self._scheduler = scheduler
-        self._go_on = go_on
-        self._held: set[str] = set()
-        self._told: dict[str, float] = {}
+        self._on_resumed = on_resumed
+        self._paused: set[str] = set()
+        self._warned_at: dict[str, float] = {}
 
-    def hold(self, tenant: str, why: TransientError) -> None:
-        """Lets a tenant wait, a few seconds at a time, and says so once a minute."""
-        self._scheduler.hold(tenant)
-        if tenant in self._held:
+    def pause(self, tenant: str, failure: TransientError) -> None:
+        """Pauses a tenant for a few seconds at most, and logs it once a minute."""
+        self._scheduler.pause_tenant(tenant)
+        if tenant in self._paused:
             return
-        self._held.add(tenant)
+        self._paused.add(tenant)
         now = time.monotonic()
-        if now - self._told.get(tenant, -math.inf) >= _TELL_EVERY_S:
-            self._told[tenant] = now
-            _log.warning("a tenant's records wait", tenant=tenant, why=str(why))
-        wait = _LONGEST_S if why.retry_after is None else min(why.retry_after, _LONGEST_S)
-        asyncio.get_running_loop().call_later(wait, self._release, tenant)
+        if now - self._warned_at.get(tenant, -math.inf) >= _WARNING_INTERVAL_S:
+            self._warned_at[tenant] = now
+            _log.warning("tenant_paused", tenant=tenant, error=str(failure))
+        pause_s = _MAXIMUM_PAUSE_S if failure.retry_after is None else min(failure.retry_after, _MAXIMUM_PAUSE_S)
+        asyncio.get_running_loop().call_later(pause_s, self._resume, tenant)
 
-    def _release(self, tenant: str) -> None:
-        self._held.discard(tenant)
-        self._scheduler.release(tenant)
-        self._go_on()
+    def _resume(self, tenant: str) -> None:
+        self._paused.discard(tenant)
+        self._scheduler.resume_tenant(tenant)
+        self._on_resumed()

@@ -1,4 +1,4 @@
-"""One worker of one stage: Faust reads, assigns and recovers; the driver works; this file ties them together and ends them in order."""
+"""One worker of one stage: Faust reads, assigns and recovers, the driver handles records. Starts both, connects them, and drains them."""
 
 import asyncio
 import contextlib
@@ -16,22 +16,22 @@ from runtime.metrics import Metrics
 from runtime.probe import ProbeServer
 from runtime.settings import Settings
 from streams.delivery.app import build_app, changelog_config, source_topic, state_table
-from streams.delivery.backoff import Backoff
-from streams.delivery.build import NewDriver
+from streams.delivery.batch_interval import BatchInterval
+from streams.delivery.batch_producer import BatchProducer
+from streams.delivery.build import DriverFactory
 from streams.delivery.consumer import Consumer
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.flow_control import SourceFlowControl
 from streams.delivery.folders import own_folder, tables_folder
-from streams.delivery.intake import SourceIntake
 from streams.delivery.membership import Membership
-from streams.delivery.ordered_driver import NoRows
-from streams.delivery.outbox import Outbox
-from streams.delivery.pacer import Pacer
+from streams.delivery.no_state import NoState
+from streams.delivery.retry_policy import RetryPolicy
 from streams.delivery.state import TABLE
 from streams.errors import FencedError, StreamError
 
 _log = logger(__name__)
-_WATCH_S: Final = 0.5
+_CHECK_INTERVAL_S: Final = 0.5
 
 
 class Worker:
@@ -42,8 +42,8 @@ class Worker:
         source: The topic it reads, with prefix.
         has_table: Whether it keeps state.
         settings: The settings in force.
-        metrics: Where it counts.
-        new_driver: Makes the driver, given what stages share and the local tables.
+        metrics: Where it counts records, retries and lag.
+        new_driver: Makes the driver, given what drivers share and the local tables.
         group: Its consumer group; the stage's own unless told.
     """
 
@@ -55,7 +55,7 @@ class Worker:
         has_table: bool,
         settings: Settings,
         metrics: Metrics,
-        new_driver: NewDriver,
+        new_driver: DriverFactory,
         group: str | None = None,
     ) -> None:
         self._stage = stage
@@ -68,7 +68,7 @@ class Worker:
         self._measured: set[int] = set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Works until told to stop, then finishes what it has begun within the drain time-out, commits, and leaves the group.
+        """Runs until ``stop`` is set, then finishes what it has begun within the drain time-out, commits, and leaves the group.
 
         Raises:
             runtime.errors.TopicMissingError: If a topic is not there, or has another number of partitions than the settings say.
@@ -91,75 +91,80 @@ class Worker:
         topic = source_topic(app, self._source)
         table = state_table(app, TABLE, settings) if self._has_table else None
         membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
-        outbox = Outbox(kafka=settings.kafka, partitions=settings.kafka.partitions)
+        producer = BatchProducer(kafka=settings.kafka, partitions=settings.kafka.partitions)
         delivery = settings.delivery
         context = StageContext(
             stage=self._stage,
-            outbox=outbox,
+            producer=producer,
             metrics=self._metrics,
-            backoff=Backoff(first_s=delivery.backoff_s, longest_s=delivery.max_backoff_s),
+            retry_policy=RetryPolicy(
+                initial_interval_s=delivery.retry_initial_interval_s,
+                backoff_coefficient=delivery.retry_backoff_coefficient,
+                maximum_interval_s=delivery.retry_maximum_interval_s,
+                maximum_attempts=delivery.retry_maximum_attempts,
+            ),
             new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
             dead_letters_topic=settings.topic(DEAD_LETTERS.name),
             changelog_topic=table.changelog_topic_name if table is not None else None,
             max_batch=delivery.max_batch,
             max_batch_bytes=delivery.max_batch_bytes,
-            pacer=Pacer(shortest_s=delivery.batch_interval_s, longest_s=delivery.max_batch_interval_s),
-            intake=SourceIntake(app=app, source=self._source),
+            batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
+            flow_control=SourceFlowControl(app=app, source=self._source),
             may_write=membership.may_write,
         )
         if context.changelog_topic is not None:
             # A group whose leader does not see the changelog is assigned its sources without it: tables would begin empty.
             await create_topic(context.changelog_topic, config=changelog_config(settings.kafka), kafka=settings.kafka)
-        driver = self._new_driver(context, table.rows if table is not None else lambda _: NoRows())
+        driver = self._new_driver(context, table.rows if table is not None else lambda _: NoState())
         ready = {"assigned": False, "recovered": False, "not_rebalancing": False}
         _connect(app, topic, driver, source=self._source, changelog=context.changelog_topic, ready=ready)
 
         probe = ProbeServer(host=settings.metrics_host, port=settings.metrics_port, ready=lambda: ready, metrics=self._metrics)
         async with probe:
-            await outbox.start()
-            beating = asyncio.create_task(membership.beat())
+            await producer.start()
+            heartbeat = asyncio.create_task(membership.run_heartbeat())
             try:
                 app.finalize()
                 await app.start()
-                _log.info("working", stage=self._stage, port=probe.port)
+                _log.info("worker_started", stage=self._stage, port=probe.port)
                 await self._watch(app, driver, membership, stop)
                 await self._drain(app, driver)
             finally:
                 ready.update(assigned=False)
                 await driver.stop()
                 await _within(delivery.drain_timeout_s, app.stop())
-                beating.cancel()
-                await outbox.stop()
+                heartbeat.cancel()
+                await producer.stop()
 
     async def _watch(self, app: faust.App, driver: Driver, membership: Membership, stop: asyncio.Event) -> None:
         while not stop.is_set():
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_WATCH_S):
+                async with asyncio.timeout(_CHECK_INTERVAL_S):
                     await stop.wait()
             if membership.is_zombie:
                 raise FencedError(f"the {self._stage} worker was stopped for longer than its session; it leaves and must be started anew")
             if app.should_stop or app.crashed:
                 raise StreamError(f"the {self._stage} worker's Kafka consumer ended: {app.crash_reason!r}")
-            if driver.failed is not None:
-                raise StreamError(f"the {self._stage} worker broke: {driver.failed!r}") from driver.failed
+            if driver.failure is not None:
+                raise StreamError(f"the {self._stage} worker broke: {driver.failure!r}") from driver.failure
             self._measure_lag(app)
 
     def _measure_lag(self, app: faust.App) -> None:
         consumer = cast(Consumer, app.consumer)
-        ours = {place.partition: consumer.behind(place) for place in consumer.assignment() if place.topic == self._source}
-        for partition in self._measured - ours.keys():
+        lags = {assigned.partition: consumer.lag(assigned) for assigned in consumer.assignment() if assigned.topic == self._source}
+        for partition in self._measured - lags.keys():
             self._metrics.lag.remove(self._stage, self._source, partition)
-        known = {partition: behind for partition, behind in ours.items() if behind is not None}
-        for partition, behind in known.items():
-            self._metrics.lag.labels(self._stage, self._source, partition).set(behind)
-        self._measured = (self._measured & ours.keys()) | known.keys()
+        known = {partition: lag for partition, lag in lags.items() if lag is not None}
+        for partition, lag in known.items():
+            self._metrics.lag.labels(self._stage, self._source, partition).set(lag)
+        self._measured = (self._measured & lags.keys()) | known.keys()
 
     async def _drain(self, app: faust.App, driver: Driver) -> None:
         app.consumer.stop_flow()
         app.flow_control.suspend()
         await _within(self._settings.delivery.drain_timeout_s, driver.finish())
         await _within(self._settings.delivery.drain_timeout_s, app.consumer.commit())
-        _log.info("drained", stage=self._stage, left=driver.backlog)
+        _log.info("worker_drained", stage=self._stage, backlog=driver.backlog)
 
 
 def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, changelog: str | None, ready: dict[str, bool]) -> None:
@@ -181,12 +186,12 @@ def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str
         app.consumer.stop_flow()
         app.flow_control.suspend()
         assignment = app.consumer.assignment()
-        ours = {place.partition for place in assignment if place.topic == source}
-        unrecovered = ours - {place.partition for place in assignment if place.topic == changelog}
+        sources = {assigned.partition for assigned in assignment if assigned.topic == source}
+        unrecovered = sources - {assigned.partition for assigned in assignment if assigned.topic == changelog}
         if changelog is not None and unrecovered:
             await app.crash(StreamError(f"partitions {sorted(unrecovered)} of {source} came without {changelog}: their state is not known"))
             return
-        await driver.assign(ours, int(app.consumer_generation_id))
+        await driver.assign(sources, int(app.consumer_generation_id))
         ready.update(assigned=True, recovered=True, not_rebalancing=True)
 
 
@@ -195,4 +200,4 @@ async def _within(seconds: float, work: Any) -> None:
         async with asyncio.timeout(seconds):
             await work
     except TimeoutError:
-        _log.warning("gave up waiting; what is not finished will be delivered again", seconds=seconds)
+        _log.warning("drain_timed_out", seconds=seconds)

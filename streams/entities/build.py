@@ -4,12 +4,12 @@ from contextlib import AsyncExitStack
 
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, ordered_driver_of
+from streams.delivery.build import DriverFactory, ordered_driver_factory
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.tenancy import open_tenants
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
     """Builds what the stage runs on: entity state, by entity.
 
     Args:
@@ -18,4 +18,4 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
         resources: Closes what was opened.
     """
     tenants = open_tenants(settings)
-    return ordered_driver_of(settings, EntityCodec(), lambda _: EntitiesHandler(settings=settings, tenants=tenants, metrics=metrics))
+    return ordered_driver_factory(settings, EntityCodec(), lambda _: EntitiesHandler(settings=settings, tenants=tenants, metrics=metrics))

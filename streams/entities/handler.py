@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 from memory.ids import entity_id
 from memory.keys import encode_key
@@ -11,11 +10,12 @@ from memory.schema.model import EntityType
 from operators.apply import apply_contribution, skip
 from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.render import render
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from streams.delivery.batch import Batch
-from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
 from streams.tenancy import schema_of
@@ -37,12 +37,12 @@ class EntityCodec:
 class _LastContribution:
     """The last contribution of a batch to one entity."""
 
-    record: Delivered
+    record: ConsumedRecord
     contribution: Contribution
     entity_type: EntityType
 
 
-class EntitiesHandler:
+class EntitiesHandler(BatchHandler):
     """Handles one partition of ``contributions``.
 
     Args:
@@ -56,10 +56,7 @@ class EntitiesHandler:
         self._tenants = tenants
         self._metrics = metrics
 
-    async def recover(self, state: PartitionState[EntityState], now: datetime) -> None:
-        """Nothing is kept in memory."""
-
-    def on_dead_lettered(self, state: PartitionState[EntityState], record: Delivered) -> None:
+    def on_dead_lettered(self, state: PartitionState[EntityState], record: ConsumedRecord) -> None:
         """Leaves a hole at the contribution's position, so that a redrive behind later contributions is still applied."""
         contribution = Contribution.from_json(record.value or b"")
         key = _key_of(contribution)
@@ -68,10 +65,6 @@ class EntitiesHandler:
         if skipped.changed:
             state.put(key, skipped.state, position=record.offset)
 
-    def due(self, now: datetime) -> list[Outgoing]:
-        """Nothing is due by time."""
-        return []
-
     async def handle(self, batch: Batch) -> None:
         """Applies contributions in order, and publishes each changed entity once."""
         changed: dict[bytes, _LastContribution] = {}
@@ -79,7 +72,7 @@ class EntitiesHandler:
         for key, last in changed.items():
             self._publish(batch, key, last)
 
-    def _contribution(self, batch: Batch, record: Delivered, changed: dict[bytes, _LastContribution]) -> None:
+    def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
         contribution = Contribution.from_json(record.value or b"")
         key = _key_of(contribution)
         try:
@@ -114,11 +107,11 @@ class EntitiesHandler:
         state: EntityState = batch.state.get(key) or EntityState()
         if state.empty:
             memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
-            batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory_id), None), last.record)
+            batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), None), last.record)
             return
         memory = render(state, last.entity_type, tenant, contribution.entity_key)
         change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
-        batch.emit(Outgoing(self._memories_topic, encode_key(tenant, memory.id), change.to_json()), last.record)
+        batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory.id), change.to_json()), last.record)
 
 
 def _key_of(contribution: Contribution) -> bytes:

@@ -4,13 +4,13 @@ from contextlib import AsyncExitStack
 
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, ordered_driver_of
+from streams.delivery.build import DriverFactory, ordered_driver_factory
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
 from streams.tenancy import open_tenants
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
     """Builds what the stage runs on: the ledger, by window.
 
     Args:
@@ -19,7 +19,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
         resources: Closes what was opened.
     """
     tenants = open_tenants(settings)
-    return ordered_driver_of(
+    return ordered_driver_factory(
         settings,
         LedgerCodec(),
         lambda partition: EventsHandler(partition=partition, settings=settings, tenants=tenants, metrics=metrics),

@@ -1,22 +1,20 @@
 """The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
 
-from datetime import datetime
-
 from memory.keys import encode_key
 from memory.records import Event, Extraction, Memory, MemoryChange
 from memory.schema.model import MemorySchema
 from operators.routing import contributions_of, left_out
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from streams.delivery.batch import Batch
-from streams.delivery.records import Delivered, Outgoing
-from streams.delivery.state import PartitionState
+from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.records import ConsumedRecord
 from streams.events.ledger import PublishedWindow
 from streams.tenancy import schema_of
 
 
-class EventsHandler:
+class EventsHandler(BatchHandler):
     """Handles one partition of ``extractions``, strictly in order, so that contributions from it reach an entity in its order.
 
     Args:
@@ -34,21 +32,11 @@ class EventsHandler:
         self._tenants = tenants
         self._metrics = metrics
 
-    async def recover(self, state: PartitionState[PublishedWindow], now: datetime) -> None:
-        """Nothing is kept in memory."""
-
-    def on_dead_lettered(self, state: PartitionState[PublishedWindow], record: Delivered) -> None:
-        """Nothing is to be noted."""
-
-    def due(self, now: datetime) -> list[Outgoing]:
-        """Nothing is due by time."""
-        return []
-
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
         await batch.each(lambda record: self._extraction(batch, record))
 
-    def _extraction(self, batch: Batch, record: Delivered) -> None:
+    def _extraction(self, batch: Batch, record: ConsumedRecord) -> None:
         extraction = Extraction.from_json(record.value or b"")
         schema = schema_of(self._tenants, extraction.tenant, extraction.generation)
         key = encode_key(extraction.window_id, extraction.generation or "-")
@@ -70,24 +58,24 @@ class EventsHandler:
         published = PublishedWindow(offset, ids, tuple(contributions))
         self._emit(batch, record, extraction, published)
         for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(ids)):
-            batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory_id), None), record)
+            batch.emit(OutgoingRecord(self._memories_topic, encode_key(extraction.tenant, memory_id), None), record)
         self._count_left_out(extraction, schema)
         batch.state.put(key, published, position=record.offset)
 
-    def _original_offset(self, record: Delivered) -> int:
+    def _original_offset(self, record: ConsumedRecord) -> int:
         """The offset at which the extraction first lay in this partition: a redriven one must not replace a newer one."""
         origin = record.origin
         return origin.offset if (origin.topic, origin.partition) == (self._extractions_topic, record.partition) else record.offset
 
-    def _emit(self, batch: Batch, cause: Delivered, extraction: Extraction, published: PublishedWindow) -> None:
+    def _emit(self, batch: Batch, cause: ConsumedRecord, extraction: Extraction, published: PublishedWindow) -> None:
         """Emits what is published for a window. A repetition is harmless; a replay for repair relies on it."""
         for event in extraction.events:
             memory = memory_of(event, extraction, version=published.position)
             change = MemoryChange(op="upsert", memory_id=memory.id, tenant=extraction.tenant, memory=memory)
-            batch.emit(Outgoing(self._memories_topic, encode_key(extraction.tenant, memory.id), change.to_json()), cause)
+            batch.emit(OutgoingRecord(self._memories_topic, encode_key(extraction.tenant, memory.id), change.to_json()), cause)
         for contribution in published.contributions:
             target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
-            batch.emit(Outgoing(self._contributions_topic, target, contribution.to_json()), cause)
+            batch.emit(OutgoingRecord(self._contributions_topic, target, contribution.to_json()), cause)
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
         for dropped in left_out(extraction, schema):

@@ -15,7 +15,7 @@ from runtime.recall_history import RecallHistory
 from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, RowsOf
+from streams.delivery.build import DriverFactory, RowStoreFactory
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.keyed_driver import KeyedDriver
@@ -27,7 +27,7 @@ from streams.extraction.usage import UsageTopic
 from streams.tenancy import open_tenants, weight_of
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> NewDriver:
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> DriverFactory:
     """Builds what the stage runs on: the extractor, by LLM or offline where no endpoint is set, and its context.
 
     Args:
@@ -63,7 +63,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     # More slots than calls would let records queue for a call first come, first served, past fair queueing.
     slots = delivery.slots if llm is None else min(delivery.slots, settings.llm.concurrency)
 
-    def new_driver(context: StageContext, rows: RowsOf) -> Driver:
+    def new_driver(context: StageContext, rows: RowStoreFactory) -> Driver:
         scheduler = Scheduler[FaustRecord](
             slots=slots,
             tenant_share=delivery.tenant_share,
@@ -77,8 +77,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
             handler=handler,
             topic=settings.topic("windows"),
             scheduler=scheduler,
-            max_tries=delivery.max_tries,
-            reread=payload_loader.read,
+            load_payload=payload_loader.read,
         )
 
     return new_driver

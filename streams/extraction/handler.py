@@ -14,6 +14,7 @@ from memory.schema.model import MemorySchema
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
+from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.prompt_entities import PromptEntities
@@ -21,7 +22,7 @@ from runtime.recall_history import RecallHistory
 from runtime.session_history import EarlierWindows, SessionHistory
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 from streams.extraction.entity_context import EntityContext
 from streams.tenancy import schema_of, tenant_of
@@ -67,14 +68,14 @@ class ExtractionHandler:
         self._session_history = session_history
         self._generation = generation
 
-    def tenant_of(self, record: Delivered) -> str:
+    def tenant_of(self, record: ConsumedRecord) -> str:
         """The tenant in the record's key; empty if it has none."""
         try:
             return decode_key(record.key or b"")[0]
         except RecordError:
             return ""
 
-    async def handle(self, record: Delivered) -> list[Outgoing]:
+    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         """Extracts one window."""
         window = Window.from_json(record.value or b"")
         tenant = tenant_of(self._tenants, window.tenant)
@@ -94,7 +95,7 @@ class ExtractionHandler:
         try:
             extraction = await self._extract(window, schema, context)
         except BudgetExceededError as error:
-            raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, is_try=False) from error
+            raise TransientError(str(error), dependency="budget", retry_after=error.retry_after, counts_as_attempt=False) from error
         except UnusableAnswerError as error:
             raise PoisonRecordError("bad_answer", str(error), raw_answer=error.raw) from error
         except TransientModelError as error:
@@ -107,7 +108,7 @@ class ExtractionHandler:
         for each in extraction.dropped:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         await self._remember(extraction)
-        return [Outgoing(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
+        return [OutgoingRecord(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """Tries again after an unusable answer. Attempts are numbered alike in every redelivery, for the answer cache."""
@@ -143,6 +144,6 @@ class ExtractionHandler:
             return frozenset()
 
 
-def _first_attempt(record: Delivered, attempts: int) -> int:
+def _first_attempt(record: ConsumedRecord, attempts: int) -> int:
     """A redriven window starts past the cached answers that it failed on; a redelivered one does not."""
     return 0 if origin_of(record.headers) is None else (record.offset + 1) * attempts

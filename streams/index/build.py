@@ -7,11 +7,12 @@ from retrieval.index.writer import IndexWriter
 from retrieval.stores.build import build_store
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, NoState, ordered_driver_of
+from streams.delivery.build import DriverFactory, ordered_driver_factory
+from streams.delivery.no_state import NoState
 from streams.index.handler import IndexHandler
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
     """Builds what the stage runs on: the embedding model and the vector store.
 
     Args:
@@ -24,4 +25,4 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     store = build_store(settings)
     resources.push_async_callback(store.close)
     writer = IndexWriter(store=store, embedder=embedder)
-    return ordered_driver_of(settings, NoState(), lambda _: IndexHandler(writer=writer))
+    return ordered_driver_factory(settings, NoState(), lambda _: IndexHandler(writer=writer))

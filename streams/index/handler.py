@@ -1,20 +1,17 @@
 """The index stage: writes the change feed into the vector store."""
 
-from datetime import datetime
-
 from memory.errors import RecordError
 from memory.keys import decode_key
 from memory.records import MemoryChange
 from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
 from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
 from retrieval.index.writer import IndexWriter
-from streams.delivery.batch import Batch
-from streams.delivery.records import Delivered, Outgoing
-from streams.delivery.state import PartitionState
+from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 
 
-class IndexHandler:
+class IndexHandler(BatchHandler):
     """Handles one partition of ``memories``. What it has handled is durable in the store.
 
     Args:
@@ -24,19 +21,9 @@ class IndexHandler:
     def __init__(self, *, writer: IndexWriter) -> None:
         self._writer = writer
 
-    async def recover(self, state: PartitionState[None], now: datetime) -> None:
-        """Nothing is kept in memory."""
-
-    def on_dead_lettered(self, state: PartitionState[None], record: Delivered) -> None:
-        """Nothing is to be noted."""
-
-    def due(self, now: datetime) -> list[Outgoing]:
-        """Nothing is due by time."""
-        return []
-
     async def handle(self, batch: Batch) -> None:
         """Writes a batch at once. If the store or the embedding model refuses it, writes record by record to find the refused ones."""
-        changes: list[tuple[Delivered, MemoryChange]] = []
+        changes: list[tuple[ConsumedRecord, MemoryChange]] = []
         await batch.each(lambda record: changes.append((record, change_of(record))))
         try:
             await self._write(batch, [change for _, change in changes])
@@ -45,9 +32,9 @@ class IndexHandler:
                 try:
                     await self._write(batch, [change])
                 except StoreRejectedError as error:
-                    batch.refuse(record, PoisonRecordError("store_rejected", str(error)))
+                    batch.reject(record, PoisonRecordError("store_rejected", str(error)))
                 except InputRefusedError as error:
-                    batch.refuse(record, PoisonRecordError("input_refused", str(error)))
+                    batch.reject(record, PoisonRecordError("input_refused", str(error)))
 
     async def _write(self, batch: Batch, changes: list[MemoryChange]) -> None:
         def require_assignment() -> None:
@@ -68,7 +55,7 @@ class IndexHandler:
             raise TransientError(str(error), dependency="embedding") from error
 
 
-def change_of(record: Delivered) -> MemoryChange:
+def change_of(record: ConsumedRecord) -> MemoryChange:
     """The change in a record of the feed; one without a value is a tombstone.
 
     Raises:

@@ -7,7 +7,7 @@ from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
-from streams.delivery.build import NewDriver, ordered_driver_of
+from streams.delivery.build import DriverFactory, ordered_driver_factory
 from streams.sessions.codec import SessionCodec
 from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
@@ -15,7 +15,7 @@ from streams.sessions.tail_writer import TailWriter
 from streams.tenancy import open_tenants
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> NewDriver:
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
     """Builds what the stage runs on: windows of sessions, with their tails in Redis.
 
     Args:
@@ -28,7 +28,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
     writer.start()
     resources.push_async_callback(writer.stop)
-    return ordered_driver_of(
+    return ordered_driver_factory(
         settings,
         SessionCodec(),
         lambda partition: SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=writer, metrics=metrics),

@@ -10,13 +10,14 @@ from memory.ids import message_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
 from memory.text import estimate_tokens
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from streams.delivery.batch import Batch
+from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.cooperative import Yielder
-from streams.delivery.records import FORWARDED, Delivered, Outgoing
+from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
 from streams.sessions.clock import PartitionClock, Timers
@@ -40,7 +41,7 @@ class _OpenWindow(NamedTuple):
     last_offset: int
 
 
-class SessionsHandler:
+class SessionsHandler(BatchHandler):
     """Handles one partition of ``messages``.
 
     Args:
@@ -66,7 +67,7 @@ class SessionsHandler:
         self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._silence_ms)
         self._timers = Timers()
         self._open: dict[bytes, _OpenWindow] = {}
-        self._last_first_record: Delivered | None = None
+        self._last_first_record: ConsumedRecord | None = None
         self._changed_keys: set[bytes] = set()
 
     async def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
@@ -89,7 +90,7 @@ class SessionsHandler:
         self._last_first_record = batch.records[0]
         self._changed_keys.clear()
 
-        def handle(record: Delivered) -> Awaitable[None] | None:
+        def handle(record: ConsumedRecord) -> Awaitable[None] | None:
             if record.header(KIND) == COMMAND:
                 return self._command(batch, record, wall_ms)
             self._message(batch, record, now, wall_ms)
@@ -97,10 +98,7 @@ class SessionsHandler:
 
         await batch.each(handle)
 
-    def on_dead_lettered(self, state: PartitionState[SessionState], record: Delivered) -> None:
-        """Nothing is to be noted."""
-
-    def due(self, now: datetime) -> list[Outgoing]:
+    def due(self, now: datetime) -> list[OutgoingRecord]:
         """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them."""
         wall_ms = milliseconds(now)
         event_now = self._clock.now_ms(wall_ms)
@@ -123,7 +121,7 @@ class SessionsHandler:
             )
         return commands
 
-    def _message(self, batch: Batch, record: Delivered, now: datetime, wall_ms: int) -> None:
+    def _message(self, batch: Batch, record: ConsumedRecord, now: datetime, wall_ms: int) -> None:
         message = self._read(record, now)
         key = encode_key(message.tenant, message.session)
         if self._forward(batch, record, key):
@@ -146,7 +144,7 @@ class SessionsHandler:
             self._publish_tail(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
-    def _read(self, record: Delivered, now: datetime) -> Message:
+    def _read(self, record: ConsumedRecord, now: datetime) -> Message:
         if record.value is None:
             raise MalformedRecordError("a message without a value")
         if len(record.value) > self._max_bytes - _WINDOW_OVERHEAD:
@@ -159,7 +157,7 @@ class SessionsHandler:
             )
         return message
 
-    def _forward(self, batch: Batch, record: Delivered, key: bytes) -> bool:
+    def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes) -> bool:
         """Sends a misplaced record to the partition of its key, once."""
         if (record.key == key and partition_of(key, self._partitions) == self._partition) or record.header(FORWARDED) is not None:
             return False
@@ -167,10 +165,10 @@ class SessionsHandler:
         headers = (*record.headers, (FORWARDED, b"1"))
         if origin_of(record.headers) is None:
             headers = (*headers, (ORIGIN, str(record.position).encode()))
-        batch.emit(Outgoing(self._messages_topic, key, record.value, headers), record)
+        batch.emit(OutgoingRecord(self._messages_topic, key, record.value, headers), record)
         return True
 
-    def _was_redriven_before(self, state: SessionState, record: Delivered) -> bool:
+    def _was_redriven_before(self, state: SessionState, record: ConsumedRecord) -> bool:
         origin = origin_of(record.headers)
         if origin is None:
             return False
@@ -180,7 +178,7 @@ class SessionsHandler:
         state.redriven_origins = [*state.redriven_origins, position][-_MAX_REDRIVEN:]
         return False
 
-    async def _command(self, batch: Batch, record: Delivered, wall_ms: int) -> None:
+    async def _command(self, batch: Batch, record: ConsumedRecord, wall_ms: int) -> None:
         command = SessionCommand.from_json(record.value or b"")
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
@@ -208,9 +206,9 @@ class SessionsHandler:
             return True
         return command.window_sequence == state.sequence and command.last_offset == state.last_offset
 
-    def _emit(self, batch: Batch, key: bytes, closed: list[ClosedWindow], cause: Delivered) -> None:
+    def _emit(self, batch: Batch, key: bytes, closed: list[ClosedWindow], cause: ConsumedRecord) -> None:
         for window in closed:
-            batch.emit(Outgoing(self._windows_topic, key, window.value), cause)
+            batch.emit(OutgoingRecord(self._windows_topic, key, window.value), cause)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)
@@ -243,5 +241,5 @@ class SessionsHandler:
                 self._tail.window_closed(state.tenant, state.session, TailWindow(window.sequence, window.messages))
             self._tail.window_changed(state)
 
-    def _command_record(self, key: bytes, command: SessionCommand) -> Outgoing:
-        return Outgoing(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition)
+    def _command_record(self, key: bytes, command: SessionCommand) -> OutgoingRecord:
+        return OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition)

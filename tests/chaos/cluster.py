@@ -66,7 +66,7 @@ class Cluster:
             redis=RedisSettings(url=server.url),
             store=StoreSettings(socket=edge.socket_path),
             sessions=SessionSettings(message_count=6, message_cap=10, idle_partition_s=4.0),
-            delivery=DeliverySettings(backoff_s=0.1, max_backoff_s=2.0, breaker_reset_s=1.0),
+            delivery=DeliverySettings(retry_initial_interval_s=0.1, retry_maximum_interval_s=2.0, breaker_reset_s=1.0),
             llm=LLMSettings(base_url=f"http://{HOST}:{llm_port}/v1", model="simulated", first_token_timeout_s=4.0, timeout_s=20.0),
             service=ServiceSettings(host=HOST, port=free_port()),
         )

@@ -88,7 +88,7 @@ async def redrive(settings: Settings, known: set[str]) -> int:
                 topic=letter.metadata["topic"],
                 key=letter.record.key or b"",
                 value=letter.record.value,
-                headers=list(headers),
+                headers=tuple(headers),
                 partition=int(letter.metadata["partition"]),
             )
         )

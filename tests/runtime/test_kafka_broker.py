@@ -76,7 +76,7 @@ async def test_records_lie_where_their_keys_say_in_the_order_sent(topics: Settin
     keys = [encode_key("acme", f"s{number % 7}") for number in range(60)]
     positions = await producer.send_many(
         [
-            OutgoingRecord(topic=topic, key=key, value=b"%d" % number, headers=[("n", b"%d" % number), ("n", b"again")])
+            OutgoingRecord(topic=topic, key=key, value=b"%d" % number, headers=(("n", b"%d" % number), ("n", b"again")))
             for number, key in enumerate(keys)
         ]
     )
@@ -114,7 +114,7 @@ async def test_what_is_wrong_with_one_record_does_not_touch_the_others(topics: S
 
 async def test_a_dead_letter_may_be_as_large_as_what_a_topic_lets_in(topics: Settings, producer: Producer) -> None:
     largest = b"x" * (topics.kafka.max_message_bytes - 1000)
-    headers = [("varve-dlq-detail", b"d" * 60_000)]
+    headers = (("varve-dlq-detail", b"d" * 60_000),)
     position = await producer.send(topics.topic(DEAD_LETTERS.name), key=b"a", value=largest, headers=headers)
     assert position.offset == 0
 

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
 from memory.records import Event, Extraction
-from streams.delivery.records import Delivered, Headers
+from runtime.tracing import Headers
+from streams.delivery.records import ConsumedRecord
 from tests.streams.harness import delivered
 
 TENANT = "acme"
@@ -52,5 +53,5 @@ def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generati
     )
 
 
-def extraction_record(what: Extraction, offset: int, *, headers: Headers = (), partition: int = 0) -> Delivered:
+def extraction_record(what: Extraction, offset: int, *, headers: Headers = (), partition: int = 0) -> ConsumedRecord:
     return delivered("extractions", offset, encode_key(what.tenant, what.user), what.to_json(), headers=headers, partition=partition)

@@ -14,7 +14,8 @@ from memory.schema import sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
-from streams.delivery.build import RowsOf
+from runtime.tracing import Headers
+from streams.delivery.build import RowStoreFactory
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.keyed_driver import KeyedDriver, KeyedHandler
@@ -72,9 +73,9 @@ async def serving(settings: Settings, stages: Iterable[str] = STAGES) -> AsyncIt
 def extraction_worker(settings: Settings, handler: KeyedHandler, *, max_span: int) -> Worker:
     """The extraction stage's delivery with another handler."""
 
-    def new_driver(context: StageContext, rows: RowsOf) -> Driver:
+    def new_driver(context: StageContext, rows: RowStoreFactory) -> Driver:
         scheduler = Scheduler[FaustRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=max_span)
-        return KeyedDriver(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler, max_tries=3)
+        return KeyedDriver(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler)
 
     return Worker(
         stage="extraction",
@@ -116,9 +117,7 @@ async def followed(settings: Settings, generation: str) -> None:
             await asyncio.sleep(POLL_S)
 
 
-async def send_sample(
-    settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Iterable[tuple[str, bytes]] = ()
-) -> int:
+async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Headers = ()) -> int:
     """Produces the companion sample as one session's messages."""
     start = datetime(2024, 5, 1, tzinfo=UTC)
     key = encode_key(tenant, session)
@@ -129,7 +128,7 @@ async def send_sample(
             {"role": turn.get("role", "user"), "text": turn["text"]}
             | {"tenant": tenant, "user": user, "session": session, "id": f"{session}-m{number}", "event_time": said_at}
         )
-        records.append(OutgoingRecord(topic=settings.topic("messages"), key=key, value=message.to_json(), headers=list(headers)))
+        records.append(OutgoingRecord(topic=settings.topic("messages"), key=key, value=message.to_json(), headers=headers))
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send_many(records)
     return len(records)
@@ -141,5 +140,5 @@ async def flush(settings: Settings) -> None:
     async with Producer(kafka=settings.kafka) as producer:
         for partition in range(settings.kafka.partitions):
             await producer.send(
-                settings.topic("messages"), key=encode_key(TENANT), value=command.to_json(), headers=[(KIND, COMMAND)], partition=partition
+                settings.topic("messages"), key=encode_key(TENANT), value=command.to_json(), headers=((KIND, COMMAND),), partition=partition
             )

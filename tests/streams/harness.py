@@ -4,18 +4,20 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from runtime.breaker import CircuitBreaker
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, add_tenant
-from streams.delivery.backoff import Backoff
+from runtime.tracing import Headers
 from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.batch_interval import BatchInterval
+from streams.delivery.batch_producer import RecordProducer
 from streams.delivery.context import StageContext
-from streams.delivery.outbox import Outbox
-from streams.delivery.pacer import Pacer
-from streams.delivery.records import Delivered, Headers
+from streams.delivery.records import ConsumedRecord
+from streams.delivery.retry_policy import RetryPolicy
 from streams.delivery.state import Codec, PartitionState, Row
 
 PREFIX = "varve."
@@ -77,13 +79,13 @@ class PartitionHarness:
             await self.handler.recover(self.state, datetime.now(UTC))
             self._is_recovered = True
 
-    async def process(self, records: Sequence[Delivered]) -> Batch:
+    async def process(self, records: Sequence[ConsumedRecord]) -> Batch:
         """Handles records in one batch and commits it."""
         batch = await self.process_uncommitted(records)
         self.commit()
         return batch
 
-    async def process_uncommitted(self, records: Sequence[Delivered]) -> Batch:
+    async def process_uncommitted(self, records: Sequence[ConsumedRecord]) -> Batch:
         """Handles records in one batch that is not committed yet."""
         await self.recover()
         batch = Batch(self.partition, records, self.state)
@@ -95,32 +97,41 @@ class PartitionHarness:
 
 
 class PausedPartitions(set[int]):
-    """An intake that knows which partitions are paused."""
+    """A flow control that knows which partitions are paused."""
 
     pause = set.add
     resume = set.discard
 
 
-def stage_context(outbox: object, **parts: Any) -> StageContext:
+class NoProducer:
+    """For a test in which nothing may be produced."""
+
+    async def send(self, records: Sequence[OutgoingRecord], *, may_write: Callable[[], bool]) -> list[int]:
+        raise AssertionError(f"produced {records}")
+
+
+def stage_context(producer: RecordProducer, **parts: Any) -> StageContext:
     """What drivers share, with waits as short as can be; ``parts`` are what a test wants otherwise."""
     usual = {
         "stage": "test",
         "metrics": Metrics(),
-        "backoff": Backoff(first_s=0.001, longest_s=0.002),
+        "retry_policy": RetryPolicy(initial_interval_s=0.001, maximum_interval_s=0.002, maximum_attempts=3),
         "new_breaker": lambda: CircuitBreaker(failures=3, reset_s=0.005),
         "dead_letters_topic": "dead-letters",
         "changelog_topic": None,
         "max_batch": 1,
         "max_batch_bytes": 1000,
-        "pacer": Pacer(shortest_s=0.0, longest_s=0.0),
-        "intake": PausedPartitions(),
+        "batch_interval": BatchInterval(minimum_s=0.0, maximum_s=0.0),
+        "flow_control": PausedPartitions(),
         "may_write": lambda generation: True,
     }
-    return StageContext(outbox=cast(Outbox, outbox), **{**usual, **parts})
+    return StageContext(producer=producer, **{**usual, **parts})
 
 
-def delivered(topic: str, offset: int, key: bytes | None, value: bytes | None, *, headers: Headers = (), partition: int = 0) -> Delivered:
-    return Delivered(f"{PREFIX}{topic}", partition, offset, key, value, headers, 0.0)
+def delivered(
+    topic: str, offset: int, key: bytes | None, value: bytes | None, *, headers: Headers = (), partition: int = 0
+) -> ConsumedRecord:
+    return ConsumedRecord(f"{PREFIX}{topic}", partition, offset, key, value, headers, 0.0)
 
 
 def tenants_of(settings: Settings, tenants: Mapping[str, str]) -> TenantDirectory:

@@ -46,7 +46,7 @@ class MessageLedger:
         partitions = self.settings.kafka.partitions
         targets = range(partitions) if session is None else [partition_of(key, partitions)]
         command = SessionCommand(command="flush", tenant=tenant, session=session).to_json()
-        headers = [(KIND, COMMAND)]
+        headers = ((KIND, COMMAND),)
         topic = self.settings.topic("messages")
         return [OutgoingRecord(topic=topic, key=key, value=command, headers=headers, partition=partition) for partition in targets]
 

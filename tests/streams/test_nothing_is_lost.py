@@ -11,7 +11,7 @@ from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.metrics import metrics
 from runtime.settings import Settings
 from streams.delivery.folders import remove_folders, tables_folder
-from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.records import ConsumedRecord
 from streams.run import serve_stage
 from streams.stages import STAGES
 from tests.streams.flow import TENANT, NewFlow, extraction_worker, serving
@@ -36,15 +36,15 @@ class SlowHead:
         self.done: list[int] = []
         self.started: list[int] = []
 
-    def tenant_of(self, record: Delivered) -> str:
+    def tenant_of(self, record: ConsumedRecord) -> str:
         return TENANT
 
-    async def handle(self, record: Delivered) -> list[Outgoing]:
+    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         self.started.append(record.offset)
         if record.value == b"slow":
             await self.release.wait()
         self.done.append(record.offset)
-        return [Outgoing(self.topic, record.key, record.value)]
+        return [OutgoingRecord(self.topic, record.key, record.value)]
 
 
 @asynccontextmanager

@@ -8,10 +8,11 @@ from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import Contribution, Event, Extraction, MemoryChange
 from operators.entity_state import EntityState
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.records import ConsumedRecord
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
@@ -46,7 +47,7 @@ def entities(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
     return PartitionHarness(EntitiesHandler(settings=settings, tenants=tenants, metrics=Metrics()), EntityCodec(), cache_bytes=1)
 
 
-def extraction(offset: int, steps: int, *, origin: int | None = None, count: int = 1) -> Delivered:
+def extraction(offset: int, steps: int, *, origin: int | None = None, count: int = 1) -> ConsumedRecord:
     """The window ``w``, extracted with so many walks of so many steps."""
     walks = [
         Event(
@@ -78,19 +79,19 @@ def extraction(offset: int, steps: int, *, origin: int | None = None, count: int
         window_end=NOON,
     )
     headers = () if origin is None else ((ORIGIN, f"varve.extractions/0/{origin}".encode()),)
-    return Delivered("varve.extractions", 0, offset, encode_key(TENANT, "ada"), record.to_json(), headers, 0.0)
+    return ConsumedRecord("varve.extractions", 0, offset, encode_key(TENANT, "ada"), record.to_json(), headers, 0.0)
 
 
-async def outputs_of(stage: PartitionHarness, *records: Delivered) -> list[Outgoing]:
+async def outputs_of(stage: PartitionHarness, *records: ConsumedRecord) -> list[OutgoingRecord]:
     return (await stage.process(records)).outputs
 
 
-def contributions(outputs: list[Outgoing], first: int) -> list[Delivered]:
+def contributions(outputs: list[OutgoingRecord], first: int) -> list[ConsumedRecord]:
     sent = [each for each in outputs if each.topic == "varve.contributions"]
-    return [Delivered(each.topic, 0, first + index, each.key, each.value, (), 0.0) for index, each in enumerate(sent)]
+    return [ConsumedRecord(each.topic, 0, first + index, each.key, each.value, (), 0.0) for index, each in enumerate(sent)]
 
 
-async def total(events: PartitionHarness, entities: PartitionHarness, *extractions: Delivered) -> int:
+async def total(events: PartitionHarness, entities: PartitionHarness, *extractions: ConsumedRecord) -> int:
     """The walker's total once all has passed both stages, and everything was delivered twice."""
     offset = 0
     for record in extractions:
@@ -103,14 +104,14 @@ async def total(events: PartitionHarness, entities: PartitionHarness, *extractio
     return _total(await outputs_of(entities, *_again(offset)))
 
 
-def _again(offset: int) -> list[Delivered]:
+def _again(offset: int) -> list[ConsumedRecord]:
     contribution = Contribution(
         tenant=TENANT, entity_type="walker", entity_key="ada", source="extractions/0", position=0, time=NOON, schema_name="steps"
     )
-    return [Delivered("varve.contributions", 0, offset, b"", contribution.to_json(), (), 0.0)]
+    return [ConsumedRecord("varve.contributions", 0, offset, b"", contribution.to_json(), (), 0.0)]
 
 
-def _total(outputs: list[Outgoing]) -> int:
+def _total(outputs: list[OutgoingRecord]) -> int:
     (output,) = outputs
     assert output.value is not None
     memory = MemoryChange.from_json(output.value).memory
@@ -156,15 +157,15 @@ async def test_a_skipped_contribution_is_applied_when_redriven(
     schema = settings.data / "steps.json"
     one, other = extraction(5, 100), extraction(6, 11)
     (early,) = contributions(await outputs_of(events, one), 0)
-    other_window = Delivered(
+    other_window = ConsumedRecord(
         other.topic, 0, 6, other.key, (other.value or b"").replace(b'"window_id":"w"', b'"window_id":"v"').replace(b"w-0", b"v-0"), (), 0.0
     )
     (late,) = contributions(await outputs_of(events, other_window), 1)
     schema.write_text(SCHEMA.replace('"EntityType": "walker"', '"EntityType": "runner"'))
     refused = await entities.process([early])
-    assert [refusal.reason for refusal in refused.refusals] == ["unknown_entity_type"]
+    assert [refusal.reason for refusal in refused.rejections] == ["unknown_entity_type"]
     schema.write_text(SCHEMA)
     assert _total(await outputs_of(entities, late)) == 11
-    driven = Delivered(early.topic, 0, 2, early.key, early.value, ((ORIGIN, b"varve.contributions/0/0"),), 0.0)
+    driven = ConsumedRecord(early.topic, 0, 2, early.key, early.value, ((ORIGIN, b"varve.contributions/0/0"),), 0.0)
     assert _total(await outputs_of(entities, driven)) == 111
     assert _total(await outputs_of(entities, driven)) == 111

@@ -13,7 +13,7 @@ from memory.records import Usage
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.dead_letters import dead_letter
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 from varve.cli.application import app
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -49,18 +49,18 @@ def run(settings: Settings) -> Run:
 @pytest.mark.integration
 def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, run: Run) -> None:
     key = encode_key("acme", "s")
-    source = Delivered(settings.topic("messages"), 0, 7, key, b"\xff", (), 0.0)
+    source = ConsumedRecord(settings.topic("messages"), 0, 7, key, b"\xff", (), 0.0)
     letter = dead_letter(
         settings.topic("dead-letters"),
         source,
         stage="sessions",
         reason="malformed",
         detail="not\nJSON",
-        tries=1,
-        first_time=NOON,
-        last_time=NOON,
+        attempts=1,
+        first_attempt_at=NOON,
+        last_attempt_at=NOON,
     )
-    _produce(settings, OutgoingRecord(topic=letter.topic, key=key, value=letter.value, headers=list(letter.headers)))
+    _produce(settings, OutgoingRecord(topic=letter.topic, key=key, value=letter.value, headers=letter.headers))
     (line,) = run("dlq", "list", "--tenant", "acme", "--json").stdout.splitlines()
     place = orjson.loads(line)["place"]
     assert "malformed\tnot JSON" in run("dlq", "list", "--since", "2024-05-06T12:00:00").stdout

@@ -197,7 +197,7 @@ class TestBudget:
         with pytest.raises(TransientModelError):
             await llm.complete(ask())
         (guarded, _) = llm._endpoints
-        guarded.breaker.succeeded()
+        guarded.breaker.record_success()
         with pytest.raises(BudgetExceededError, match="circuit breaker") as refused:
             await llm.complete(ask(max_tokens=200, text="long " * 400))
         assert refused.value.offline

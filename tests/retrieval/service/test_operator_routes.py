@@ -16,7 +16,7 @@ from runtime.settings import KafkaSettings, Settings, StoreSettings
 from runtime.tenants import add_tenant
 from runtime.tenants_file import add_admin_key
 from streams.delivery.dead_letters import dead_letter
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 
 pytestmark = pytest.mark.integration
 
@@ -59,18 +59,18 @@ async def operator(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
 async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
     key, value = encode_key(tenant, "s"), b"\xff"
     position = await producer.send(settings.topic("messages"), key=key, value=value)
-    source = Delivered(settings.topic("messages"), position.partition, position.offset, key, value, (), 0.0)
+    source = ConsumedRecord(settings.topic("messages"), position.partition, position.offset, key, value, (), 0.0)
     letter = dead_letter(
         settings.topic("dead-letters"),
         source,
         stage="sessions",
         reason="malformed",
         detail="not JSON",
-        tries=1,
-        first_time=NOON,
-        last_time=NOON,
+        attempts=1,
+        first_attempt_at=NOON,
+        last_attempt_at=NOON,
     )
-    place = await producer.send(letter.topic, key=key, value=value, headers=list(letter.headers))
+    place = await producer.send(letter.topic, key=key, value=value, headers=letter.headers)
     return f"{place.partition}/{place.offset}"
 
 

@@ -16,7 +16,7 @@ from runtime.errors import DeadLetterMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, create_topics, read_topic
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.dead_letters import dead_letter
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 
 pytestmark = pytest.mark.integration
 
@@ -55,19 +55,19 @@ class Flow:
     async def refused(
         self, topic: str, stage: str, key: bytes, value: bytes | None, position: LogPosition, *, reason: str = "malformed"
     ) -> LogPosition:
-        source = Delivered(self._settings.topic(topic), position.partition, position.offset, key, value, (("app", b"1"),), 0.0)
+        source = ConsumedRecord(self._settings.topic(topic), position.partition, position.offset, key, value, (("app", b"1"),), 0.0)
         letter = dead_letter(
             self._settings.topic("dead-letters"),
             source,
             stage=stage,
             reason=reason,
             detail="because",
-            tries=2,
-            first_time=NOON,
-            last_time=NOON,
+            attempts=2,
+            first_attempt_at=NOON,
+            last_attempt_at=NOON,
             raw_answer="{",
         )
-        return await self._producer.send(letter.topic, key=key, value=letter.value, headers=list(letter.headers))
+        return await self._producer.send(letter.topic, key=key, value=letter.value, headers=letter.headers)
 
 
 @pytest.fixture

@@ -97,11 +97,11 @@ def test_a_resolution_is_read_as_written_and_no_letter(offset: int, outcome: Out
 
 
 def test_a_redriven_record_bears_its_own_headers_and_origin() -> None:
-    own = [("traceparent", b"00-1"), ("app", b"x"), ("app", b"y")]
+    own = (("traceparent", b"00-1"), ("app", b"x"), ("app", b"y"))
     metadata = [("varve-dlq-reason", b"malformed"), ("varve-dlq-answer", b"{")]
     first = headers_to_redrive([*own, *metadata], METADATA)
-    assert first == [*own, (ORIGIN, b"varve.messages/3/17")]
-    assert without_metadata([*own, *metadata]) == tuple(own)
+    assert first == (*own, (ORIGIN, b"varve.messages/3/17"))
+    assert without_metadata([*own, *metadata]) == own
     elsewhere = METADATA.model_copy(update={"offset": 99})
     assert headers_to_redrive([*first, *metadata], elsewhere) == first, "a second redrive must not change the identity"
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from streams.delivery.batch import Batch
+from runtime.kafka import OutgoingRecord
+from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.partition_processor import PartitionProcessor
-from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState, Row
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.harness import InMemoryRows, delivered, stage_context, until
@@ -33,7 +34,7 @@ class Journal:
         return [what for each, what in self.entries if each == kind]
 
 
-class ScriptedOutbox:
+class ScriptedProducer:
     """Takes records as the broker would, or fails as often as it is told to."""
 
     def __init__(self, journal: Journal) -> None:
@@ -42,7 +43,7 @@ class ScriptedOutbox:
         self.gate: dict[str, asyncio.Event] = {}
         self.entered = asyncio.Event()
 
-    async def send(self, records: Sequence[Outgoing], *, may_write: Callable[[], bool]) -> list[int]:
+    async def send(self, records: Sequence[OutgoingRecord], *, may_write: Callable[[], bool]) -> list[int]:
         kind = {CHANGELOG: "changelog", LETTERS: "letters"}.get(records[-1].topic, "outputs")
         self.entered.set()
         if kind in self.gate:
@@ -70,32 +71,32 @@ class JournaledRows(InMemoryRows):
 class Taken:
     """A record with its acknowledgement."""
 
-    record: Delivered
+    record: ConsumedRecord
     journal: Journal
 
     def ack(self) -> None:
         self.journal.entries.append(("ack", self.record.offset))
 
 
-class Script:
+class Script(BatchHandler):
     """A handler that counts per key, emits the count, and misbehaves where a record's value says so."""
 
     def __init__(self) -> None:
         self.transient = 0
         self.handled: list[list[int]] = []
-        self.commands: list[Outgoing] = []
+        self.commands: list[OutgoingRecord] = []
         self.recovered: list[bytes] | None = None
 
     async def recover(self, state: PartitionState[Any], now: datetime) -> None:
         self.recovered = [key for key, _ in state.scan()]
 
-    def on_dead_lettered(self, state: PartitionState[Any], record: Delivered) -> None:
+    def on_dead_lettered(self, state: PartitionState[Any], record: ConsumedRecord) -> None:
         if record.key in (b"noted", b"half noted"):
             state.put(b"passed over", record.offset, position=record.offset)
         if record.key == b"half noted":
             raise ZeroDivisionError("a bug in noting, too")
 
-    def due(self, now: datetime) -> list[Outgoing]:
+    def due(self, now: datetime) -> list[OutgoingRecord]:
         return self.commands
 
     async def handle(self, batch: Batch) -> None:
@@ -105,13 +106,13 @@ class Script:
             self.transient -= 1
             raise TransientError("not now", dependency="store")
 
-    def _one(self, batch: Batch, record: Delivered) -> None:
+    def _one(self, batch: Batch, record: ConsumedRecord) -> None:
         if record.value == b"poison":
             raise PoisonRecordError("bad", "a poison record")
         key = record.key or b""
         count = (batch.state.get(key) or 0) + 1
         batch.state.put(key, count, position=record.offset)
-        batch.emit(Outgoing("varve.out", key, b"%d" % count), record)
+        batch.emit(OutgoingRecord("varve.out", key, b"%d" % count), record)
         if record.value == b"bug":
             raise ZeroDivisionError("a bug behind the first change of state")
 
@@ -129,12 +130,12 @@ class Scene:
 
     def __init__(self) -> None:
         self.journal = Journal()
-        self.outbox = ScriptedOutbox(self.journal)
+        self.producer = ScriptedProducer(self.journal)
         self.rows = JournaledRows(self.journal)
         self.handler = Script()
         self.generation = GENERATION
         context = stage_context(
-            self.outbox,
+            self.producer,
             dead_letters_topic=LETTERS,
             changelog_topic=CHANGELOG,
             max_batch=3,
@@ -145,7 +146,7 @@ class Scene:
 
     def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> Taken:
         record = delivered("source", offset, key, value, headers=(("mine", b"\xff"),))
-        return Taken(Delivered(record.topic, 0, offset, key, value, record.headers, time.time()), self.journal)
+        return Taken(ConsumedRecord(record.topic, 0, offset, key, value, record.headers, time.time()), self.journal)
 
     async def put(self, *records: Taken) -> None:
         for record in records:
@@ -154,7 +155,7 @@ class Scene:
     async def finished(self) -> None:
         async with asyncio.timeout(60):
             await until(lambda: self.processor.backlog == 0)
-        assert self.processor.failed is None
+        assert self.processor.failure is None
 
     def counts(self) -> dict[bytes, int]:
         return {key: int(row[8:]) for key, row in self.rows.rows.items()}

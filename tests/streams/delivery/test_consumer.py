@@ -1,4 +1,4 @@
-"""Where Faust's own consumer loses its place, ours goes on (ADR 4, E and F)."""
+"""Where Faust's own consumer loses its position, ours keeps it (ADR 4, E and F)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,14 +15,14 @@ from faust.types import TP
 from runtime.kafka import KafkaOffsets, Producer, TopicPartition, create_topics
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.app import build_app, source_topic
-from streams.delivery.intake import SourceIntake
+from streams.delivery.flow_control import SourceFlowControl
 from streams.errors import StreamError
 from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
 
 RECORDS = 10
-REFUSAL = "Commit cannot be completed since the group has already rebalanced"
+REBALANCED = "Commit cannot be completed since the group has already rebalanced"
 
 
 @pytest.fixture
@@ -32,9 +32,9 @@ async def settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Settings:
     return settings
 
 
-async def test_what_was_fetched_while_the_flow_stood_still_is_delivered_to_a_group_that_has_committed_nothing(settings: Settings) -> None:
+async def test_records_fetched_while_flow_was_stopped_are_delivered(settings: Settings) -> None:
     async with _reading(settings) as (app, delivered):
-        consumer = app.consumer
+        consumer: Any = app.consumer
         fetch, thrown_away = consumer._getmany, []
 
         async def fetch_and_stop_the_flow(*args: Any, **options: Any) -> Any:
@@ -53,22 +53,22 @@ async def test_what_was_fetched_while_the_flow_stood_still_is_delivered_to_a_gro
     assert delivered == list(range(RECORDS))
 
 
-async def test_records_whose_commit_was_refused_are_acknowledged_when_they_come_again(settings: Settings) -> None:
+async def test_redelivered_records_are_committed_after_a_refused_commit(settings: Settings) -> None:
     async with _reading(settings) as (app, delivered):
-        consumer = app.consumer
+        consumer: Any = app.consumer
         reader = consumer._thread._consumer
         commit, refused = reader.commit, []
 
         async def refuse(offsets: Any) -> None:
             refused.append(offsets)
-            raise CommitFailedError(REFUSAL)
+            raise CommitFailedError(REBALANCED)
 
         reader.commit = refuse
         await _send(settings)
         await until(lambda: bool(refused) and len(delivered) == RECORDS)
         await until(lambda: not any(consumer._acked.values()))
-        place = TP(settings.topic("messages"), 0)
-        assert consumer.behind(place) == RECORDS
+        partition = TP(settings.topic("messages"), 0)
+        assert consumer.lag(partition) == RECORDS
         reader.commit = commit
         await consumer.perform_seek()
         await until(lambda: len(delivered) == 2 * RECORDS)
@@ -76,16 +76,16 @@ async def test_records_whose_commit_was_refused_are_acknowledged_when_they_come_
         async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(30):
             while (await offsets.lag(_group(settings), [source.topic]))[source]:  # noqa: ASYNC110 - the broker tells nobody
                 await asyncio.sleep(0.05)
-        await until(lambda: consumer.behind(place) == 0)
+        await until(lambda: consumer.lag(partition) == 0)
 
 
-async def test_a_paused_partition_is_not_fetched_from_and_the_others_are(settings: Settings) -> None:
+async def test_only_the_paused_partition_is_not_fetched(settings: Settings) -> None:
     settings = settings.model_copy(update={"kafka": settings.kafka.model_copy(update={"partitions": 2, "topic_prefix": "two."})})
     await create_topics(settings)
     source = settings.topic("messages")
     async with _reading(settings) as (app, delivered):
-        intake = SourceIntake(app=app, source=source)
-        intake.pause(0)
+        flow_control = SourceFlowControl(app=app, source=source)
+        flow_control.pause(0)
         await _send(settings, partitions=2)
         await until(lambda: len(delivered) == RECORDS)
         paused = TP(source, 0)
@@ -94,11 +94,11 @@ async def test_a_paused_partition_is_not_fetched_from_and_the_others_are(setting
         await _send(settings, partitions=2)
         await until(lambda: len(delivered) == 2 * RECORDS)
         assert delivered == list(range(2 * RECORDS)), "those of the other one"
-        intake.resume(0)
+        flow_control.resume(0)
         await until(lambda: len(delivered) == 4 * RECORDS)
 
 
-def test_a_worker_without_the_compiled_stream_refuses_to_begin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_app_refuses_faust_without_compiled_stream(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(faust.streams, "_CStreamIterator", None)
     with pytest.raises(StreamError, match="would lose records"):
         build_app(group="g", settings=Settings(), data=tmp_path)
@@ -123,7 +123,8 @@ async def _reading(settings: Settings) -> AsyncIterator[tuple[faust.App, list[in
     app.finalize()
     await app.start()
     try:
-        await until(app.tables.recovery.completed.is_set)
+        tables: Any = app.tables
+        await until(tables.recovery.completed.is_set)
         yield app, delivered
     finally:
         await app.stop()

@@ -9,12 +9,12 @@ from memory.headers import ORIGIN
 from runtime.dead_letters import read_metadata, without_metadata
 from runtime.dead_letters.metadata import headers_to_redrive
 from streams.delivery.dead_letters import dead_letter
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 NAMES = st.text("abcdefghij-", min_size=1, max_size=10).filter(lambda name: not name.startswith("varve-"))
 RECORDS = st.builds(
-    Delivered,
+    ConsumedRecord,
     topic=st.sampled_from(["varve.messages", "varve.windows"]),
     partition=st.integers(0, 7),
     offset=st.integers(0, 2**50),
@@ -25,23 +25,23 @@ RECORDS = st.builds(
 )
 
 
-def letter_of(record: Delivered, *, detail: str = "why", answer: str | None = None) -> Delivered:
+def letter_of(record: ConsumedRecord, *, detail: str = "why", answer: str | None = None) -> ConsumedRecord:
     letter = dead_letter(
         "varve.dead-letters",
         record,
         stage="sessions",
         reason="malformed",
         detail=detail,
-        tries=3,
-        first_time=FIRST,
-        last_time=FIRST + timedelta(seconds=9),
+        attempts=3,
+        first_attempt_at=FIRST,
+        last_attempt_at=FIRST + timedelta(seconds=9),
         raw_answer=answer,
     )
-    return Delivered(letter.topic, 0, 0, letter.key, letter.value, letter.headers, 0.0)
+    return ConsumedRecord(letter.topic, 0, 0, letter.key, letter.value, letter.headers, 0.0)
 
 
 @given(record=RECORDS, detail=st.text(st.characters(exclude_categories=["Cs"]), max_size=100), answer=st.none() | st.text(max_size=20))
-def test_key_value_and_headers_are_untouched_and_the_story_is_whole(record: Delivered, detail: str, answer: str | None) -> None:
+def test_key_value_and_headers_are_untouched_and_the_story_is_whole(record: ConsumedRecord, detail: str, answer: str | None) -> None:
     letter = letter_of(record, detail=detail, answer=answer)
     assert (letter.key, letter.value, without_metadata(letter.headers)) == (record.key, record.value, record.headers)
     story = read_metadata(letter.headers)
@@ -52,20 +52,20 @@ def test_key_value_and_headers_are_untouched_and_the_story_is_whole(record: Deli
 
 
 @given(record=RECORDS, rounds=st.integers(1, 4))
-def test_a_record_that_is_redriven_and_refused_again_keeps_its_first_identity(record: Delivered, rounds: int) -> None:
+def test_a_record_that_is_redriven_and_refused_again_keeps_its_first_identity(record: ConsumedRecord, rounds: int) -> None:
     driven = record
     for turn in range(rounds):
         letter = letter_of(driven)
         story = read_metadata(letter.headers)
         assert story is not None
         headers = tuple(headers_to_redrive(letter.headers, story))
-        driven = Delivered(story.topic, story.partition, record.offset + 1 + turn, letter.key, letter.value, headers, 0.0)
+        driven = ConsumedRecord(story.topic, story.partition, record.offset + 1 + turn, letter.key, letter.value, headers, 0.0)
         assert (driven.origin, driven.key, driven.value) == (record.origin, record.key, record.value)
         assert without_metadata(driven.headers) == (*record.headers, (ORIGIN, str(record.origin).encode()))
 
 
 def test_a_long_answer_is_cut_so_that_the_letter_fits() -> None:
-    record = Delivered("varve.windows", 0, 0, b"k", b"v", (), 0.0)
+    record = ConsumedRecord("varve.windows", 0, 0, b"k", b"v", (), 0.0)
     letter = letter_of(record, detail="d" * 100_000, answer="\N{GRINNING FACE}" * 100_000)
     told = sum(len(value) for _, value in letter.headers)
     assert told < 65_536, "the dead-letter topic leaves so much room beside the largest record"

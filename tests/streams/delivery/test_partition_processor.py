@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from streams.delivery.records import Outgoing
+from runtime.kafka import OutgoingRecord
 from tests.streams.delivery.processor_scene import processor
 from tests.streams.harness import until
 
@@ -23,7 +23,7 @@ async def test_outputs_come_before_state_and_state_before_the_acknowledgement() 
 @pytest.mark.parametrize("kind", ["outputs", "changelog"])
 async def test_while_the_broker_takes_nothing_nothing_is_committed_and_then_once(kind: str) -> None:
     async with processor() as scene:
-        scene.outbox.failures[kind] = 4
+        scene.producer.failures[kind] = 4
         await scene.put(scene.record(0), scene.record(1))
         scene.processor.start()
         await scene.finished()
@@ -86,7 +86,7 @@ async def test_what_the_handler_notes_of_a_record_that_broke_it_is_durable_befor
 
 async def test_a_dead_letter_that_the_broker_does_not_take_holds_its_record_until_it_does() -> None:
     async with processor() as scene:
-        scene.outbox.failures["letters"] = 3
+        scene.producer.failures["letters"] = 3
         await scene.put(scene.record(0, b"bug"))
         scene.processor.start()
         await scene.finished()
@@ -95,7 +95,7 @@ async def test_a_dead_letter_that_the_broker_does_not_take_holds_its_record_unti
 
 async def test_a_lane_that_is_stopped_in_the_middle_has_acknowledged_nothing() -> None:
     async with processor() as scene:
-        scene.outbox.gate["changelog"] = asyncio.Event()
+        scene.producer.gate["changelog"] = asyncio.Event()
         await scene.put(scene.record(0))
         scene.processor.start()
         await until(lambda: "outputs" in scene.journal.kinds())
@@ -108,25 +108,25 @@ async def test_a_lane_that_is_stopped_in_the_middle_has_acknowledged_nothing() -
 
 async def test_after_the_generation_has_passed_nothing_is_written() -> None:
     async with processor() as scene:
-        scene.outbox.gate["outputs"] = asyncio.Event()
+        scene.producer.gate["outputs"] = asyncio.Event()
         await scene.put(scene.record(0))
         scene.processor.start()
-        await until(scene.outbox.entered.is_set)
+        await until(scene.producer.entered.is_set)
         scene.generation += 1
-        scene.outbox.gate["outputs"].set()
+        scene.producer.gate["outputs"].set()
         await until(lambda: len(scene.handler.handled) == 3)
         assert scene.journal.entries == []
 
 
 async def test_a_full_lane_holds_back_who_fills_it() -> None:
     async with processor() as scene:
-        scene.outbox.gate["outputs"] = asyncio.Event()
+        scene.producer.gate["outputs"] = asyncio.Event()
         await scene.processor.put(scene.record(0), limit=1)
         waiting = asyncio.create_task(scene.processor.put(scene.record(1), limit=1))
         await asyncio.sleep(0)
         assert not waiting.done()
         scene.processor.start()
-        scene.outbox.gate["outputs"].set()
+        scene.producer.gate["outputs"].set()
         async with asyncio.timeout(60):
             await waiting
         await scene.finished()
@@ -145,7 +145,7 @@ async def test_stopping_frees_who_waits_to_fill_a_lane() -> None:
 
 async def test_what_is_due_is_sent_while_no_record_comes() -> None:
     async with processor() as scene:
-        scene.handler.commands = [Outgoing("varve.messages", b"k", b"timer", (), 0)]
+        scene.handler.commands = [OutgoingRecord("varve.messages", b"k", b"timer", (), 0)]
         scene.processor.start()
         await until(lambda: bool(scene.journal.of("outputs")))
         assert scene.journal.of("outputs")[0] == scene.handler.commands
@@ -162,7 +162,7 @@ async def test_a_batch_is_bounded_in_bytes_and_a_larger_record_goes_alone() -> N
 
 async def test_to_finish_is_to_end_the_step_that_is_under_way_and_to_begin_no_other() -> None:
     async with processor() as scene:
-        gate = scene.outbox.gate["changelog"] = asyncio.Event()
+        gate = scene.producer.gate["changelog"] = asyncio.Event()
         await scene.put(*map(scene.record, range(5)))
         scene.processor.start()
         await until(lambda: "outputs" in scene.journal.kinds())

@@ -15,11 +15,12 @@ from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import Memory, MemoryChange
 from memory.scenarios import __file__ as scenarios
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, add_tenant
 from streams.delivery.batch import Batch
-from streams.delivery.records import Delivered, Outgoing
+from streams.delivery.records import ConsumedRecord
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
@@ -34,19 +35,19 @@ class EventsAndEntities:
         self.settings = settings
         self.tenants = tenants
         self.events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
-        self.contributions: list[Delivered] = []
+        self.contributions: list[ConsumedRecord] = []
 
     def entities(self, rows: InMemoryRows | None = None) -> PartitionHarness:
         return PartitionHarness(EntitiesHandler(settings=self.settings, tenants=self.tenants, metrics=Metrics()), EntityCodec(), rows)
 
-    async def contribute(self, window: int, calls: list[Call], offset: int) -> list[Delivered]:
+    async def contribute(self, window: int, calls: list[Call], offset: int) -> list[ConsumedRecord]:
         """Adds the contributions of an extraction to the log."""
         batch = await self.events.process([extraction_record(extraction(window, calls), offset)])
         new = self.as_log([each for each in batch.outputs if each.topic == "varve.contributions"])
         self.contributions += new
         return new
 
-    def as_log(self, outputs: list[Outgoing]) -> list[Delivered]:
+    def as_log(self, outputs: list[OutgoingRecord]) -> list[ConsumedRecord]:
         start = len(self.contributions)
         return [delivered("contributions", start + index, each.key, each.value) for index, each in enumerate(outputs)]
 
@@ -159,7 +160,7 @@ async def test_a_redrive_after_an_unknown_type_counts_once(tmp_path: Path) -> No
     own.write_bytes(orjson.dumps(fields))
     stage = stages.entities()
     batch = await stage.process(refused)
-    assert [(each.record, each.reason) for each in batch.refusals] == [(refused[0], "unknown_entity_type")]
+    assert [(each.record, each.reason) for each in batch.rejections] == [(refused[0], "unknown_entity_type")]
     assert batch.outputs == []
 
     own.write_bytes(schema.read_bytes())
@@ -193,5 +194,9 @@ async def test_an_unreadable_record_is_refused_alone(stages: EventsAndEntities) 
     feed = CurrentMemories()
     batch = await stages.entities().process([*good, *broken])
     feed.apply(batch)
-    assert [(each.record.offset, each.reason) for each in batch.refusals] == [(90, "malformed"), (91, "unknown_tenant"), (92, "malformed")]
+    assert [(each.record.offset, each.reason) for each in batch.rejections] == [
+        (90, "malformed"),
+        (91, "unknown_tenant"),
+        (92, "malformed"),
+    ]
     assert feed.tools() == {"grep": (1, 0)}

@@ -5,11 +5,11 @@ import pytest
 from memory.headers import ORIGIN
 from memory.keys import decode_key
 from memory.records import Contribution, MemoryChange
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
-from streams.delivery.records import Outgoing
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec, PublishedWindow
 from tests.streams.agent_extractions import TENANT, extraction, extraction_record
@@ -38,7 +38,7 @@ def changes(batch: Batch) -> dict[str, tuple[str, ...]]:
     }
 
 
-def memories(batch: Batch) -> list[Outgoing]:
+def memories(batch: Batch) -> list[OutgoingRecord]:
     return [each for each in batch.outputs if each.topic == "varve.memories"]
 
 
@@ -123,7 +123,7 @@ async def test_an_unusable_extraction_is_refused_alone(stage: PartitionHarness, 
     batch = await stage.process(
         [extraction_record(extraction(0, [("grep", 0)]), 0), *bad, extraction_record(extraction(2, [("make", 0)]), 6)]
     )
-    assert [(each.record.offset, each.reason) for each in batch.refusals] == [
+    assert [(each.record.offset, each.reason) for each in batch.rejections] == [
         (1, "malformed"),
         (2, "malformed"),
         (3, "unknown_tenant"),
@@ -137,7 +137,7 @@ async def test_an_extraction_refused_half_way_publishes_nothing(stage: Partition
     what = extraction(0, [("grep", 0), ("curl", 0)])
     nameless = what.model_copy(update={"events": [what.events[0], what.events[1].model_copy(update={"id": ""})]})
     batch = await stage.process([extraction_record(nameless, 0), extraction_record(extraction(1, [("make", 0)]), 1)])
-    assert [(each.record.offset, each.reason) for each in batch.refusals] == [(0, "bad_key")]
+    assert [(each.record.offset, each.reason) for each in batch.rejections] == [(0, "bad_key")]
     assert changes(batch) == {"make": ("apply",)}
     assert len(memories(batch)) == 1
 

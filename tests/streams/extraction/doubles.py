@@ -22,7 +22,7 @@ from runtime.recall_history import RecallHistory
 from runtime.session_history import SessionHistory
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 from streams.extraction.handler import ExtractionHandler
 from tests.retrieval.factories import BagOfWordsEmbedder
 from tests.streams.agent_extractions import TENANT, extraction
@@ -102,7 +102,7 @@ async def llm_extractor(
             await extractor.close()
 
 
-def window_record(tenant: str = TENANT, text: str = "hi") -> Delivered:
+def window_record(tenant: str = TENANT, text: str = "hi") -> ConsumedRecord:
     message = Message(tenant=tenant, user="agent", session="s1", id="m0-0", text=text, event_time=datetime(2024, 5, 1, tzinfo=UTC))
     window = Window(
         id="w",

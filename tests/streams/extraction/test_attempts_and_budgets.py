@@ -92,7 +92,7 @@ async def test_a_window_past_the_soft_budget_waits(settings: Settings, tenants: 
         (within,) = await stage.handle(window_record())
         with pytest.raises(TransientError) as deferred:
             await stage.handle(window_record(text="hello"))
-        assert (deferred.value.dependency, deferred.value.retry_after, deferred.value.is_try) == ("budget", 10 * 3600, False)
+        assert (deferred.value.dependency, deferred.value.retry_after, deferred.value.counts_as_attempt) == ("budget", 10 * 3600, False)
         assert len(simulator.requests) == 1
         clock.advance(timedelta(hours=10))
         (later,) = await stage.handle(window_record(text="hello"))

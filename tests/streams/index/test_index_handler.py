@@ -16,8 +16,8 @@ from retrieval.index.writer import IndexWriter
 from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import EmbeddingSettings, StoreSettings
-from streams.delivery.build import NoState
-from streams.delivery.records import Delivered
+from streams.delivery.no_state import NoState
+from streams.delivery.records import ConsumedRecord
 from streams.errors import TransientError
 from streams.index.handler import IndexHandler, change_of
 from tests.embedding_endpoint import embedding_endpoint
@@ -40,12 +40,12 @@ def memory(place: int, content: str) -> Memory:
     )
 
 
-def upsert(offset: int, what: Memory, *, named: str | None = None) -> Delivered:
+def upsert(offset: int, what: Memory, *, named: str | None = None) -> ConsumedRecord:
     change = MemoryChange(op="upsert", memory_id=named or what.id, tenant=what.tenant, memory=what)
     return delivered("memories", offset, encode_key("acme", change.memory_id), change.to_json())
 
 
-def tombstone(offset: int, what: Memory) -> Delivered:
+def tombstone(offset: int, what: Memory) -> ConsumedRecord:
     return delivered("memories", offset, encode_key("acme", what.id), None)
 
 
@@ -92,14 +92,14 @@ async def test_the_store_follows_the_feed_through_repetition_and_outage(
         return [each.content for each in await store.get(SCOPE, [first.id, second.id, gone.id])]
 
     for records in (log, log[3:], log):
-        assert (await stage.process(records)).refusals == []
+        assert (await stage.process(records)).rejections == []
         assert await standing() == ["Ada likes coffee now", "Ada lives in Paris"]
 
     third = memory(3, "Ada plays chess")
     wrong = upsert(6, memory(4, "whose id is another's"), named=event_id("w", 99))
     broken = delivered("memories", 7, b"k", b"{")
     batch = await stage.process([upsert(5, third), wrong, broken, upsert(8, memory(5, "Ada has a cat"))])
-    assert sorted((each.record.offset, each.reason) for each in batch.refusals) == [(6, "store_rejected"), (7, "malformed")]
+    assert sorted((each.record.offset, each.reason) for each in batch.rejections) == [(6, "store_rejected"), (7, "malformed")]
     assert len(await store.get(SCOPE, [third.id, memory(5, "").id])) == 2
 
     assert edge.stop(signal.SIGTERM) == 0
@@ -108,7 +108,7 @@ async def test_the_store_follows_the_feed_through_repetition_and_outage(
         await stage.process_uncommitted([last])
     assert away.value.dependency == "store"
     edge.start()
-    assert (await stage.process([last])).refusals == []
+    assert (await stage.process([last])).rejections == []
     assert len(await store.get(SCOPE, [memory(6, "").id])) == 1
 
 
@@ -129,7 +129,7 @@ async def test_a_wrong_key_waits_and_a_refused_text_goes(store: MemoryStore, tmp
 
         endpoint.status = 200
         batch = await stage.process(log)
-        assert [(each.record.offset, each.reason) for each in batch.refusals] == [(1, "input_refused")]
+        assert [(each.record.offset, each.reason) for each in batch.rejections] == [(1, "input_refused")]
         assert [each.content for each in await store.get(SCOPE, [good.id, bad.id])] == [good.content]
         await embedder.close()
 

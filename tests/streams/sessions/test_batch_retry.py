@@ -8,7 +8,7 @@ from memory.keys import encode_key
 from memory.records import Message, SessionCommand, Window
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from tests.streams.harness import PartitionHarness, delivered, plain_settings, tenants_of
@@ -25,12 +25,12 @@ def _steps(folder: Path) -> PartitionHarness:
     return PartitionHarness(SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics()), SessionCodec())
 
 
-def _message(offset: int) -> Delivered:
+def _message(offset: int) -> ConsumedRecord:
     message = Message(tenant="acme", user="ada", session="s1", id=f"m{offset}", text="hello", event_time=SAID_AT)
     return delivered("messages", offset, KEY, message.to_json())
 
 
-def _flush_of_tenant(offset: int) -> Delivered:
+def _flush_of_tenant(offset: int) -> ConsumedRecord:
     command = SessionCommand(command="flush", tenant="acme")
     return delivered("messages", offset, encode_key("acme"), command.to_json(), headers=((KIND, COMMAND),))
 

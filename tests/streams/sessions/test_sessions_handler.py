@@ -10,10 +10,11 @@ from memory.headers import COMMAND, KIND, ORIGIN
 from memory.ids import message_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand, Window
+from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
-from runtime.tracing import PRODUCED_AT
-from streams.delivery.records import FORWARDED, Delivered, Headers, Outgoing
+from runtime.tracing import PRODUCED_AT, Headers
+from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.windows import SessionState
@@ -47,19 +48,19 @@ def message(id: str | None = "m1", *, event_time: datetime = SAID_AT, session: s
     return Message(tenant=tenant, user="ada", session=session, id=id, text="hello", event_time=event_time).to_json()
 
 
-def record(offset: int, value: bytes | None, *, key: bytes | None = KEY, headers: Headers = (), partition: int = HOME) -> Delivered:
+def record(offset: int, value: bytes | None, *, key: bytes | None = KEY, headers: Headers = (), partition: int = HOME) -> ConsumedRecord:
     return delivered("messages", offset, key, value, headers=headers, partition=partition)
 
 
-def flush(offset: int, *, partition: int = HOME) -> Delivered:
+def flush(offset: int, *, partition: int = HOME) -> ConsumedRecord:
     command = SessionCommand(command="flush", tenant="acme", session="s1")
     return record(offset, command.to_json(), headers=((KIND, COMMAND),), partition=partition)
 
 
-def as_delivered(output: Outgoing, offset: int) -> Delivered:
+def as_delivered(output: OutgoingRecord, offset: int) -> ConsumedRecord:
     assert output.topic == "varve.messages"
     partition = partition_of(output.key or b"", PARTITIONS) if output.partition is None else output.partition
-    return Delivered(output.topic, partition, offset, output.key, output.value, output.headers, 0.0)
+    return ConsumedRecord(output.topic, partition, offset, output.key, output.value, output.headers, 0.0)
 
 
 def state_of(stage: PartitionHarness) -> SessionState:
@@ -68,7 +69,7 @@ def state_of(stage: PartitionHarness) -> SessionState:
     return state
 
 
-def windows_of(outputs: list[Outgoing]) -> list[Window]:
+def windows_of(outputs: list[OutgoingRecord]) -> list[Window]:
     return [Window.from_json(output.value or b"") for output in outputs if output.topic == "varve.windows"]
 
 
@@ -97,13 +98,13 @@ async def test_an_unreadable_record_is_refused_alone(assigned: Callable[..., Par
     stage = assigned()
     bad = record(1, value, headers=(("mine", b"\x00\xff"),))
     batch = await stage.process([record(0, message("m1")), bad, record(2, message("m2"))])
-    assert [(refusal.record, refusal.reason) for refusal in batch.refusals] == [(bad, reason)]
+    assert [(refusal.record, refusal.reason) for refusal in batch.rejections] == [(bad, reason)]
     assert state_of(stage).ids == ["m1", "m2"]
 
 
 async def test_a_message_slightly_in_the_future_is_accepted(assigned: Callable[..., PartitionHarness]) -> None:
     batch = await assigned().process([record(0, message(event_time=datetime.now(UTC) + timedelta(seconds=200)))])
-    assert batch.refusals == []
+    assert batch.rejections == []
 
 
 async def test_a_newer_minor_version_keeps_unknown_fields(assigned: Callable[..., PartitionHarness]) -> None:
@@ -121,7 +122,7 @@ async def test_a_misplaced_message_is_forwarded_once_with_its_origin(assigned: C
     assert dict(output.headers) == {"trace": b"1", FORWARDED: b"1", ORIGIN: f"varve.messages/{ELSEWHERE}/7".encode(), PRODUCED_AT: b"0"}
     home = assigned()
     taken = await home.process([as_delivered(output, 3), as_delivered(output, 4)])
-    assert [taken.outputs, taken.refusals] == [[], []]
+    assert [taken.outputs, taken.rejections] == [[], []]
     assert state_of(home).ids == [message_id("acme", "s1", f"varve.messages/{ELSEWHERE}/7")], "twice sent, once taken"
 
 
@@ -199,4 +200,4 @@ async def test_a_deeply_nested_message_gives_a_readable_window(assigned: Callabl
         stage = assigned()
         deep = message().replace(b'"metadata":{}', b'"metadata":{"a":' + b"[" * depth + b"]" * depth + b"}")
         batch = await stage.process([record(0, deep), flush(1)])
-        assert len(batch.refusals) + len(windows_of(batch.outputs)) == 1
+        assert len(batch.rejections) + len(windows_of(batch.outputs)) == 1

@@ -17,7 +17,7 @@ from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import SessionState
-from tests.streams.harness import InMemoryRows, plain_settings, stage_context, tenants_of, until
+from tests.streams.harness import InMemoryRows, NoProducer, plain_settings, stage_context, tenants_of, until
 
 
 class FakeTailSink:
@@ -162,7 +162,7 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
     tenants = tenants_of(settings, {"acme": "companion"})
     metrics = Metrics()
     present = 1
-    context = stage_context(None, stage="sessions", metrics=metrics, may_write=lambda generation: generation == present)
+    context = stage_context(NoProducer(), stage="sessions", metrics=metrics, may_write=lambda generation: generation == present)
     state = session("recovered", b"1")
     state.last_event_ms = 1
     rows = InMemoryRows()
@@ -176,7 +176,7 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
         ),
         rows=lambda _: rows,
         codec=SessionCodec(),
-        max_span=10,
+        max_queued=10,
         cache_bytes=1_000_000,
     )
     await processors.assign({0}, 1)

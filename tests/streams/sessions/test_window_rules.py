@@ -20,7 +20,7 @@ from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
-from streams.delivery.records import Delivered
+from streams.delivery.records import ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
@@ -75,11 +75,11 @@ class GeneratedLog:
     def __init__(self, steps: list[SendMessage | Flush | Timer]) -> None:
         self.sessions = {name: ExpectedSession(LIMITS) for name in SESSIONS}
         self.clock = START
-        self.log: list[Delivered] = []
+        self.log: list[ConsumedRecord] = []
         for step in steps:
             self.log.append(self._record(step, len(self.log)))
 
-    def _record(self, step: SendMessage | Flush | Timer, offset: int) -> Delivered:
+    def _record(self, step: SendMessage | Flush | Timer, offset: int) -> ConsumedRecord:
         match step:
             case SendMessage():
                 return self._message(step, offset)
@@ -88,7 +88,7 @@ class GeneratedLog:
             case Timer():
                 return self._timer(step, offset)
 
-    def _message(self, step: SendMessage, offset: int) -> Delivered:
+    def _message(self, step: SendMessage, offset: int) -> ConsumedRecord:
         tenant, session = SESSIONS[step.session]
         self.clock += timedelta(seconds=step.gap_s)
         message = Message(
@@ -106,7 +106,7 @@ class GeneratedLog:
         self.sessions[tenant, session].add(expected)
         return delivered("messages", offset, encode_key(tenant, session), message.to_json())
 
-    def _flush(self, step: Flush, offset: int) -> Delivered:
+    def _flush(self, step: Flush, offset: int) -> ConsumedRecord:
         if step.session is None:
             for (tenant, _), expected in self.sessions.items():
                 if tenant == step.tenant and expected.open:
@@ -118,7 +118,7 @@ class GeneratedLog:
         command = SessionCommand(command="flush", tenant=tenant, session=session)
         return delivered("messages", offset, encode_key(tenant, session), command.to_json(), headers=((KIND, COMMAND),))
 
-    def _timer(self, step: Timer, offset: int) -> Delivered:
+    def _timer(self, step: Timer, offset: int) -> ConsumedRecord:
         tenant, session = SESSIONS[step.session]
         expected = self.sessions[tenant, session]
         sequence = max(0, len(expected.closed) - (step.stale == 2))
@@ -140,12 +140,12 @@ class Stage:
         handler = SessionsHandler(partition=0, settings=self.settings, tenants=self.tenants, tail=None, metrics=Metrics())
         return PartitionHarness(handler, SessionCodec(), rows)
 
-    async def run(self, steps: PartitionHarness, log: list[Delivered], batch: int) -> None:
+    async def run(self, steps: PartitionHarness, log: list[ConsumedRecord], batch: int) -> None:
         for start in range(0, len(log), batch):
             self.took(await steps.process(log[start : start + batch]))
 
     def took(self, batch: Batch) -> None:
-        assert batch.refusals == []
+        assert batch.rejections == []
         assert {output.topic for output in batch.outputs} <= {"varve.windows"}
         self.produced += [output.value for output in batch.outputs if output.value is not None]
 

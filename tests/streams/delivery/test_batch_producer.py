@@ -1,4 +1,4 @@
-"""The outbox on aiokafka's own sender, with a broker that answers when it is told to."""
+"""The batch producer on aiokafka's own sender, with a broker whose answers the test times."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,10 +10,9 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import InvalidTopicError, MessageSizeTooLargeError
 
 from memory.errors import RecordTooLargeError
+from runtime.kafka import OutgoingRecord, producer_connection
 from runtime.settings import KafkaSettings
-from streams.delivery import outbox as outbox_module
-from streams.delivery.outbox import Outbox
-from streams.delivery.records import Outgoing
+from streams.delivery.batch_producer import BatchProducer
 from streams.errors import TransientError
 from tests.streams.harness import until
 
@@ -22,7 +21,7 @@ BASE_OFFSET = 40
 
 
 class Broker:
-    """One node for each partition; it answers at once unless it is held, and takes what it is told to take."""
+    """One node for each partition; it answers at once unless it is held, and refuses where the test says so."""
 
     def __init__(self) -> None:
         self.journal: list[str] = []
@@ -36,7 +35,7 @@ class Broker:
             self.held[partition].clear()
 
     async def send(self, node: int, request: Any, **_: Any) -> Any:
-        self.journal.append(f"asked {node}")
+        self.journal.append(f"request {node}")
         await self.held[node].wait()
         code = self.refuses[node].errno if node in self.refuses else 0
         self.journal.append(f"{'refused' if code else 'took'} {node}")
@@ -44,10 +43,10 @@ class Broker:
         return SimpleNamespace(API_VERSION=7, topics=answers)
 
 
-class Producer(AIOKafkaProducer):  # type: ignore[misc]
+class Client(AIOKafkaProducer):  # type: ignore[misc]
     """aiokafka's producer, but for its connections."""
 
-    made: list["Producer"]
+    made: list["Client"]
     broker: Broker
     are_connections_closed = False
 
@@ -83,45 +82,44 @@ def broker() -> Broker:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch, broker: Broker) -> list[Producer]:
-    monkeypatch.setattr(Producer, "made", [], raising=False)
-    monkeypatch.setattr(Producer, "broker", broker, raising=False)
-    monkeypatch.setattr(outbox_module, "AIOKafkaProducer", Producer)
-    monkeypatch.setattr(outbox_module, "_CLOSE_S", 0.02)
-    return Producer.made
+def made(monkeypatch: pytest.MonkeyPatch, broker: Broker) -> list[Client]:
+    monkeypatch.setattr(Client, "made", [], raising=False)
+    monkeypatch.setattr(Client, "broker", broker, raising=False)
+    monkeypatch.setattr(producer_connection, "AIOKafkaProducer", Client)
+    return Client.made
 
 
 @pytest.fixture
-async def outbox(made: list[Producer]) -> AsyncIterator[Outbox]:
-    outbox = Outbox(kafka=KafkaSettings(partitions=PARTITIONS, request_timeout_s=0.5), partitions=PARTITIONS)
-    await outbox.start()
-    yield outbox
-    await outbox.stop()
-    assert all(producer.is_dead for producer in made)
+async def producer(made: list[Client]) -> AsyncIterator[BatchProducer]:
+    producer = BatchProducer(kafka=KafkaSettings(partitions=PARTITIONS, request_timeout_s=0.5), partitions=PARTITIONS, close_timeout_s=0.02)
+    await producer.start()
+    yield producer
+    await producer.stop()
+    assert all(client.is_dead for client in made)
 
 
-def record(partition: int, value: bytes = b"v", *, topic: str = "out") -> Outgoing:
-    return Outgoing(topic, b"k", value, (), partition)
+def record(partition: int, value: bytes = b"v", *, topic: str = "out") -> OutgoingRecord:
+    return OutgoingRecord(topic, b"k", value, (), partition)
 
 
-def sending(outbox: Outbox, *records: Outgoing) -> asyncio.Task[list[int]]:
-    return asyncio.create_task(outbox.send(records, may_write=lambda: True))
+def sending(producer: BatchProducer, *records: OutgoingRecord) -> asyncio.Task[list[int]]:
+    return asyncio.create_task(producer.send(records, may_write=lambda: True))
 
 
-async def asked(broker: Broker, *partitions: int) -> None:
-    await until(lambda: all(f"asked {partition}" in broker.journal for partition in partitions))
+async def requested(broker: Broker, *partitions: int) -> None:
+    await until(lambda: all(f"request {partition}" in broker.journal for partition in partitions))
 
 
-async def test_each_record_gets_its_offset(outbox: Outbox) -> None:
+async def test_each_record_gets_its_offset(producer: BatchProducer) -> None:
     records = [record(0), record(1), record(0), record(1, b"x" * 900_000), record(1, b"x" * 900_000)]
-    assert await outbox.send(records, may_write=lambda: True) == [40, 40, 41, 41, 40]
+    assert await producer.send(records, may_write=lambda: True) == [40, 40, 41, 41, 40]
 
 
-async def test_a_try_that_failed_raises_only_when_all_of_it_is_decided(outbox: Outbox, broker: Broker) -> None:
+async def test_failed_send_raises_only_when_every_batch_is_decided(producer: BatchProducer, broker: Broker) -> None:
     broker.hold(0, 1)
     broker.refuses[0] = InvalidTopicError
-    task = sending(outbox, record(0), record(1))
-    await asked(broker, 0, 1)
+    task = sending(producer, record(0), record(1))
+    await requested(broker, 0, 1)
     broker.held[0].set()
     for _ in range(100):
         await asyncio.sleep(0)
@@ -131,11 +129,11 @@ async def test_a_try_that_failed_raises_only_when_all_of_it_is_decided(outbox: O
     assert broker.journal[2:] == ["refused 0", "took 1", "stopping"]
 
 
-async def test_a_try_that_may_no_longer_write_waits_for_what_it_has_sent(outbox: Outbox, broker: Broker) -> None:
+async def test_fenced_send_waits_for_batches_already_sent(producer: BatchProducer, broker: Broker) -> None:
     broker.hold(0)
     answers = iter([True, False])
-    task = asyncio.create_task(outbox.send([record(0), record(1)], may_write=lambda: next(answers)))
-    await asked(broker, 0)
+    task = asyncio.create_task(producer.send([record(0), record(1)], may_write=lambda: next(answers)))
+    await requested(broker, 0)
     for _ in range(100):
         await asyncio.sleep(0)
     assert not task.done()
@@ -143,22 +141,22 @@ async def test_a_try_that_may_no_longer_write_waits_for_what_it_has_sent(outbox:
     with pytest.raises(TransientError) as caught:
         await task
     assert caught.value.dependency == "assignment"
-    assert broker.journal == ["asked 0", "took 0"]
+    assert broker.journal == ["request 0", "took 0"]
 
 
-async def test_what_the_broker_finds_too_large_is_said_to_be(outbox: Outbox, broker: Broker) -> None:
+async def test_record_too_large_for_the_broker_is_reported(producer: BatchProducer, broker: Broker) -> None:
     broker.refuses[1] = MessageSizeTooLargeError
     with pytest.raises(RecordTooLargeError):
-        await outbox.send([record(0), record(1)], may_write=lambda: True)
+        await producer.send([record(0), record(1)], may_write=lambda: True)
 
 
-async def test_nothing_of_a_producer_that_does_not_stop_is_sent_later(outbox: Outbox, broker: Broker, made: list[Producer]) -> None:
+async def test_aborted_client_sends_nothing_later(producer: BatchProducer, broker: Broker, made: list[Client]) -> None:
     broker.hold(1, 2)
-    others = [sending(outbox, record(1)), sending(outbox, record(2)), sending(outbox, record(1, b"behind"))]
-    await asked(broker, 1, 2)
+    others = [sending(producer, record(1)), sending(producer, record(2)), sending(producer, record(1, b"behind"))]
+    await requested(broker, 1, 2)
     broker.refuses[0] = InvalidTopicError
     with pytest.raises(TransientError):
-        await outbox.send([record(0)], may_write=lambda: True)
+        await producer.send([record(0)], may_write=lambda: True)
     assert made[0].is_dead
     for other in others:
         with pytest.raises(TransientError):
@@ -167,20 +165,19 @@ async def test_nothing_of_a_producer_that_does_not_stop_is_sent_later(outbox: Ou
     broker.held[1].set()
     broker.held[2].set()
     broker.refuses.clear()
-    assert await outbox.send([record(0)], may_write=lambda: True) == [BASE_OFFSET]
-    assert broker.journal == [*before, "asked 0", "took 0"]
+    assert await producer.send([record(0)], may_write=lambda: True) == [BASE_OFFSET]
+    assert broker.journal == [*before, "request 0", "took 0"]
     assert len(made) == 2
 
 
-async def test_a_producer_whose_renewal_is_broken_off_is_ended_too(
-    outbox: Outbox, broker: Broker, made: list[Producer], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outbox_module, "_CLOSE_S", 60.0)
+async def test_client_is_aborted_when_its_replacement_is_cancelled(broker: Broker, made: list[Client]) -> None:
+    producer = BatchProducer(kafka=KafkaSettings(partitions=PARTITIONS), partitions=PARTITIONS, close_timeout_s=60)
+    await producer.start()
     broker.hold(1)
-    other = sending(outbox, record(1))
-    await asked(broker, 1)
+    other = sending(producer, record(1))
+    await requested(broker, 1)
     broker.refuses[0] = InvalidTopicError
-    failing = sending(outbox, record(0))
+    failing = sending(producer, record(0))
     await until(lambda: "stopping" in broker.journal)
     failing.cancel()
     await asyncio.wait({failing})
@@ -191,23 +188,21 @@ async def test_a_producer_whose_renewal_is_broken_off_is_ended_too(
     assert "took 1" not in broker.journal
 
 
-async def test_stopping_does_not_wait_for_a_broker_that_is_away(outbox: Outbox, broker: Broker, made: list[Producer]) -> None:
+async def test_stop_does_not_wait_for_unavailable_broker(producer: BatchProducer, broker: Broker, made: list[Client]) -> None:
     broker.hold(1)
-    task = sending(outbox, record(1))
-    await asked(broker, 1)
-    await outbox.stop()
+    task = sending(producer, record(1))
+    await requested(broker, 1)
+    await producer.stop()
     assert made[0].is_dead
     with pytest.raises(TransientError):
         await task
 
 
-async def test_a_topic_that_is_never_heard_of_is_not_waited_for_for_ever(
-    made: list[Producer], broker: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outbox = Outbox(kafka=KafkaSettings(partitions=PARTITIONS, request_timeout_s=0.01), partitions=PARTITIONS)
-    await outbox.start()
+async def test_send_to_unknown_topic_times_out(made: list[Client], broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    producer = BatchProducer(kafka=KafkaSettings(partitions=PARTITIONS, request_timeout_s=0.01), partitions=PARTITIONS)
+    await producer.start()
     never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     monkeypatch.setattr(made[0].client, "force_metadata_update", lambda: asyncio.shield(never))
     with pytest.raises(TransientError):
-        await outbox.send([record(0, topic="unheard-of")], may_write=lambda: True)
-    await outbox.stop()
+        await producer.send([record(0, topic="unheard-of")], may_write=lambda: True)
+    await producer.stop()

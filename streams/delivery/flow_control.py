@@ -1,4 +1,4 @@
-"""From which partitions a worker takes records in."""
+"""Which partitions of its source a worker fetches from."""
 
 from typing import Protocol, cast
 
@@ -8,20 +8,20 @@ from faust.types import TP
 from streams.delivery.consumer import Consumer
 
 
-class Intake(Protocol):
-    """Switches the partitions of a worker's source."""
+class FlowControl(Protocol):
+    """Pauses and resumes partitions of a worker's source."""
 
     def pause(self, partition: int) -> None:
-        """Takes nothing more in from a partition; what has been fetched of it may still come."""
+        """Fetches no more of a partition; what has been fetched of it may still be delivered."""
         ...
 
     def resume(self, partition: int) -> None:
-        """Takes in from it again."""
+        """Fetches from a partition again."""
         ...
 
 
-class SourceIntake:
-    """Switches what Faust fetches: the other partitions go on.
+class SourceFlowControl:
+    """Pauses partitions in Faust's consumer: the others go on.
 
     Args:
         app: The worker's app.
@@ -33,11 +33,11 @@ class SourceIntake:
         self._source = source
 
     def pause(self, partition: int) -> None:
-        """Takes nothing more in from a partition; what has been fetched of it may still come."""
+        """See :meth:`FlowControl.pause`."""
         self._consumer.pause_partition(TP(self._source, partition))
 
     def resume(self, partition: int) -> None:
-        """Takes in from it again."""
+        """See :meth:`FlowControl.resume`."""
         self._consumer.resume_partition(TP(self._source, partition))
 
     @property

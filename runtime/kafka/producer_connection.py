@@ -1,0 +1,123 @@
+"""The life of an aiokafka producer: opened when it is needed, replaced after a failure, closed within a time."""
+
+import asyncio
+import contextlib
+import inspect
+from typing import Any, Final, cast
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError, ProducerClosed
+
+from runtime.kafka.client import client_options, kafka_faults
+from runtime.logs import logger
+from runtime.settings import KafkaSettings
+
+_log = logger(__name__)
+
+_CANCEL_AGAIN_S: Final = 0.1
+
+
+class ProducerConnection:
+    """Owns one producer at a time, with ``acks=all`` and idempotence. The next is opened only when the one before it is ended.
+
+    Args:
+        kafka: Where the brokers are, and how records are compressed.
+        close_timeout_s: How long a producer may take to send what it holds, and then to close its connections.
+        options: Further options of ``AIOKafkaProducer``.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings, close_timeout_s: float, **options: Any) -> None:
+        self._kafka = kafka
+        self._close_timeout_s = close_timeout_s
+        self._options = options
+        self._producer: AIOKafkaProducer | None = None
+        self._replacing = asyncio.Lock()
+
+    async def producer(self) -> AIOKafkaProducer:
+        """The producer, connected.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+        """
+        if self._producer is None:
+            async with self._replacing:
+                if self._producer is None:
+                    self._producer = await self._open()
+        return self._producer
+
+    async def replace(self, failed: AIOKafkaProducer) -> None:
+        """Ends a producer whose batch failed: its sequence numbers may have a gap, and the broker would refuse all that follows.
+
+        The next call of :meth:`producer` opens another. One that was replaced already is left alone.
+        """
+        async with self._replacing:
+            if self._producer is failed:
+                _log.warning("kafka_producer_replaced", bootstrap=self._kafka.bootstrap)
+                self._producer = None
+                await self._close(failed)
+
+    async def close(self) -> None:
+        """Sends what is pending, within the time-out, and disconnects; harmless when repeated."""
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            await self._close(producer)
+
+    async def _open(self) -> AIOKafkaProducer:
+        with kafka_faults("connecting a producer", self._kafka):
+            producer = AIOKafkaProducer(
+                **client_options(self._kafka),
+                acks="all",
+                enable_idempotence=True,
+                compression_type=None if self._kafka.compression == "none" else self._kafka.compression,
+                **self._options,
+            )
+            try:
+                await producer.start()
+            except BaseException:
+                await producer.stop()
+                raise
+            return producer
+
+    async def _close(self, producer: AIOKafkaProducer) -> None:
+        if not await close_producer(producer, within_s=self._close_timeout_s):
+            _log.warning("kafka_producer_closed_unacknowledged", bootstrap=self._kafka.bootstrap)
+
+
+async def close_producer(producer: AIOKafkaProducer, *, within_s: float) -> bool:
+    """Lets a producer send what it holds and closes it; ends it by force where that takes too long, fails, or is cancelled.
+
+    Args:
+        producer: The producer.
+        within_s: How long it may take to send, and then to close its connections, in seconds.
+
+    Returns:
+        Whether all that it held was acknowledged. If not, none of it is sent from now on, and nobody waits for it any longer.
+    """
+    stopped = False
+    try:
+        with contextlib.suppress(KafkaError, TimeoutError):
+            async with asyncio.timeout(within_s):
+                await producer.stop()
+            stopped = True
+    finally:
+        if not stopped:
+            await _abort(producer, within_s)
+    return stopped
+
+
+async def _abort(producer: AIOKafkaProducer, within_s: float) -> None:
+    """Ends the sender first: one that is left alive connects again behind a client that is closed."""
+    tasks = _tasks_of(producer._sender)  # noqa: SLF001 - aiokafka ends it only after all is sent
+    while tasks:
+        for task in tasks:
+            task.cancel()
+        _, tasks = await asyncio.wait(tasks, timeout=_CANCEL_AGAIN_S)
+    producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - as aiokafka does when its sender breaks
+    with contextlib.suppress(KafkaError, TimeoutError):
+        async with asyncio.timeout(within_s):
+            await producer.client.close()
+
+
+def _tasks_of(sender: Any) -> set[asyncio.Task[Any]]:
+    """The sender's own task and those of its requests, which it shows to nobody."""
+    return {task for task in asyncio.all_tasks() if inspect.getcoroutinelocals(cast(Any, task.get_coro())).get("self") is sender}
