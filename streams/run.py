@@ -1,4 +1,4 @@
-"""Runs one stage in this process until it is told to stop."""
+"""Runs one stage in this process until it is asked to stop."""
 
 import asyncio
 import importlib
@@ -35,7 +35,14 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None) -
 
 
 async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None = None, *, generation: str | None = None) -> None:
-    """The same inside a running loop; ``stop`` ends it beside the signals."""
+    """The same inside a running loop.
+
+    Args:
+        name: As :func:`run_stage` takes it.
+        settings: The settings in force.
+        stop: Ends it, beside the signals.
+        generation: As :func:`run_stage` takes it.
+    """
     stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -58,6 +65,6 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
 async def _build(name: str, settings: Settings, resources: AsyncExitStack, generation: str | None) -> DriverFactory:
     # Imported one by one: a stage's process must not carry the models and clients of the others.
     build = importlib.import_module(f"streams.{name}.build").build
-    beside = {} if generation is None else {"generation": generation}
-    driver: DriverFactory = await build(settings, metrics(), resources, **beside)
-    return driver
+    options = {} if generation is None else {"generation": generation}
+    new_driver: DriverFactory = await build(settings, metrics(), resources, **options)
+    return new_driver

@@ -96,7 +96,7 @@ class KafkaOffsets:
         ends = await self.end_offsets(topics)
         with kafka_faults(f"searching {', '.join(topics)} by time", self._kafka):
             found = await consumer.offsets_for_times(dict.fromkeys(ends, int(moment.timestamp() * 1000))) if ends else {}
-        return {place: end if found.get(place) is None else found[place].offset for place, end in ends.items()}
+        return {partition: end if found.get(partition) is None else found[partition].offset for partition, end in ends.items()}
 
     async def committed_offsets(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
         """What a consumer group has committed: the offset of the next record it has to see. Partitions without a commit are left out.
@@ -108,7 +108,7 @@ class KafkaOffsets:
         with kafka_faults(f"reading the offsets of group {group}", self._kafka):
             async with asyncio.timeout(self._kafka.request_timeout_s):
                 committed = await _group_offsets(admin, group)
-        return {place: entry.offset for place, entry in committed.items() if place.topic in topics and entry.offset >= 0}
+        return {partition: entry.offset for partition, entry in committed.items() if partition.topic in topics and entry.offset >= 0}
 
     async def lag(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
         """How many offsets lie between a group's commit and each partition's end; a partition never committed counts from 0.
@@ -119,7 +119,7 @@ class KafkaOffsets:
         """
         committed = await self.committed_offsets(group, topics)
         ends = await self.end_offsets(topics)
-        return {place: max(0, end - committed.get(place, 0)) for place, end in ends.items()}
+        return {partition: max(0, end - committed.get(partition, 0)) for partition, end in ends.items()}
 
     async def _partitions(self, topics: Collection[str]) -> list[TopicPartition]:
         admin, _ = self._connected()

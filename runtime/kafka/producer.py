@@ -29,7 +29,7 @@ class Producer:
 
     Args:
         kafka: Where to, how long to linger, how large a value may be.
-        timeout_s: How long a call waits for durability; ``kafka.request_timeout_s`` unless told.
+        timeout_s: How long a call waits for durability; ``kafka.request_timeout_s`` unless given.
     """
 
     def __init__(self, *, kafka: KafkaSettings, timeout_s: float | None = None) -> None:

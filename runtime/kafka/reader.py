@@ -27,9 +27,9 @@ async def read_topic(
         TopicMissingError: If the topic does not exist.
     """
     async with KafkaOffsets(kafka=kafka) as offsets:
-        everywhere = await offsets.end_offsets([topic])
-    begins = dict.fromkeys(everywhere, 0) if start is None else start
-    ends = {place: everywhere[place] for place, begin in begins.items() if everywhere[place] > begin}
+        end_offsets = await offsets.end_offsets([topic])
+    begins = dict.fromkeys(end_offsets, 0) if start is None else start
+    ends = {partition: end_offsets[partition] for partition, begin in begins.items() if end_offsets[partition] > begin}
     if not ends:
         return
     consumer = AIOKafkaConsumer(**client_options(kafka), enable_auto_commit=False, auto_offset_reset="earliest")
@@ -37,18 +37,18 @@ async def read_topic(
         with kafka_faults(f"reading {topic}", kafka):
             await consumer.start()
             consumer.assign(list(ends))
-            for place in ends:
+            for partition in ends:
                 # An offset that is gone already is set right by `auto_offset_reset`.
-                consumer.seek(place, begins[place])
-        open_places = set(ends)
-        while open_places:
+                consumer.seek(partition, begins[partition])
+        unread = set(ends)
+        while unread:
             with kafka_faults(f"reading {topic}", kafka):
-                fetched = await consumer.getmany(*open_places, timeout_ms=POLL_MS)
-            for place, records in fetched.items():
+                fetched = await consumer.getmany(*unread, timeout_ms=POLL_MS)
+            for partition, records in fetched.items():
                 for record in records:
-                    if record.offset < ends[place]:
+                    if record.offset < ends[partition]:
                         yield record
             with kafka_faults(f"reading {topic}", kafka):
-                open_places = {place for place in open_places if await consumer.position(place) < ends[place]}
+                unread = {partition for partition in unread if await consumer.position(partition) < ends[partition]}
     finally:
         await consumer.stop()

@@ -1,4 +1,4 @@
-"""The Faust app of one stage: the settings that were found to hold (ADR 4)."""
+"""The Faust app of one stage, with the settings that proved right (ADR 4)."""
 
 import logging
 from pathlib import Path
@@ -17,8 +17,8 @@ _POLL_INTERVAL_S: Final = 30 * 24 * 3600.0
 """A worker whose stage waits for what is away fetches nothing, however long that takes. By default aiokafka would leave the group then,
 and Faust, its flow stopped, would never join it again. Whether the worker lives is for :class:`Membership` to say."""
 _METADATA_AGE_MS: Final = 10_000
-"""A broker that has just started may not know its topics yet. A group that is formed at that moment assigns nothing, and thinks again only
-when its leader looks at the topics once more: after five minutes by default."""
+"""A broker that has just started may not know its topics yet. A group that is formed at that moment assigns nothing, until its leader refreshes
+its metadata: after five minutes by default."""
 
 
 def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
@@ -67,7 +67,13 @@ def source_topic(app: faust.App, name: str) -> faust.TopicT:
 
 
 def state_table(app: faust.App, name: str, settings: Settings) -> PartitionTable:
-    """The stage's table, with a compacted changelog of as many partitions as its source topic."""
+    """The stage's table, with a compacted changelog of as many partitions as its source topic.
+
+    Args:
+        app: The stage's app.
+        name: The table's name.
+        settings: How many partitions and replicas there are.
+    """
     table = app.Table(
         name,
         key_type=bytes,

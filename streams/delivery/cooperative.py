@@ -10,7 +10,7 @@ _YIELD_INTERVAL_S: Final = 0.05
 class Yielder:
     """Yields to the event loop every few dozen milliseconds.
 
-    Heartbeats run on the same loop as the handlers: a batch that held it for longer than the session time-out would cost the worker its
+    Heartbeats run on the same loop as the handlers: a batch that blocked it for longer than the session time-out would cost the worker its
     partitions, again and again.
     """
 

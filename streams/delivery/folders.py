@@ -16,7 +16,7 @@ def tables_folder(data: Path, stage: str) -> Path:
 
 @contextmanager
 def own_folder(parent: Path) -> Iterator[Path]:
-    """A folder that no other worker on this machine uses: the first whose lock is free, so that a restart finds its tables again."""
+    """A folder for this worker alone: the first whose lock is free, so that a restarted worker finds its tables again."""
     number = 0
     while True:
         folder = parent / str(number)

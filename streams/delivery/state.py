@@ -75,9 +75,9 @@ def is_stale(row: bytes, stored: bytes | None) -> bool:
 
 
 class PartitionState(Generic[T]):
-    """State by key, with a bounded cache, changed in steps that are taken whole or not at all.
+    """State by key, with a bounded cache, changed in atomic steps.
 
-    Objects may be changed in place between :meth:`get` and :meth:`put`; :meth:`discard` forgets every object that was handed out.
+    Objects may be changed in place between :meth:`get` and :meth:`put`; :meth:`discard` drops every object that was handed out.
 
     Args:
         rows: The partition's local table.
@@ -93,7 +93,7 @@ class PartitionState(Generic[T]):
         self._dirty: dict[bytes, tuple[int, T | None]] = {}
 
     def get(self, key: bytes) -> T | None:
-        """The state of a key, with the changes of the step under way."""
+        """The state of a key, with the changes of the current step."""
         if key in self._dirty:
             return self._dirty[key][1]
         state = self._cache.get(key)
@@ -107,7 +107,7 @@ class PartitionState(Generic[T]):
         return state
 
     def put(self, key: bytes, state: T, *, position: int) -> None:
-        """Changes the state of a key, in the step under way.
+        """Changes the state of a key, in the current step.
 
         Args:
             key: The key.
@@ -117,11 +117,11 @@ class PartitionState(Generic[T]):
         self._dirty[key] = (position, state)
 
     def delete(self, key: bytes, *, position: int) -> None:
-        """Removes a key, in the step under way."""
+        """Removes a key, in the current step."""
         self._dirty[key] = (position, None)
 
     def changes(self) -> list[Row]:
-        """The rows that the step under way changes, as they go to the changelog."""
+        """The rows that the current step changes, as they go to the changelog."""
         return [
             Row(key, None if state is None else pack(position, self._codec.encode(state))) for key, (position, state) in self._dirty.items()
         ]
@@ -138,7 +138,7 @@ class PartitionState(Generic[T]):
         self._end_step()
 
     def discard(self) -> None:
-        """Gives the step up: nothing of it was."""
+        """Discards the current step: nothing of it takes effect."""
         for key in self._touched | self._dirty.keys():
             self._cache.drop(key)
         self._end_step()

@@ -1,4 +1,4 @@
-"""Faust's table and RocksDB store, as far as the delivery rules need them changed.
+"""Faust's table and RocksDB store, changed where the delivery rules need it.
 
 Faust assigns the changelog's partitions, recovers from them and opens the databases. What it does not do here is write: rows go
 through :class:`streams.delivery.state.PartitionState`, after their changelog records are durable (ADR 4, C).
@@ -73,14 +73,20 @@ class RowsOfPartition:
 
 
 class PartitionStore(Store):
-    """Faust's RocksDB store with partitions opened to the delivery layer, and a recovery that refuses the late writes of a zombie."""
+    """Faust's RocksDB store whose partitions the delivery layer writes, and whose recovery refuses the late rows of a zombie."""
 
     def database(self, partition: int) -> Any:
         """The database of a partition that is assigned to us."""
         return self._db_for_partition(partition)
 
     def apply_changelog_batch(self, batch: Iterable[Any], to_key: Callable[[Any], Any], to_value: Callable[[Any], Any]) -> None:
-        """Writes recovered rows, unless a newer one is there already."""
+        """Writes recovered rows, unless a newer one is there already.
+
+        Args:
+            batch: The changelog's records.
+            to_key: Unused: keys are bytes.
+            to_value: Unused: values are bytes.
+        """
         newest: dict[TP, dict[bytes, bytes | None]] = defaultdict(dict)
         offsets: dict[TP, int] = {}
         for event in batch:

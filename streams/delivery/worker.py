@@ -44,7 +44,7 @@ class Worker:
         settings: The settings in force.
         metrics: Where it counts records, retries and lag.
         new_driver: Makes the driver, given what drivers share and the local tables.
-        group: Its consumer group; the stage's own unless told.
+        group: Its consumer group; the stage's own unless given.
     """
 
     def __init__(

@@ -71,7 +71,7 @@ async def test_a_topic_with_another_partition_count_is_named(topics: Settings) -
         await check_topics(topics)
 
 
-async def test_records_lie_where_their_keys_say_in_the_order_sent(topics: Settings, producer: Producer) -> None:
+async def test_records_go_to_their_keys_partition_in_order(topics: Settings, producer: Producer) -> None:
     topic = topics.topic(MESSAGES.name)
     keys = [encode_key("acme", f"s{number % 7}") for number in range(60)]
     positions = await producer.send_many(
@@ -96,7 +96,7 @@ async def test_records_lie_where_their_keys_say_in_the_order_sent(topics: Settin
         assert values == sorted(values)
 
 
-async def test_what_is_wrong_with_one_record_does_not_touch_the_others(topics: Settings, producer: Producer) -> None:
+async def test_one_bad_record_does_not_affect_the_others(topics: Settings, producer: Producer) -> None:
     topic = topics.topic(MESSAGES.name)
     too_large, good, last = await producer.send_each(
         [
@@ -112,14 +112,14 @@ async def test_what_is_wrong_with_one_record_does_not_touch_the_others(topics: S
         await producer.send(topic, key=b"a", value=b"x", partition=4)
 
 
-async def test_a_dead_letter_may_be_as_large_as_what_a_topic_lets_in(topics: Settings, producer: Producer) -> None:
+async def test_dead_letter_may_reach_the_topics_limit(topics: Settings, producer: Producer) -> None:
     largest = b"x" * (topics.kafka.max_message_bytes - 1000)
     headers = (("varve-dlq-detail", b"d" * 60_000),)
     position = await producer.send(topics.topic(DEAD_LETTERS.name), key=b"a", value=largest, headers=headers)
     assert position.offset == 0
 
 
-async def test_a_batch_that_the_broker_refuses_does_not_stop_those_behind_it(topics: Settings, producer: Producer) -> None:
+async def test_refused_batch_does_not_block_later_ones(topics: Settings, producer: Producer) -> None:
     small = f"{topics.kafka.topic_prefix}small"
     async with admin_client(topics.kafka) as admin:
         await admin.create_topics([NewTopic(small, 1, 1, topic_configs={"max.message.bytes": "2000"})])
@@ -129,14 +129,14 @@ async def test_a_batch_that_the_broker_refuses_does_not_stop_those_behind_it(top
     assert [(await producer.send(small, key=b"a", value=b"behind")).offset for _ in range(3)] == [1, 2, 3]
 
 
-async def test_an_unknown_topic_is_told_as_missing(topics: Settings) -> None:
+async def test_unknown_topic_is_reported_missing(topics: Settings) -> None:
     quick = topics.kafka.model_copy(update={"request_timeout_s": 1.0})
     async with Producer(kafka=quick, timeout_s=5) as producer:
         with pytest.raises(TopicMissingError, match="varve topics create"):
             await producer.send(f"{topics.kafka.topic_prefix}nowhere", key=b"a", value=b"x")
 
 
-async def test_no_broker_is_told_as_unavailable(nowhere: KafkaSettings) -> None:
+async def test_missing_broker_is_reported_unavailable(nowhere: KafkaSettings) -> None:
     producer = Producer(kafka=nowhere, timeout_s=2)
     with pytest.raises(KafkaUnavailableError, match="VARVE_KAFKA__BOOTSTRAP"):
         await producer.start()
@@ -149,7 +149,7 @@ async def test_no_broker_is_told_as_unavailable(nowhere: KafkaSettings) -> None:
         await KafkaOffsets(kafka=nowhere).start()
 
 
-async def test_lag_is_what_lies_between_the_commit_and_the_end(topics: Settings, producer: Producer) -> None:
+async def test_lag_is_end_minus_commit(topics: Settings, producer: Producer) -> None:
     topic, group = topics.topic(MESSAGES.name), f"{topics.kafka.topic_prefix}sessions"
     await producer.send_many([OutgoingRecord(topic=topic, key=b"k", value=b"x", partition=number % 2) for number in range(10)])
     async with KafkaOffsets(kafka=topics.kafka) as offsets:

@@ -50,7 +50,7 @@ def test_sasl_without_credentials_is_refused() -> None:
         (MessageSizeTooLargeError(), RecordTooLargeError),
     ],
 )
-def test_what_aiokafka_raises_becomes_an_own_error(raised: Exception, expected: type[VarveError]) -> None:
+def test_aiokafka_errors_become_our_own(raised: Exception, expected: type[VarveError]) -> None:
     with pytest.raises(expected, match="doing this") as caught, kafka_faults("doing this", KafkaSettings()):
         raise raised
     assert caught.value.__cause__ is raised
@@ -67,7 +67,7 @@ def test_each_topic_is_configured_as_its_spec_says() -> None:
     assert broker_config(MEMORIES, kafka)["cleanup.policy"] == "compact"
 
 
-def test_a_dead_letter_has_room_for_the_largest_record_and_its_own_headers() -> None:
+def test_dead_letter_topic_takes_largest_record_plus_headers() -> None:
     kafka = KafkaSettings()
     largest = max(int(broker_config(spec, kafka)["max.message.bytes"]) for spec in ALL if spec != DEAD_LETTERS)
     assert int(broker_config(DEAD_LETTERS, kafka)["max.message.bytes"]) >= largest + 65_536

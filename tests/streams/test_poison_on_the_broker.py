@@ -33,13 +33,13 @@ class Poison:
     key: bytes | None
     value: bytes | None
 
-    def as_found(self) -> tuple[str, str, str, bytes | None, bytes | None]:
+    def as_dead_letter(self) -> tuple[str, str, str, bytes | None, bytes | None]:
         return self.topic, self.stage, self.reason, self.key, self.value
 
 
 def a_message(tenant: str = TENANT, *, text: str = "hello", time: datetime | None = None) -> bytes:
-    said_at = time or datetime(2024, 5, 1, tzinfo=UTC)
-    return Message(tenant=tenant, user="ada", session="s0", id="bad", text=text, event_time=said_at).to_json()
+    event_time = time or datetime(2024, 5, 1, tzinfo=UTC)
+    return Message(tenant=tenant, user="ada", session="s0", id="bad", text=text, event_time=event_time).to_json()
 
 
 KEY = encode_key(TENANT, "s0")
@@ -68,7 +68,7 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     return settings
 
 
-async def test_poison_of_every_kind_lies_untouched_in_the_dead_letters_and_stops_nothing(settings: Settings) -> None:
+async def test_every_kind_of_poison_is_dead_lettered(settings: Settings) -> None:
     poison = [Poison("messages", "sessions", *each) for each in MESSAGES]
     poison += [
         Poison("extractions", "events", "unknown_schema", b"k1", extraction(0, CALLS, tenant="odd").to_json()),
@@ -90,18 +90,18 @@ async def test_poison_of_every_kind_lies_untouched_in_the_dead_letters_and_stops
         await ledger.assert_exact()
         found = []
         for record in await records_of(settings, "dead-letters"):
-            story = read_metadata(record.headers)
-            assert story is not None
+            metadata = read_metadata(record.headers)
+            assert metadata is not None
             assert list(without_metadata(record.headers)) == HEADERS
-            assert story.detail
-            topic = story.topic.removeprefix(settings.kafka.topic_prefix)
-            found.append((topic, story.stage, story.reason, record.key, record.value))
-        assert sorted(found, key=repr) == sorted((each.as_found() for each in poison), key=repr)
+            assert metadata.detail
+            topic = metadata.topic.removeprefix(settings.kafka.topic_prefix)
+            found.append((topic, metadata.stage, metadata.reason, record.key, record.value))
+        assert sorted(found, key=repr) == sorted((each.as_dead_letter() for each in poison), key=repr)
         kinds = {record.key for record in await records_of(settings, "memories")}
         assert encode_key(TENANT, good.events[0].id) in kinds
         assert len(kinds) == 1 + len({each.key for each in await records_of(settings, "contributions")} - {b"k3"})
 
-        # What was refused for a reason that has passed is driven again; twice is harmless.
+        # The reason of a rejection has passed: redriving is now accepted, and twice is harmless.
         add_tenant(settings.tenants_path, "late", schema="agent_tools")
         async with Producer(kafka=settings.kafka) as producer:
             box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())

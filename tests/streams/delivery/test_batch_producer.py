@@ -21,22 +21,22 @@ BASE_OFFSET = 40
 
 
 class Broker:
-    """One node for each partition; it answers at once unless it is held, and refuses where the test says so."""
+    """One node for each partition; it answers at once unless its gate is shut, and refuses where the test says so."""
 
     def __init__(self) -> None:
         self.journal: list[str] = []
-        self.held = {partition: asyncio.Event() for partition in range(PARTITIONS)}
-        for gate in self.held.values():
+        self.gates = {partition: asyncio.Event() for partition in range(PARTITIONS)}
+        for gate in self.gates.values():
             gate.set()
         self.refuses: dict[int, type[Any]] = {}
 
     def hold(self, *partitions: int) -> None:
         for partition in partitions:
-            self.held[partition].clear()
+            self.gates[partition].clear()
 
     async def send(self, node: int, request: Any, **_: Any) -> Any:
         self.journal.append(f"request {node}")
-        await self.held[node].wait()
+        await self.gates[node].wait()
         code = self.refuses[node].errno if node in self.refuses else 0
         self.journal.append(f"{'refused' if code else 'took'} {node}")
         answers = [(topic, [(partition, code, BASE_OFFSET, -1, 0) for partition, _ in partitions]) for topic, partitions in request._topics]
@@ -120,10 +120,10 @@ async def test_failed_send_raises_only_when_every_batch_is_decided(producer: Bat
     broker.refuses[0] = InvalidTopicError
     task = sending(producer, record(0), record(1))
     await requested(broker, 0, 1)
-    broker.held[0].set()
+    broker.gates[0].set()
     for _ in range(100):
         await asyncio.sleep(0)
-    broker.held[1].set()
+    broker.gates[1].set()
     with pytest.raises(TransientError):
         await task
     assert broker.journal[2:] == ["refused 0", "took 1", "stopping"]
@@ -137,7 +137,7 @@ async def test_fenced_send_waits_for_batches_already_sent(producer: BatchProduce
     for _ in range(100):
         await asyncio.sleep(0)
     assert not task.done()
-    broker.held[0].set()
+    broker.gates[0].set()
     with pytest.raises(TransientError) as caught:
         await task
     assert caught.value.dependency == "assignment"
@@ -162,8 +162,8 @@ async def test_aborted_client_sends_nothing_later(producer: BatchProducer, broke
         with pytest.raises(TransientError):
             await other
     before = list(broker.journal)
-    broker.held[1].set()
-    broker.held[2].set()
+    broker.gates[1].set()
+    broker.gates[2].set()
     broker.refuses.clear()
     assert await producer.send([record(0)], may_write=lambda: True) == [BASE_OFFSET]
     assert broker.journal == [*before, "request 0", "took 0"]
@@ -182,7 +182,7 @@ async def test_client_is_aborted_when_its_replacement_is_cancelled(broker: Broke
     failing.cancel()
     await asyncio.wait({failing})
     assert made[0].is_dead
-    broker.held[1].set()
+    broker.gates[1].set()
     with pytest.raises(TransientError):
         await other
     assert "took 1" not in broker.journal

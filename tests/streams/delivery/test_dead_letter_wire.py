@@ -1,4 +1,4 @@
-"""A dead letter tells its story and gives the record back as it came in."""
+"""A dead letter bears its metadata and gives the record back as it came in."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -41,31 +41,31 @@ def letter_of(record: ConsumedRecord, *, detail: str = "why", answer: str | None
 
 
 @given(record=RECORDS, detail=st.text(st.characters(exclude_categories=["Cs"]), max_size=100), answer=st.none() | st.text(max_size=20))
-def test_key_value_and_headers_are_untouched_and_the_story_is_whole(record: ConsumedRecord, detail: str, answer: str | None) -> None:
+def test_dead_letter_keeps_the_record_and_its_metadata(record: ConsumedRecord, detail: str, answer: str | None) -> None:
     letter = letter_of(record, detail=detail, answer=answer)
     assert (letter.key, letter.value, without_metadata(letter.headers)) == (record.key, record.value, record.headers)
-    story = read_metadata(letter.headers)
-    assert story is not None
-    assert (story.topic, story.partition, story.offset) == (record.topic, record.partition, record.offset)
-    assert (story.stage, story.reason, story.detail, story.tries) == ("sessions", "malformed", detail, 3)
-    assert (story.first_time, story.last_time) == (FIRST, FIRST + timedelta(seconds=9))
+    metadata = read_metadata(letter.headers)
+    assert metadata is not None
+    assert (metadata.topic, metadata.partition, metadata.offset) == (record.topic, record.partition, record.offset)
+    assert (metadata.stage, metadata.reason, metadata.detail, metadata.tries) == ("sessions", "malformed", detail, 3)
+    assert (metadata.first_time, metadata.last_time) == (FIRST, FIRST + timedelta(seconds=9))
 
 
 @given(record=RECORDS, rounds=st.integers(1, 4))
-def test_a_record_that_is_redriven_and_refused_again_keeps_its_first_identity(record: ConsumedRecord, rounds: int) -> None:
+def test_redriven_record_keeps_its_first_origin(record: ConsumedRecord, rounds: int) -> None:
     driven = record
-    for turn in range(rounds):
+    for count in range(rounds):
         letter = letter_of(driven)
-        story = read_metadata(letter.headers)
-        assert story is not None
-        headers = tuple(headers_to_redrive(letter.headers, story))
-        driven = ConsumedRecord(story.topic, story.partition, record.offset + 1 + turn, letter.key, letter.value, headers, 0.0)
+        metadata = read_metadata(letter.headers)
+        assert metadata is not None
+        headers = tuple(headers_to_redrive(letter.headers, metadata))
+        driven = ConsumedRecord(metadata.topic, metadata.partition, record.offset + 1 + count, letter.key, letter.value, headers, 0.0)
         assert (driven.origin, driven.key, driven.value) == (record.origin, record.key, record.value)
         assert without_metadata(driven.headers) == (*record.headers, (ORIGIN, str(record.origin).encode()))
 
 
-def test_a_long_answer_is_cut_so_that_the_letter_fits() -> None:
+def test_long_answer_is_truncated() -> None:
     record = ConsumedRecord("varve.windows", 0, 0, b"k", b"v", (), 0.0)
     letter = letter_of(record, detail="d" * 100_000, answer="\N{GRINNING FACE}" * 100_000)
-    told = sum(len(value) for _, value in letter.headers)
-    assert told < 65_536, "the dead-letter topic leaves so much room beside the largest record"
+    size = sum(len(value) for _, value in letter.headers)
+    assert size < 65_536, "the dead-letter topic leaves so much room beside the largest record"

@@ -52,7 +52,7 @@ def test_a_step_is_taken_whole_or_not_at_all(steps: list[tuple[list[tuple[bytes,
     assert dict(state_on(rows).scan()) == model, "what lies on disk is what was committed"
 
 
-def test_an_object_changed_in_place_is_forgotten_with_its_step() -> None:
+def test_object_changed_in_place_is_discarded_with_its_step() -> None:
     rows = InMemoryRows({b"a": pack(1, b"1")})
     state = state_on(rows)
     numbers = state.get(b"a")
@@ -62,7 +62,7 @@ def test_an_object_changed_in_place_is_forgotten_with_its_step() -> None:
     assert state.get(b"a") == [1]
 
 
-def test_memory_is_bounded_and_what_fell_out_is_read_again() -> None:
+def test_evicted_state_is_read_again() -> None:
     rows = InMemoryRows()
     state = state_on(rows, cache_bytes=10_000)
     for number, key in enumerate(KEYS):

@@ -1,8 +1,6 @@
-"""Records beyond what a worker may hold: their contents are let go, and read again when their turn comes."""
+"""Records beyond what a worker may hold: their payloads are evicted, and loaded again before they run."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 
 import pytest
 from aiokafka import TopicPartition
@@ -18,26 +16,27 @@ from streams.delivery.payload_loader import PayloadLoader
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecordError, TransientError
+from tests.streams.delivery.doubles import Journal, ScriptedProducer, faust_record
 from tests.streams.harness import stage_context, until
 
 TOPIC = "windows"
 COUNT = 50
-STUBBORN = 30
-"""A record whose log cannot be read, more often than a record is tried, while others are served."""
+UNREADABLE = 30
+"""A record whose payload fails to load more often than a record is tried, while others are handled."""
 VALUES = {offset: b"value %d" % offset for offset in range(COUNT)}
 
 
-class Scene:
-    """KeyedDriver that may hold two records at a time; Faust, the handler, the outbox and the log are this object."""
+class EvictingHarness:
+    """A keyed driver that may hold two payloads at a time; the handler and the log are this object."""
 
     def __init__(self) -> None:
-        self.acked: list[int] = []
+        self.journal = Journal()
         self.handled: dict[int, bytes | None] = {}
         self.loaded: list[int] = []
-        self.away = 10
-        self.longest_held = 0
-        self.events: list[SimpleNamespace] = []
-        context = stage_context(self, new_breaker=lambda: CircuitBreaker(failures=10, reset_s=0.002))
+        self.log_failures = 10
+        self.peak_payloads = 0
+        self.records: list[FaustRecord] = []
+        context = stage_context(ScriptedProducer(self.journal), new_breaker=lambda: CircuitBreaker(failures=10, reset_s=0.002))
         scheduler = Scheduler[FaustRecord](slots=2, tenant_share=1.0, max_in_flight=2, max_span=COUNT, evict=FaustRecord.evict)
         self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, load_payload=self.load_payload)
 
@@ -46,62 +45,54 @@ class Scene:
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
         await asyncio.sleep(0)
-        self.longest_held = max(self.longest_held, sum(event.value is not None for event in self.events))
+        self.peak_payloads = max(self.peak_payloads, sum(not each.is_evicted for each in self.records))
         self.handled[record.offset] = record.value
-        return []
-
-    async def send(self, records: Sequence[OutgoingRecord], *, may_write: Callable[[], bool]) -> list[int]:
         return []
 
     async def load_payload(self, record: ConsumedRecord) -> ConsumedRecord:
         await asyncio.sleep(0)
-        if self.away and record.offset == STUBBORN:
-            self.away -= 1
+        if self.log_failures and record.offset == UNREADABLE:
+            self.log_failures -= 1
             raise TransientError("no broker", dependency="kafka")
         self.loaded.append(record.offset)
         return ConsumedRecord(TOPIC, 0, record.offset, record.key, VALUES[record.offset], (), 0.0)
 
     async def put(self, offset: int) -> None:
-        value = VALUES[offset]
-        message = SimpleNamespace(topic=TOPIC, partition=0, offset=offset, key=b"%d" % offset, value=value, headers=(), timestamp=0.0)
-        event = SimpleNamespace(message=message, value=value, ack=lambda: self.acked.append(offset))
-        self.events.append(event)
-        await self.driver.put(FaustRecord(event))
+        record = faust_record(ConsumedRecord(TOPIC, 0, offset, b"%d" % offset, VALUES[offset], (), 0.0), self.journal)
+        self.records.append(record)
+        await self.driver.put(record)
 
 
-async def test_a_worker_sees_far_holds_little_and_handles_every_record_whole() -> None:
-    scene = Scene()
-    await scene.driver.assign({0}, 1)
+async def test_evicted_payloads_are_loaded_before_handling() -> None:
+    harness = EvictingHarness()
+    await harness.driver.assign({0}, 1)
     for offset in range(COUNT):
-        await scene.put(offset)
+        await harness.put(offset)
     async with asyncio.timeout(60):
-        await until(lambda: scene.driver.backlog == 0)
-    await scene.driver.stop()
-    assert scene.driver.failure is None
-    assert scene.handled == VALUES
-    assert scene.acked == list(range(COUNT))
-    assert sorted(scene.loaded) == list(range(2, COUNT))
-    assert scene.longest_held == 2
+        await until(lambda: harness.driver.backlog == 0)
+    await harness.driver.stop()
+    assert harness.driver.failure is None
+    assert harness.handled == VALUES
+    assert harness.journal.acked == list(range(COUNT))
+    assert sorted(harness.loaded) == list(range(2, COUNT))
+    assert harness.peak_payloads == 2
 
 
 @pytest.mark.integration
-async def test_records_are_read_again_in_any_order_and_one_that_expired_is_refused(kafka: str, topic_prefix: str) -> None:
+async def test_loader_reads_any_order_and_rejects_expired_records(kafka: str, topic_prefix: str) -> None:
     settings = Settings(_env_file=None, kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
     await create_topics(settings)
     topic = settings.topic("windows")
     large = b"x" * 300_000
     async with Producer(kafka=settings.kafka) as producer:
-        sent = [
-            OutgoingRecord(topic=topic, key=b"%d" % number, value=b"%d" % number + large, headers=(("h", b"1"),), partition=number % 2)
-            for number in range(20)
-        ]
+        sent = [OutgoingRecord(topic, b"%d" % number, b"%d" % number + large, (("h", b"1"),), number % 2) for number in range(20)]
         positions = await producer.send_many(sent)
-    asked = [
+    evicted = [
         ConsumedRecord(topic, position.partition, position.offset, record.key, None, (), 0.0)
         for record, position in zip(sent, positions, strict=True)
     ]
     async with PayloadLoader(kafka=settings.kafka) as loader:
-        found = await asyncio.gather(*(loader.read(record) for record in reversed(asked)))
+        found = await asyncio.gather(*(loader.read(record) for record in reversed(evicted)))
         assert [(each.position, each.key, each.value, each.headers) for each in reversed(found)] == [
             (position, record.key, record.value, (("h", b"1"),)) for record, position in zip(sent, positions, strict=True)
         ]
@@ -110,6 +101,6 @@ async def test_records_are_read_again_in_any_order_and_one_that_expired_is_refus
         await admin.delete_records({TopicPartition(topic, 0): RecordsToDelete(before_offset=5)})
         await admin.close()
         with pytest.raises(PoisonRecordError, match="retention") as refused:
-            await loader.read(asked[0])
+            await loader.read(evicted[0])
         assert refused.value.reason == "expired"
-        assert (await loader.read(asked[-1])).value == sent[-1].value
+        assert (await loader.read(evicted[-1])).value == sent[-1].value

@@ -12,7 +12,7 @@ KEYS = [b"%d" % number for number in range(6)]
     steps=st.lists(st.tuples(st.sampled_from(["put", "get", "drop"]), st.sampled_from(KEYS), st.integers(0, 20_000)), max_size=60),
     max_bytes=st.integers(0, 60_000),
 )
-def test_what_is_kept_is_what_was_used_latest_and_weighs_no_more_than_it_may(steps: list[tuple[str, bytes, int]], max_bytes: int) -> None:
+def test_least_recently_used_objects_are_evicted(steps: list[tuple[str, bytes, int]], max_bytes: int) -> None:
     cache: StateCache[int] = StateCache(max_bytes=max_bytes)
     latest: list[tuple[bytes, int]] = []
     for step, key, row_bytes in steps:

@@ -28,7 +28,7 @@ def _worker(settings: Settings) -> Worker:
     )
 
 
-async def test_a_worker_refuses_topics_that_are_not_as_its_settings_say(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
+async def test_worker_refuses_topics_with_other_partition_counts(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
     broker = KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)
     settings = Settings(data=tmp_path, kafka=broker)
     with pytest.raises(TopicMissingError, match="run `varve topics create`"):

@@ -1,63 +1,30 @@
-"""A partition processor and all that it touches: the broker's part is scripted, to fail on cue."""
+"""A partition processor and all that it touches."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from runtime.kafka import OutgoingRecord
 from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.driver import FaustRecord
 from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState, Row
 from streams.errors import PoisonRecordError, TransientError
-from tests.streams.harness import InMemoryRows, delivered, stage_context, until
+from tests.streams.delivery.doubles import Journal, ScriptedProducer, faust_record
+from tests.streams.harness import InMemoryRows, stage_context, until
 
 GENERATION = 3
 CHANGELOG = "g-state-changelog"
 LETTERS = "varve.dead-letters"
 
 
-@dataclass
-class Journal:
-    """Everything that became durable, in its order."""
-
-    entries: list[tuple[str, Any]] = field(default_factory=list)
-
-    def kinds(self) -> list[str]:
-        return [kind for kind, _ in self.entries]
-
-    def of(self, kind: str) -> list[Any]:
-        return [what for each, what in self.entries if each == kind]
-
-
-class ScriptedProducer:
-    """Takes records as the broker would, or fails as often as it is told to."""
-
-    def __init__(self, journal: Journal) -> None:
-        self.journal = journal
-        self.failures: dict[str, int] = {}
-        self.gate: dict[str, asyncio.Event] = {}
-        self.entered = asyncio.Event()
-
-    async def send(self, records: Sequence[OutgoingRecord], *, may_write: Callable[[], bool]) -> list[int]:
-        kind = {CHANGELOG: "changelog", LETTERS: "letters"}.get(records[-1].topic, "outputs")
-        self.entered.set()
-        if kind in self.gate:
-            await self.gate[kind].wait()
-        if not may_write():
-            raise TransientError("taken away", dependency="assignment")
-        if self.failures.get(kind, 0) > 0:
-            self.failures[kind] -= 1
-            raise TransientError("no broker", dependency="kafka")
-        self.journal.entries.append((kind, list(records)))
-        return list(range(len(records)))
-
-
 class JournaledRows(InMemoryRows):
+    """Rows that note each write in the journal."""
+
     def __init__(self, journal: Journal) -> None:
         super().__init__()
         self.journal = journal
@@ -67,22 +34,11 @@ class JournaledRows(InMemoryRows):
         self.journal.entries.append(("state", [row.key for row in rows]))
 
 
-@dataclass
-class Taken:
-    """A record with its acknowledgement."""
-
-    record: ConsumedRecord
-    journal: Journal
-
-    def ack(self) -> None:
-        self.journal.entries.append(("ack", self.record.offset))
-
-
-class Script(BatchHandler):
-    """A handler that counts per key, emits the count, and misbehaves where a record's value says so."""
+class CountingHandler(BatchHandler):
+    """Counts per key, emits the count, and misbehaves where a record's value says so."""
 
     def __init__(self) -> None:
-        self.transient = 0
+        self.transient_failures = 0
         self.handled: list[list[int]] = []
         self.commands: list[OutgoingRecord] = []
         self.recovered: list[bytes] | None = None
@@ -92,7 +48,7 @@ class Script(BatchHandler):
 
     def on_dead_lettered(self, state: PartitionState[Any], record: ConsumedRecord) -> None:
         if record.key in (b"noted", b"half noted"):
-            state.put(b"passed over", record.offset, position=record.offset)
+            state.put(b"dead-lettered", record.offset, position=record.offset)
         if record.key == b"half noted":
             raise ZeroDivisionError("a bug in noting, too")
 
@@ -101,12 +57,12 @@ class Script(BatchHandler):
 
     async def handle(self, batch: Batch) -> None:
         self.handled.append([record.offset for record in batch.records])
-        await batch.each(lambda record: self._one(batch, record))
-        if self.transient:
-            self.transient -= 1
+        await batch.each(lambda record: self._count(batch, record))
+        if self.transient_failures:
+            self.transient_failures -= 1
             raise TransientError("not now", dependency="store")
 
-    def _one(self, batch: Batch, record: ConsumedRecord) -> None:
+    def _count(self, batch: Batch, record: ConsumedRecord) -> None:
         if record.value == b"poison":
             raise PoisonRecordError("bad", "a poison record")
         key = record.key or b""
@@ -117,7 +73,9 @@ class Script(BatchHandler):
             raise ZeroDivisionError("a bug behind the first change of state")
 
 
-class Counts:
+class IntCodec:
+    """Writes a count as decimal text."""
+
     def encode(self, state: int) -> bytes:
         return b"%d" % state
 
@@ -125,14 +83,14 @@ class Counts:
         return int(raw)
 
 
-class Scene:
+class ProcessorHarness:
     """A partition processor and all that it touches."""
 
     def __init__(self) -> None:
         self.journal = Journal()
         self.producer = ScriptedProducer(self.journal)
         self.rows = JournaledRows(self.journal)
-        self.handler = Script()
+        self.handler = CountingHandler()
         self.generation = GENERATION
         context = stage_context(
             self.producer,
@@ -141,18 +99,18 @@ class Scene:
             max_batch=3,
             may_write=lambda generation: generation == self.generation,
         )
-        state = PartitionState(self.rows, Counts(), cache_bytes=100_000)
+        state = PartitionState(self.rows, IntCodec(), cache_bytes=100_000)
         self.processor = PartitionProcessor(partition=0, generation=GENERATION, handler=self.handler, state=state, context=context)
 
-    def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> Taken:
-        record = delivered("source", offset, key, value, headers=(("mine", b"\xff"),))
-        return Taken(ConsumedRecord(record.topic, 0, offset, key, value, record.headers, time.time()), self.journal)
+    def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> FaustRecord:
+        record = ConsumedRecord("varve.source", 0, offset, key, value, (("mine", b"\xff"),), time.time())
+        return faust_record(record, self.journal)
 
-    async def put(self, *records: Taken) -> None:
+    async def put(self, *records: FaustRecord) -> None:
         for record in records:
             await self.processor.put(record, limit=100)
 
-    async def finished(self) -> None:
+    async def drained(self) -> None:
         async with asyncio.timeout(60):
             await until(lambda: self.processor.backlog == 0)
         assert self.processor.failure is None
@@ -162,9 +120,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def processor() -> AsyncIterator[Scene]:
-    scene = Scene()
+async def processor_harness() -> AsyncIterator[ProcessorHarness]:
+    harness = ProcessorHarness()
     try:
-        yield scene
+        yield harness
     finally:
-        await scene.processor.stop()
+        await harness.processor.stop()
