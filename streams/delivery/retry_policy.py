@@ -10,7 +10,7 @@ _MOST_EXPONENT: Final = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """Exponential backoff with full jitter: any wait up to the interval, which spreads the workers' attempts as widely as can be."""
+    """Exponential backoff with full jitter: any wait up to the interval, which spreads the attempts most (Brooker 2015)."""
 
     initial_interval_s: float
     backoff_coefficient: float = 2.0
