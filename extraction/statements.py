@@ -23,7 +23,7 @@ _COUNTS: Final = {word: str(number) for word, number in NUMBER_WORDS.items()} | 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence with what is known about it."""
+    """A sentence with its properties and its time."""
 
     content: str
     properties: Mapping[str, JsonValue]

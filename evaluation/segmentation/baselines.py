@@ -1,4 +1,4 @@
-"""What the offline segmenter is measured against. Each gives the places where a topic begins, without the first."""
+"""Simpler segmenters that the offline one is compared with. Each gives the indices where a topic begins, without the first."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""``python -m evaluation segmentation``: the offline segmenter on dialogues with known segments, beside simpler ways in the same run."""
+"""``python -m evaluation segmentation``: the offline segmenter on dialogues with known segments, beside simpler methods in the same run."""
 
 import argparse
 import asyncio
@@ -22,14 +22,14 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Measures all segmenters on the file.
 
     Returns:
-        ``pk`` and ``window_diff`` of the offline segmenter, means over the dialogues; ``baselines`` with both of each other way, where
+        ``pk`` and ``window_diff`` of the offline segmenter, means over the dialogues; ``baselines`` with both of each other method, where
         even cuts know the mean length of the file's segments; ``splits`` with the same for each of the data set's own splits.
     """
     dialogues = read_dialogues(arguments.data)
     settings = Settings()
     embedded = asyncio.run(embed_dialogues(dialogues, settings))
     mean_length = max(1, round(sum(len(each.utterances) for each in dialogues) / sum(len(each.lengths) for each in dialogues)))
-    ways: dict[str, Segmenter] = {
+    segmenters: dict[str, Segmenter] = {
         "offline": boundaries,
         "text_tiling": text_tiling,
         "text_tiling_on_embeddings": text_tiling_on_embeddings,
@@ -38,22 +38,22 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
     distances = {
         name: [
-            distance(each.lengths, lengths_of(way(utterances), len(utterances)))
+            distance(each.lengths, lengths_of(segment(utterances), len(utterances)))
             for each, utterances in zip(dialogues, embedded, strict=True)
         ]
-        for name, way in ways.items()
+        for name, segment in segmenters.items()
     }
     splits = dict.fromkeys(each.split for each in dialogues if each.split)
     return {
         **_summary(distances, range(len(dialogues))),
         "dialogues": len(dialogues),
         "too_short": sum(each is None for each in distances["offline"]),
-        "splits": {split: _summary(distances, [place for place, each in enumerate(dialogues) if each.split == split]) for split in splits},
+        "splits": {split: _summary(distances, [index for index, each in enumerate(dialogues) if each.split == split]) for split in splits},
         "model": settings.embedding.model,
     }
 
 
-def _summary(distances: dict[str, list[Distance | None]], places: Iterable[int]) -> dict[str, Any]:
-    chosen = list(places)
-    means = {name: mean_distance([each[place] for place in chosen]) for name, each in distances.items()}
+def _summary(distances: dict[str, list[Distance | None]], indices: Iterable[int]) -> dict[str, Any]:
+    chosen = list(indices)
+    means = {name: mean_distance([each[index] for index in chosen]) for name, each in distances.items()}
     return {**means.pop("offline"), "baselines": means}

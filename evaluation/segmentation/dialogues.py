@@ -106,7 +106,7 @@ def _from_lengths(fields: dict[str, Any], number: int) -> Dialogue:
 def _from_turns(fields: dict[str, Any], number: int) -> Dialogue:
     """A turn whose ``segmentation_label`` is 1 ends a segment."""
     turns = fields["turns"]
-    ends = [place + 1 for place, turn in enumerate(turns[:-1]) if int(turn["segmentation_label"]) == 1]
+    ends = [index + 1 for index, turn in enumerate(turns[:-1]) if int(turn["segmentation_label"]) == 1]
     return Dialogue(
         name=str(fields.get("dial_id", number)),
         utterances=tuple(str(turn["utterance"]) for turn in turns),

@@ -20,7 +20,7 @@ def window_size(lengths: Sequence[int]) -> int:
 def distance(reference: Sequence[int], hypothesis: Sequence[int]) -> Distance | None:
     """How far two segmentations of one dialogue lie apart.
 
-    A window of :func:`window_size` gaps slides over the dialogue. Pk is the share of its places where one segmentation has its two ends
+    A window of :func:`window_size` gaps slides over the dialogue. Pk is the share of its positions where one segmentation has its two ends
     in one segment and the other has not (Beeferman et al. 1999); WindowDiff the share where they differ in the number of boundaries
     between them (Pevzner and Hearst 2002, section 5).
 
@@ -38,24 +38,24 @@ def distance(reference: Sequence[int], hypothesis: Sequence[int]) -> Distance | 
         raise ValueError(f"two segmentations of one dialogue need lengths of 1 or more and equal sums, got {reference} and {hypothesis}")
     size = window_size(reference)
     expected, found = _segment_numbers(reference), _segment_numbers(hypothesis)
-    places = range(len(expected) - size)
-    if not places:
+    starts = range(len(expected) - size)
+    if not starts:
         return None
-    differences = [(expected[place + size] - expected[place], found[place + size] - found[place]) for place in places]
+    differences = [(expected[start + size] - expected[start], found[start + size] - found[start]) for start in starts]
     return Distance(
-        pk=sum((one == 0) != (other == 0) for one, other in differences) / len(places),
-        window_diff=sum(one != other for one, other in differences) / len(places),
+        pk=sum((one == 0) != (other == 0) for one, other in differences) / len(starts),
+        window_diff=sum(one != other for one, other in differences) / len(starts),
     )
 
 
 def lengths_of(openings: Sequence[int], utterances: int) -> list[int]:
-    """The lengths of the segments that begin at 0 and at each of some ascending places."""
+    """The lengths of the segments that begin at 0 and at each of some ascending indices."""
     edges = [0, *openings, utterances]
     return [end - start for start, end in pairwise(edges)]
 
 
 def openings_of(lengths: Sequence[int]) -> list[int]:
-    """The places where segments of those lengths begin, without the first."""
+    """The indices where segments of those lengths begin, without the first."""
     return list(accumulate(lengths))[:-1]
 
 

@@ -35,7 +35,7 @@ def pairs_of(run: str) -> list[str]:
     """The overlapping pairs of a run's characters, as the lexical index counts them; none of a greeting or a filler."""
     if _FILLER_RUN.fullmatch(run):
         return []
-    return [run[place : place + 2] for place in range(max(1, len(run) - 1))]
+    return [run[start : start + 2] for start in range(max(1, len(run) - 1))]
 
 
 def short_runs_of(run: str) -> list[str]:
@@ -82,7 +82,7 @@ def content_words(text: str) -> list[str]:
 
 
 def topic_words(text: str) -> list[str]:
-    """The words that may stand for what a text is about: the content words, short runs of characters in scripts without spaces."""
+    """The words that may name a text's topic: the content words, short runs of characters in scripts without spaces."""
     return list(_words(text, short_runs_of))
 
 
@@ -98,7 +98,7 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
     """Whether a text says nothing to be remembered by itself: at most one content word, and no number.
 
     Args:
-        text: What was said.
+        text: A message, or a part of one.
         names: Words of the speakers' names, in lower case: to be addressed says nothing.
     """
     words = [word for word in content_words(text) if word not in names]
@@ -106,6 +106,6 @@ def is_filler(text: str, *, names: frozenset[str] = frozenset()) -> bool:
 
 
 def only_asks(text: str) -> bool:
-    """Whether nothing of substance is said besides questions."""
-    asked = set(questions_of(text))
-    return bool(asked) and all(sentence in asked or is_filler(sentence) for sentence in sentences_of(text))
+    """Whether a text has nothing of substance besides questions."""
+    questions = set(questions_of(text))
+    return bool(questions) and all(sentence in questions or is_filler(sentence) for sentence in sentences_of(text))

@@ -1,4 +1,4 @@
-"""What a window's messages become without an LLM. Pure: the vectors are made between the two steps, by whoever calls them."""
+"""Drafts a window's segments, events and patches by rule. Pure: between :func:`read_window` and :func:`draft_of` the caller embeds."""
 
 import re
 from collections.abc import Sequence
@@ -26,59 +26,8 @@ from models.embedding.port import Embedding, Vector
 
 _OWN_LIFE: Final = re.compile(r"\b(?:I|I['’]\w+|my|we|our)\b")
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
-
-
-def importance_of(turn: Turn, passage: Passage) -> float:
-    """A share from 0.1 to 1: content words, then numbers, dates, names and words of the speaker's own life; questions count little.
-
-    Args:
-        turn: The message.
-        passage: The part of it that is weighed.
-    """
-    call = turn.message.tool_call
-    if call is not None:
-        return 0.8 if call.success is False else 0.5
-    if turn.is_filler:
-        return 0.2
-    text = passage.text
-    share = 0.2 + 0.3 * min(1.0, len(content_words(text)) / 12)
-    share += 0.1 * any(character.isdigit() for character in text)
-    share += 0.15 * bool(passage.mentions)
-    share += 0.1 * bool(_NAME.search(text))
-    share += 0.15 * bool(_OWN_LIFE.search(text))
-    return round(share * (0.5 if only_asks(text) else 1.0), 3)
-
-
-def may_hold_repetitions(candidates: Sequence[Candidate]) -> bool:
-    """Whether any of the window's events holds all the words of another one, or it of them: only then vectors are worth their cost.
-
-    Args:
-        candidates: The session's events, then the window's.
-    """
-    return any(
-        later.type == earlier.type and either_says_all(earlier.statement, later.statement)
-        for place, later in enumerate(candidates)
-        if not later.is_from_earlier_window
-        for earlier in candidates[:place]
-    )
-
-
-def without_repetitions(draft: Draft, candidates: Sequence[Candidate], vectors: Sequence[Vector], thresholds: Thresholds) -> Draft:
-    """The draft with each event once, and without those that the session has laid down before.
-
-    Args:
-        draft: What was found in the window.
-        candidates: The session's events, then the draft's.
-        vectors: Of the candidates' contents, in the same order.
-        thresholds: The cosines to go by.
-    """
-    same, _ = compare(candidates, vectors, thresholds)
-    events = merge(draft.events, same, draft.tally, from_earlier_windows=len(candidates) - len(draft.events))
-    return replace(draft, events=tuple(replace(each, keywords=each.keywords[:MAX_KEYWORDS]) for each in events))
-
-
-_KEYWORDS = 6
-_TOPIC_KEYWORDS = 3
+_KEYWORDS: Final = 6
+_TOPIC_KEYWORDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +39,11 @@ class ReadWindow:
     tally: Tally = field(default_factory=Tally)
 
     def texts(self) -> list[str]:
-        """What has to be embedded: each turn, then each passage."""
-        return [*self.spoken(), *(passage.text for passage in self.passages)]
+        """The texts to embed: each turn, then each passage."""
+        return [*self.turn_texts(), *(passage.text for passage in self.passages)]
 
-    def spoken(self) -> list[str]:
-        """What each turn says."""
+    def turn_texts(self) -> list[str]:
+        """The text of each turn; of a tool call without a text its speaker."""
         return [turn.text or turn.speaker for turn in self.turns]
 
 
@@ -108,23 +57,23 @@ def read_window(window: Window, recalled: frozenset[str]) -> ReadWindow:
     tally = Tally()
     turns = turns_of(window.messages, recalled=recalled, tally=tally)
     passages = [passage for index in range(len(turns)) for passage in passages_of(turns, index)]
-    tally.drop("message", "filler", len(turns) - len({passage.index for passage in passages}))
-    told_once = list({(passage.index, passage.text): passage for passage in reversed(passages)}.values())[::-1]
-    tally.drop("event", "duplicate", len(passages) - len(told_once))
-    kept = most_important(told_once, _weights(turns, told_once))
-    tally.drop("event", "too_many", len(told_once) - len(kept))
-    return ReadWindow(turns=turns, passages=kept, tally=tally)
+    tally.drop("message", "filler", len(turns) - len({passage.turn_index for passage in passages}))
+    distinct = list({(passage.turn_index, passage.text): passage for passage in reversed(passages)}.values())[::-1]
+    tally.drop("event", "duplicate", len(passages) - len(distinct))
+    selected = most_important(distinct, _weights(turns, distinct))
+    tally.drop("event", "too_many", len(distinct) - len(selected))
+    return ReadWindow(turns=turns, passages=selected, tally=tally)
 
 
 def _weights(turns: Sequence[Turn], passages: Sequence[Passage]) -> list[float]:
-    """How much each passage matters; what the same speaker has said before matters less than all else."""
-    told: set[tuple[str, str]] = set()
+    """How much each passage matters; a repetition by the same speaker matters less than all else."""
+    seen: set[tuple[str, str]] = set()
     weights: list[float] = []
     for passage in passages:
-        turn = turns[passage.index]
-        said = (turn.speaker, passage.text)
-        weights.append(importance_of(turn, passage) - (said in told))
-        told.add(said)
+        turn = turns[passage.turn_index]
+        statement = (turn.speaker, passage.text)
+        weights.append(importance_of(turn, passage) - (statement in seen))
+        seen.add(statement)
     return weights
 
 
@@ -132,7 +81,7 @@ def draft_of(
     read: ReadWindow,
     *,
     embeddings: Sequence[Embedding],
-    of_types: Sequence[Embedding],
+    type_embeddings: Sequence[Embedding],
     window: Window,
     schema: MemorySchema,
     context: ExtractionContext,
@@ -142,29 +91,29 @@ def draft_of(
     Args:
         read: What of the window is worth remembering.
         embeddings: Of :meth:`ReadWindow.texts`, in the same order.
-        of_types: Of the schema's event types, as :func:`extraction.offline.event_types.type_text` words them.
+        type_embeddings: Of the schema's event types, as :func:`extraction.offline.event_types.type_text` words them.
         window: The window.
         schema: The tenant's.
-        context: What else is known.
+        context: Known entities and the session's earlier events.
     """
     turns, passages, tally = read.turns, read.passages, read.tally
-    of_passages = embeddings[len(turns) :]
+    passage_embeddings = embeddings[len(turns) :]
     ranker = KeywordRanker([passage.text for passage in passages], names=[turn.speaker for turn in turns])
-    utterances = [Utterance(text, embedding) for text, embedding in zip(read.spoken(), embeddings[: len(turns)], strict=True)]
+    utterances = [Utterance(text, embedding) for text, embedding in zip(read.turn_texts(), embeddings[: len(turns)], strict=True)]
     segments, segment_of = _segments(turns, passages, utterances, ranker)
-    chooser = TypeChooser(schema.event_types, of_types)
+    chooser = TypeChooser(schema.event_types, type_embeddings)
     events: list[EventDraft] = []
-    for place, passage in enumerate(passages):
-        is_tool_call = turns[passage.index].message.tool_call is not None
-        event_type = chooser.choose(of_passages[place], is_tool_call=is_tool_call)
+    for index, passage in enumerate(passages):
+        is_tool_call = turns[passage.turn_index].message.tool_call is not None
+        event_type = chooser.choose(passage_embeddings[index], is_tool_call=is_tool_call)
         if event_type is None:
             tally.drop("event", "no_event_type")
             continue
-        topic = segments[segment_of[passage.index]].topic
+        topic = segments[segment_of[passage.turn_index]].topic
         coerced = coerce_properties(event_type, properties_of(event_type, turns, passage, topic=topic))
         for dropped in coerced.dropped:
             tally.drop("property", dropped.reason, dropped.count)
-        events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.index], ranker))
+        events.append(_event(turns, passage, event_type.name, coerced.properties, segment_of[passage.turn_index], ranker))
     patches = list(patches_of(turns, window=window, schema=schema, entities=context.entities, tally=tally))
     tally.drop("patch", "too_many", max(0, len(patches) - MAX_ITEMS))
     return Draft(
@@ -181,28 +130,28 @@ def _segments(
     """The segments without their noise, and for each turn of a passage the segment that it is in."""
     segments: list[SegmentDraft] = []
     segment_of: dict[int, int] = {}
-    told: dict[int, list[str]] = {}
+    texts: dict[int, list[str]] = {}
     for passage in passages:
-        told.setdefault(passage.index, []).append(passage.text)
+        texts.setdefault(passage.turn_index, []).append(passage.text)
     for stretches in topics(utterances):
-        members = [index for first, last in stretches for index in range(first, last + 1) if index in told]
+        members = [index for first, last in stretches for index in range(first, last + 1) if index in texts]
         if not members:
             continue
         segment_of.update(dict.fromkeys(members, len(segments)))
-        words = ranker.keywords(" . ".join(text for index in members for text in told[index]), limit=_TOPIC_KEYWORDS)
-        ranges = _joined([turns[index].place for index in members])
+        words = ranker.keywords(" . ".join(text for index in members for text in texts[index]), limit=_TOPIC_KEYWORDS)
+        ranges = _ranges_of([turns[index].message_index for index in members])
         segments.append(SegmentDraft(topic=shortened(", ".join(words) or turns[members[0]].speaker, LONGEST_TOPIC), ranges=ranges))
     return segments, segment_of
 
 
-def _joined(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Ascending places as inclusive ranges."""
+def _ranges_of(indices: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending indices as inclusive ranges."""
     ranges: list[tuple[int, int]] = []
-    for place in places:
-        if ranges and place == ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], place)
+    for index in indices:
+        if ranges and index == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], index)
         else:
-            ranges.append((place, place))
+            ranges.append((index, index))
     return tuple(ranges)
 
 
@@ -214,8 +163,11 @@ def _event(
     segment: int,
     ranker: KeywordRanker,
 ) -> EventDraft:
-    turn = turns[passage.index]
+    turn = turns[passage.turn_index]
     said_at = turn.message.event_time
+    messages = [turn.message_index]
+    if passage.question_turn is not None and passage.is_short:
+        messages.append(passage.question_turn.message_index)
     return EventDraft(
         type=event_type,
         content=event_content(turn, passage),
@@ -223,7 +175,56 @@ def _event(
         importance=importance_of(turn, passage),
         keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),
         segment=segment,
-        messages=(turn.place, passage.asked.place) if passage.asked is not None and passage.is_short else (turn.place,),
+        messages=tuple(messages),
         event_time=event_time_of(passage.mentions, said_at),
         said_at=said_at,
     )
+
+
+def importance_of(turn: Turn, passage: Passage) -> float:
+    """A share from 0.1 to 1: content words, then numbers, dates, names and words of the speaker's own life; questions count little.
+
+    Args:
+        turn: The message.
+        passage: A part of it.
+    """
+    call = turn.message.tool_call
+    if call is not None:
+        return 0.8 if call.success is False else 0.5
+    if turn.is_filler:
+        return 0.2
+    text = passage.text
+    share = 0.2 + 0.3 * min(1.0, len(content_words(text)) / 12)
+    share += 0.1 * any(character.isdigit() for character in text)
+    share += 0.15 * bool(passage.mentions)
+    share += 0.1 * bool(_NAME.search(text))
+    share += 0.15 * bool(_OWN_LIFE.search(text))
+    return round(share * (0.5 if only_asks(text) else 1.0), 3)
+
+
+def may_hold_repetitions(candidates: Sequence[Candidate]) -> bool:
+    """Whether any of the window's events holds all the words of another event, or the other way round. Only then vectors are needed.
+
+    Args:
+        candidates: The session's events, then the window's.
+    """
+    return any(
+        later.type == earlier.type and either_says_all(earlier.statement, later.statement)
+        for index, later in enumerate(candidates)
+        if not later.is_from_earlier_window
+        for earlier in candidates[:index]
+    )
+
+
+def without_repetitions(draft: Draft, candidates: Sequence[Candidate], vectors: Sequence[Vector], thresholds: Thresholds) -> Draft:
+    """The draft with each event once, and without those of the session's earlier windows.
+
+    Args:
+        draft: What was found in the window.
+        candidates: The session's events, then the draft's.
+        vectors: Of the candidates' contents, in the same order.
+        thresholds: The cosines that decide.
+    """
+    same, _ = compare(candidates, vectors, thresholds)
+    events = merge(draft.events, same, draft.tally, from_earlier_windows=len(candidates) - len(draft.events))
+    return replace(draft, events=tuple(replace(each, keywords=each.keywords[:MAX_KEYWORDS]) for each in events))

@@ -1,4 +1,4 @@
-"""Which of a schema's event types a turn is told as."""
+"""The choice of an event type of the schema for a passage."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,9 +12,9 @@ _TOOL_FACTS: Final = frozenset({Meaning.SUCCESS, Meaning.FAILURE, Meaning.ERROR,
 
 def type_text(event_type: EventType) -> str:
     """What an event type is embedded as: its name and description, and those of its properties."""
-    told = [_described(event_type.name, event_type.description)]
-    told += [_described(each.name, each.description) for each in event_type.properties]
-    return " ".join(told)
+    parts = [_described(event_type.name, event_type.description)]
+    parts += [_described(each.name, each.description) for each in event_type.properties]
+    return " ".join(parts)
 
 
 def _described(name: str, description: str) -> str:
@@ -22,38 +22,36 @@ def _described(name: str, description: str) -> str:
     return f"{words}: {description}" if description else words
 
 
-def tells_of_tools(event_type: EventType) -> bool:
+def is_for_tool_calls(event_type: EventType) -> bool:
     """Whether a type is made for tool calls: it names the tool, and how the call went."""
     meanings = {meaning_of(each.name) for each in event_type.properties}
     return Meaning.TOOL in meanings and bool(meanings & _TOOL_FACTS)
 
 
 class TypeChooser:
-    """Chooses the type that is nearest to what was said; tool calls go to a type made for them, and nothing else does.
+    """Chooses the type that is nearest to a message. Tool calls go to a type made for them, and nothing else does.
 
-    Nearness is the cosine of the dense vectors plus the late interaction, the mean over the tokens said of their best match among the
+    Nearness is the cosine of the dense vectors plus the late interaction, the mean over the message's tokens of their best match among the
     type's. Of 89 turns of the shipped conversations, types read by hand, this puts 63 right; names and descriptions alone put 51.
+
+    Args:
+        event_types: Of the schema.
+        embeddings: Of each type's :func:`type_text`, in the same order.
     """
 
     def __init__(self, event_types: Sequence[EventType], embeddings: Sequence[Embedding]) -> None:
-        """Prepares the choice.
-
-        Args:
-            event_types: Of the schema.
-            embeddings: Of each type's :func:`type_text`, in the same order.
-        """
         self._types = list(zip(event_types, embeddings, strict=True))
-        self._for_tools = [each for each in self._types if tells_of_tools(each[0])]
-        self._for_words = [each for each in self._types if not tells_of_tools(each[0])]
+        self._for_tools = [each for each in self._types if is_for_tool_calls(each[0])]
+        self._for_words = [each for each in self._types if not is_for_tool_calls(each[0])]
 
     def choose(self, embedding: Embedding, *, is_tool_call: bool) -> EventType | None:
         """The type for a turn; None if the schema has none that may take it."""
         allowed = self._for_tools if is_tool_call and self._for_tools else self._for_words
-        return max(allowed, key=lambda each: _nearness(embedding, each[1]))[0] if allowed else None
+        return max(allowed, key=lambda each: _similarity(embedding, each[1]))[0] if allowed else None
 
 
-def _nearness(said: Embedding, described: Embedding) -> float:
-    near = float(said.dense @ described.dense)
-    if said.late is not None and described.late is not None:
-        near += float((said.late @ described.late.T).max(axis=1).mean())
-    return near
+def _similarity(message: Embedding, event_type: Embedding) -> float:
+    similarity = float(message.dense @ event_type.dense)
+    if message.late is not None and event_type.late is not None:
+        similarity += float((message.late @ event_type.late.T).max(axis=1).mean())
+    return similarity

@@ -1,4 +1,4 @@
-"""The extractor that asks no LLM: by rule and embedding alone."""
+"""The extractor that calls no LLM."""
 
 import asyncio
 from functools import partial
@@ -23,17 +23,15 @@ _THRESHOLDS: Final = Thresholds.of(ExtractionSettings())
 class OfflineExtractor:
     """Segments, events and patches without an LLM: the cheap tier, the budget's fallback, and what works without any network.
 
-    The same window gives the same extraction, byte for byte: its rules know no chance, and the embedded model gives a text the same
+    The same window gives the same extraction, byte for byte: its rules have no randomness, and the embedding model gives a text the same
     vectors whatever is embedded beside it.
+
+    Args:
+        embedder: Shared with others; :meth:`close` leaves it open.
+        thresholds: The cosines from which two events are one.
     """
 
     def __init__(self, *, embedder: Embedder, thresholds: Thresholds = _THRESHOLDS) -> None:
-        """Takes the embedder that segments and types are told apart with.
-
-        Args:
-            embedder: Shared with others; :meth:`close` leaves it open.
-            thresholds: When two events are one.
-        """
         self._embedder = embedder
         self._thresholds = thresholds
 
@@ -43,20 +41,22 @@ class OfflineExtractor:
         return NAME
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
-        """Extracts one window. The rules run in a thread: a stage whose event loop stands still for long leaves its group.
+        """See :meth:`extraction.port.Extractor.extract`.
+
+        The rules run in a thread, since a blocked event loop makes the stage leave its consumer group.
 
         Raises:
             models.errors.ModelError: If the embedder cannot embed now.
         """
         read = await asyncio.to_thread(read_window, window, context.recalled_hashes)
         embeddings = await self._embedder.embed_documents(read.texts())
-        of_types = await asyncio.gather(*(self._embedder.embed_query(type_text(each)) for each in schema.event_types))
+        type_embeddings = await asyncio.gather(*(self._embedder.embed_query(type_text(each)) for each in schema.event_types))
         draft = await asyncio.to_thread(
-            draft_of, read, embeddings=embeddings, of_types=of_types, window=window, schema=schema, context=context
+            draft_of, read, embeddings=embeddings, type_embeddings=type_embeddings, window=window, schema=schema, context=context
         )
         draft = await self._without_repetitions(draft, window, context)
-        laid_down = partial(build_extraction, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())
-        return await asyncio.to_thread(build_bounded, draft, laid_down)
+        build = partial(build_extraction, window=window, schema=schema, extractor=NAME, generation=context.generation, usage=())
+        return await asyncio.to_thread(build_bounded, draft, build)
 
     async def _without_repetitions(self, draft: Draft, window: Window, context: ExtractionContext) -> Draft:
         candidates = candidates_of(draft.events, context.session_events, window.messages)
@@ -67,4 +67,4 @@ class OfflineExtractor:
         return await asyncio.to_thread(without_repetitions, draft, candidates, vectors, self._thresholds)
 
     async def close(self) -> None:
-        """Nothing of its own to free: the embedder belongs to whoever gave it."""
+        """Does nothing: the embedder is shared."""

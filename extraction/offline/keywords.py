@@ -25,27 +25,25 @@ class KeywordRanker:
 
     A word's degree over its frequency, as RAKE scores it (Rose et al. 2010, "Automatic Keyword Extraction from Individual Documents"),
     times its rarity among the texts of the window, times a bonus for names.
+
+    Args:
+        texts: Of the window.
+        names: Of the speakers. Every text has them, so they are no keywords.
     """
 
     def __init__(self, texts: Sequence[str], *, names: Sequence[str] = ()) -> None:
-        """Counts the words of all texts that keywords will be asked of.
-
-        Args:
-            texts: Of the window.
-            names: Of the speakers: they stand in every text, so they are no keywords.
-        """
         self._texts = max(1, len(texts))
         self._left_out = _TIME_WORDS | {word for name in names for word in name.lower().split()}
         self._occurs_in = Counter(word for text in texts for word in set(topic_words(text)))
 
     def keywords(self, text: str, *, limit: int) -> list[str]:
-        """At most ``limit`` keywords of a text in lower case, best first; of equals the first said comes first."""
+        """At most ``limit`` keywords of a text in lower case, best first; of equals the first in the text."""
         names = {word.lower().removesuffix("'s") for word in _CAPITALISED.findall(text)}
         frequency: Counter[str] = Counter()
         degree: Counter[str] = Counter()
         phrases: dict[str, tuple[str, ...]] = {}
         for stretch in _PHRASE_BREAK.split(text):
-            for run in self._runs(stretch):
+            for run in self._adjacent_words(stretch):
                 for word in run:
                     frequency[word] += 1
                     degree[word] += len(run)
@@ -66,8 +64,8 @@ class KeywordRanker:
     def _rarity(self, word: str) -> float:
         return math.log(1 + (self._texts + 1) / (self._occurs_in[word] + 0.5))
 
-    def _runs(self, stretch: str) -> list[list[str]]:
-        """Content words that stand next to each other, with nothing between them but blanks."""
+    def _adjacent_words(self, stretch: str) -> list[list[str]]:
+        """Sequences of topic words with nothing but blanks between them."""
         runs: list[list[str]] = [[]]
         for token in stretch.split():
             words = [word for word in topic_words(token) if word not in self._left_out and len(word) <= LONGEST_KEYWORD]

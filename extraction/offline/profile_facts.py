@@ -25,13 +25,13 @@ _RELATION: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FactRule:
-    """How one kind of fact is said, and which fields take it."""
+    """A pattern for one kind of fact, and the fields that take it."""
 
     fields: frozenset[str]
     """Words of a field's name, singular."""
     pattern: re.Pattern[str]
     form: str
-    """The fact as it stands among others, in a field that holds many."""
+    """The line that a field with many values gets."""
 
 
 def _rule(fields: str, pattern: str, form: str = "{value}", *, ignore_case: bool = True) -> FactRule:
@@ -99,10 +99,10 @@ _MANY: Final = frozenset(_MANY_WORDS.split())
 def patches_of(
     turns: Sequence[Turn], *, window: Window, schema: MemorySchema, entities: Sequence[Memory], tally: Tally
 ) -> Iterator[PatchDraft]:
-    """Patches for what the user says of themselves; a field that no rule knows stays untouched.
+    """Patches for what the users state about themselves. A field without a rule is not touched.
 
-    A field that holds one value is replaced where the entity is shown, a field that holds many gets a line more; what it already says is
-    not said again. Only the user's own words count: where several people speak as users, those of the one who bears the user's name.
+    A field with one value is replaced if the entity is known. A field with many values gets another line, unless it has that line already.
+    Only the user's own words count: if several people speak as users, those of the speaker with the user's name.
 
     Args:
         turns: Of the window.
@@ -113,32 +113,32 @@ def patches_of(
     """
     own = _own_speaker(turns, window.user)
     stated = [(turn, _statements(turn)) for turn in turns if turn.message.role == "user" and turn.speaker == own]
-    told: dict[tuple[str, str], dict[str, str]] = {}
+    values: dict[tuple[str, str], dict[str, str]] = {}
     for entity_type in schema.entity_types:
         key = _key_of(entity_type, window)
         if key is None:
             continue
-        shown = next((each for each in entities if each.type == entity_type.name and each.entity_key == key), None)
+        entity = next((each for each in entities if each.type == entity_type.name and each.entity_key == key), None)
         for turn, sentences in stated:
-            for field, said in _facts(sentences, entity_type):
-                value = shortened(said, LONGEST_PATCH)
-                known = told.setdefault((entity_type.name, field.name), _known(shown, field.name))
-                if value.casefold() in known:
+            for field, fact in _facts(sentences, entity_type):
+                value = shortened(fact, LONGEST_PATCH)
+                current = values.setdefault((entity_type.name, field.name), _current_values(entity, field.name))
+                if value.casefold() in current:
                     continue
-                search = known[next(reversed(known))] if known and _holds_one(field) else ""
+                search = current[next(reversed(current))] if current and _holds_one(field) else ""
                 if len(search) > LONGEST_PATCH:
                     tally.drop("patch", "too_long")
                     continue
                 if _holds_one(field):
-                    known.clear()
-                known[value.casefold()] = value
+                    current.clear()
+                current[value.casefold()] = value
                 yield PatchDraft(
                     entity_type=entity_type.name,
                     entity_key=key,
                     field=field.name,
                     search=search,
                     replace=value,
-                    messages=(turn.place,),
+                    messages=(turn.message_index,),
                     event_time=turn.message.event_time,
                 )
 
@@ -151,11 +151,11 @@ def _own_speaker(turns: Sequence[Turn], user: str) -> str | None:
 
 
 def _key_of(entity_type: EntityType, window: Window) -> str | None:
-    known = {"user": window.user, "session": window.session}
-    if not all(key in known for key in entity_type.keys):
+    keys = {"user": window.user, "session": window.session}
+    if not all(key in keys for key in entity_type.keys):
         return None
     try:
-        return entity_key(*(known[key] for key in entity_type.keys))
+        return entity_key(*(keys[key] for key in entity_type.keys))
     except KeyFormatError:
         return None
 
@@ -164,13 +164,13 @@ def _statements(turn: Turn) -> list[str]:
     return [sentence for sentence in sentences_of(turn.text) if not sentence.endswith(QUESTION_MARKS)]
 
 
-def _known(shown: Memory | None, field: str) -> dict[str, str]:
-    """What a field says already, each line by its case-folded form."""
-    return {line.casefold(): line for line in _lines(shown, field)}
+def _current_values(entity: Memory | None, field: str) -> dict[str, str]:
+    """The lines of a field by their case-folded form."""
+    return {line.casefold(): line for line in _lines(entity, field)}
 
 
-def _lines(shown: Memory | None, field: str) -> list[str]:
-    value = shown.properties.get(field) if shown is not None else None
+def _lines(entity: Memory | None, field: str) -> list[str]:
+    value = entity.properties.get(field) if entity is not None else None
     if isinstance(value, str):
         return [line.strip() for line in value.splitlines() if line.strip()]
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

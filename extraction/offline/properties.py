@@ -33,18 +33,18 @@ _NO_WORDS: Final[dict[str, str]] = {
 
 
 def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage, *, topic: str) -> dict[str, JsonValue]:
-    """The properties of an event that a turn gives; those that no rule can fill are left out.
+    """The properties of an event that a passage states. Those that no rule can fill are left out.
 
     Args:
         event_type: The event's type.
         turns: Of the window.
-        passage: The part of a turn that the event tells.
+        passage: The part of a turn that becomes the event.
         topic: The topic of its segment.
     """
-    turn = turns[passage.index]
+    turn = turns[passage.turn_index]
     if turn.message.tool_call is not None:
-        told = tool_properties(event_type, turn.message.tool_call, goal=_said_before(turns, passage.index))
-        return {name: bounded_value(value) for name, value in told.items()}
+        from_call = tool_properties(event_type, turn.message.tool_call, goal=_message_before(turns, passage.turn_index))
+        return {name: bounded_value(value) for name, value in from_call.items()}
     quantities = tuple(quantities_of(passage.text))
     values: dict[str, JsonValue] = {}
     for each in event_type.properties:
@@ -60,16 +60,16 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
     return values
 
 
-def _said_before(turns: Sequence[Turn], index: int) -> str | None:
-    """What the agent said right before it called a tool."""
+def _message_before(turns: Sequence[Turn], index: int) -> str | None:
+    """The message right before a tool call: what the agent wants of the tool."""
     for turn in reversed(turns[:index]):
         if turn.message.tool_call is None:
             return first_to_third_person(shortened(turn.text, LONGEST_CONTENT), turn.speaker)
     return None
 
 
-def _truth(wanted: Property, text: str) -> bool | None:
-    for word in name_words(wanted.name):
+def _truth(field: Property, text: str) -> bool | None:
+    for word in name_words(field.name):
         key = "likes" if word in ("likes", "liked", "like") else "correct" if word in ("correct", "right") else None
         if key is None:
             continue
@@ -80,13 +80,13 @@ def _truth(wanted: Property, text: str) -> bool | None:
     return None
 
 
-def _text_for(wanted: Property, event_type: EventType, turns: Sequence[Turn], passage: Passage, topic: str) -> JsonValue:
-    turn, text, mentions = turns[passage.index], passage.text, passage.mentions
-    example = _example(wanted.description, text)
+def _text_for(field: Property, event_type: EventType, turns: Sequence[Turn], passage: Passage, topic: str) -> JsonValue:
+    turn, text, mentions = turns[passage.turn_index], passage.text, passage.mentions
+    example = _example(field.description, text)
     if example is not None:
         return example
-    meaning = meaning_of(wanted.name)
-    if meaning is Meaning.STATEMENT or name_words(wanted.name) == name_words(event_type.name):
+    meaning = meaning_of(field.name)
+    if meaning is Meaning.STATEMENT or name_words(field.name) == name_words(event_type.name):
         return _main_sentence(turn, passage)
     match meaning:
         case Meaning.TOOL:
@@ -165,12 +165,12 @@ def _place(text: str, mentions: Sequence[DateMention]) -> str | None:
 
 
 def tool_properties(event_type: EventType, call: ToolCall, *, goal: str | None) -> dict[str, JsonValue]:
-    """The values that a call gives to a type's properties; those it says nothing about are left out.
+    """The values that a call gives to a type's properties; the others are left out.
 
     Args:
         event_type: The event's type.
         call: The tool call.
-        goal: What the agent said right before it.
+        goal: The agent's message right before it.
     """
     text = {
         Meaning.TOOL: call.name,

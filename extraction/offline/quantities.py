@@ -29,7 +29,7 @@ class Quantity:
 
     value: float
     is_whole: bool
-    """Whether it was said without a fraction."""
+    """Whether it has no fraction."""
     unit: str
     """The singular of the word behind it, in lower case; ``percent`` or a currency's name for a sign; empty where there is none."""
     out_of: float | None = None
@@ -96,17 +96,17 @@ _COUNTED_PROPERTY: Final = frozenset(["quantity", "count", "number"])
 _COUNTED_UNITS: Final = frozenset(["pair", "piece", "box", "bottle", "pack", "set", "copy", "unit", "item"])
 
 
-def number_for(wanted: Property, quantities: Sequence[Quantity]) -> float | None:
-    """The first number that is meant for a property; None where no number plainly is.
+def number_for(field: Property, quantities: Sequence[Quantity]) -> float | None:
+    """The first number that is a value of a property, in its unit; None if no number plainly is.
 
-    It is meant where its unit is a word of the property's name or of the unit that its description gives, or can be converted into it;
-    where it is money and the property is; where it lies on the scale that the description names ("From 1 to 10").
+    A number counts if its unit is a word of the property's name or of its description, or can be converted into one; if it is money and
+    the property is; if it is on the scale that the description names ("From 1 to 10").
     """
-    scale = _RANGE.search(wanted.description)
+    scale = _RANGE.search(field.description)
     low, high = (float(scale[1]), float(scale[2])) if scale else (None, None)
     for quantity in quantities:
-        value = _as_meant(wanted, quantity, high)
-        if value is None or (wanted.value_type == "int64" and not value.is_integer()):
+        value = _converted(field, quantity, high)
+        if value is None or (field.value_type == "int64" and not value.is_integer()):
             continue
         if low is not None and high is not None and not low <= value <= high:
             continue
@@ -114,8 +114,8 @@ def number_for(wanted: Property, quantities: Sequence[Quantity]) -> float | None
     return None
 
 
-def _as_meant(wanted: Property, quantity: Quantity, high: float | None) -> float | None:
-    words = {singular(word) for word in name_words(wanted.name)}
+def _converted(field: Property, quantity: Quantity, high: float | None) -> float | None:
+    words = {singular(word) for word in name_words(field.name)}
     if quantity.out_of is not None:
         return quantity.value if high is not None and quantity.out_of == high else None
     if not quantity.unit:
@@ -124,7 +124,7 @@ def _as_meant(wanted: Property, quantity: Quantity, high: float | None) -> float
         return quantity.value
     if words & _COUNTED_PROPERTY and quantity.unit in _COUNTED_UNITS:
         return quantity.value
-    described = {singular(word) for word in re.findall(r"[a-z]{3,}", wanted.description.lower()) if word not in TOPICLESS_WORDS}
+    described = {singular(word) for word in re.findall(r"[a-z]{3,}", field.description.lower()) if word not in TOPICLESS_WORDS}
     for family in _FAMILIES:
         own = next((unit for unit in family if unit in words), None) or next((unit for unit in family if unit in described), None)
         if quantity.unit in family and own is not None:

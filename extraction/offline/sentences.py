@@ -13,7 +13,7 @@ _CLOSING_MARKS: Final = "\"'”’)]」』）"
 _END: Final = re.compile(
     rf"(?:(?<=[{_ENDS}])|(?<=[{_ENDS}][{re.escape(_CLOSING_MARKS)}]))\s+|(?<=[{_FULL_WIDTH_ENDS}])(?![{_FULL_WIDTH_ENDS}…{re.escape(_CLOSING_MARKS)}])|\n+"
 )
-"""No blank follows a full-width mark; where a closing quote does, what was said goes on (``「行く。」と言った``)."""
+"""No blank follows a full-width mark; behind a closing quote the sentence goes on (``「行く。」と言った``)."""
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|approx|No)|\b[A-Z])\.$")
 _LONGEST_ABBREVIATION: Final = 8
 _WHOLE_SENTENCE: Final = 2
@@ -112,7 +112,7 @@ def replies(text: str) -> bool:
 
 
 def points_back(text: str) -> bool:
-    """Whether a text has a word that stands for something said before."""
+    """Whether a text has a word that refers to something before it."""
     return _POINTING_BACK.search(text) is not None
 
 

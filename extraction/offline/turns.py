@@ -14,24 +14,24 @@ from memory.records import Message
 
 _SHORT_ANSWER: Final = 4
 PASSAGE_TOKENS: Final = 120
-"""Longer messages are several events: the vector of a long text is near to no question."""
+"""Longer messages become several events, since the vector of a long text is near to no question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """A message that may be extracted."""
 
-    place: int
-    """In the window, from 0."""
+    message_index: int
+    """Of its message in the window."""
     message: Message
     text: str
-    """What was said, without what a recall had put there."""
+    """Without what a recall added to it."""
     speaker: str
-    """A name, or "the user" and its like where nobody is named."""
+    """A name, or "the user" and the like if the message names nobody."""
     listener: str | None
-    """Who is spoken to, where the window has exactly one other speaker."""
+    """The other speaker, if the window has exactly one."""
     is_filler: bool
-    """Nothing in it is worth remembering by itself."""
+    """Whether nothing in it is worth remembering by itself."""
 
     @property
     def questions(self) -> list[str]:
@@ -40,7 +40,7 @@ class Turn:
 
 
 def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Tally) -> list[Turn]:
-    """The messages that may be extracted: no system prompts, nothing that a recall put there, nothing empty.
+    """The messages that may be extracted: no system prompts, no echoes of recalls, nothing empty.
 
     Args:
         messages: Of one window, in order.
@@ -51,7 +51,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Ta
     others = {speaker for speaker, message in zip(speakers, messages, strict=True) if message.role in ("user", "assistant")}
     names = frozenset(word for speaker in speakers for word in speaker.lower().split())
     turns: list[Turn] = []
-    for place, (message, speaker) in enumerate(zip(messages, speakers, strict=True)):
+    for index, (message, speaker) in enumerate(zip(messages, speakers, strict=True)):
         if message.role == "system":
             tally.drop("message", "system")
         elif is_echo(message, recalled):
@@ -64,7 +64,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Ta
             listeners = others - {speaker}
             turns.append(
                 Turn(
-                    place=place,
+                    message_index=index,
                     message=without_echoes_in_result(message, recalled),
                     text=text,
                     speaker=speaker,
@@ -76,7 +76,7 @@ def turns_of(messages: Sequence[Message], *, recalled: frozenset[str], tally: Ta
 
 
 def speaker_of(message: Message) -> str:
-    """Who said it, in words that fit into a sentence."""
+    """A message's speaker, in words that fit into a sentence."""
     if message.speaker and message.speaker.strip():
         return shortened(" ".join(message.speaker.split()), LONGEST_SPEAKER)
     if message.tool_call is not None:
@@ -88,50 +88,50 @@ def speaker_of(message: Message) -> str:
 class Passage:
     """A part of a turn that becomes one event."""
 
-    index: int
-    """The turn's place among the turns."""
+    turn_index: int
+    """Of its turn among the turns."""
     text: str
-    asked: Turn | None
-    """The turn before, where this passage may answer what it asked."""
+    question_turn: Turn | None
+    """The turn before, if this passage may answer a question in it."""
     mentions: tuple[DateMention, ...]
-    """The dates in its text. Several parts of an event need them, and finding them is costly."""
+    """The dates in its text, resolved once since that is costly."""
 
     @property
     def is_short(self) -> bool:
-        """Whether it says too little of its own to be understood without what was asked."""
+        """Whether it can hardly be understood without its question."""
         return len(content_words(self.text)) <= _SHORT_ANSWER
 
 
 def passages_of(turns: Sequence[Turn], index: int) -> list[Passage]:
     """What of a turn is worth remembering: all of a short one, bounded pieces of a long one, nothing of a filler that answers nothing."""
-    turn, asked = turns[index], _asked_before(turns, index)
+    turn, question_turn = turns[index], _question_before(turns, index)
     if turn.message.tool_call is not None:
         text = shortened(turn.text, LONGEST_CONTENT) or turn.message.tool_call.name
-        return [Passage(index=index, text=text, asked=None, mentions=())]
+        return [Passage(turn_index=index, text=text, question_turn=None, mentions=())]
     if _is_answered(turns, index):
         return []
     if turn.is_filler:
-        return [_passage(turn, index, turn.text, asked)] if asked is not None else []
+        return [_passage(turn, index, turn.text, question_turn)] if question_turn is not None else []
     pieces = [piece for piece in pieces_of(turn.text, tokens=PASSAGE_TOKENS) if not is_filler(piece)] or [turn.text]
-    return [_passage(turn, index, piece, None if place else asked) for place, piece in enumerate(pieces)]
+    return [_passage(turn, index, piece, None if number else question_turn) for number, piece in enumerate(pieces)]
 
 
-def _passage(turn: Turn, index: int, text: str, asked: Turn | None) -> Passage:
+def _passage(turn: Turn, index: int, text: str, question_turn: Turn | None) -> Passage:
     text = shortened(text, LONGEST_CONTENT)
     mentions = tuple(resolve_dates(text, turn.message.event_time.date()))
-    return Passage(index=index, text=text, asked=asked, mentions=mentions)
+    return Passage(turn_index=index, text=text, question_turn=question_turn, mentions=mentions)
 
 
 def _is_answered(turns: Sequence[Turn], index: int) -> bool:
     """Whether a turn only asks, and the next one answers: the answer's event carries the question."""
-    return index + 1 < len(turns) and only_asks(turns[index].text) and _asked_before(turns, index + 1) is turns[index]
+    return index + 1 < len(turns) and only_asks(turns[index].text) and _question_before(turns, index + 1) is turns[index]
 
 
-def _asked_before(turns: Sequence[Turn], index: int) -> Turn | None:
-    """The turn right before, if it asks something and another said it: what a short answer has to be read with."""
+def _question_before(turns: Sequence[Turn], index: int) -> Turn | None:
+    """The turn right before, if it is another speaker's and asks something. A short answer has to be read with it."""
     if index == 0:
         return None
     before, turn = turns[index - 1], turns[index]
-    if before.place != turn.place - 1 or before.speaker == turn.speaker:
+    if before.message_index != turn.message_index - 1 or before.speaker == turn.speaker:
         return None
     return before if any(content_words(question) for question in before.questions) else None

@@ -45,7 +45,7 @@ def document_terms(text: str) -> Terms:
 
 
 def query_terms(text: str) -> Terms:
-    """The weights of a query's terms: how often each is asked for."""
+    """The weights of a query's terms: how often the query has each."""
     return _sparse({term: float(count) for term, count in Counter(terms_of(text)).items()})
 
 
@@ -64,7 +64,7 @@ def _terms_of_word(word: str) -> Iterator[str]:
     for run in RUN_WITHOUT_SPACES.finditer(word):
         yield from _term(word[end : run.start()])
         characters = run.group()
-        yield from (characters[place : place + 2] for place in range(max(1, len(characters) - 1)))
+        yield from (characters[start : start + 2] for start in range(max(1, len(characters) - 1)))
         end = run.end()
     yield from _term(word[end:])
 

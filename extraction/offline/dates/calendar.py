@@ -79,24 +79,41 @@ def year_span(year: int) -> Span:
 
 def season_span(year: int, first_month: int) -> Span:
     """The three months from a season's first one."""
-    end_year, end_month = moved_month(year, first_month, 2)
+    end_year, end_month = add_months(year, first_month, 2)
     return date(year, first_month, 1), month_span(end_year, end_month)[1], "season"
 
 
-def moved_month(year: int, month: int, by: int) -> tuple[int, int]:
-    """The year and the month that lie so many months further."""
-    years, months = divmod(month - 1 + by, 12)
+def add_months(year: int, month: int, count: int) -> tuple[int, int]:
+    """The year and the month that are ``count`` months later.
+
+    Args:
+        year: Of the month to count from.
+        month: Its number, from 1.
+        count: May be negative.
+    """
+    years, months = divmod(month - 1 + count, 12)
     return year + years, months + 1
 
 
-def shifted(said_on: date, unit: str, count: int) -> Span:
-    """``count`` units from a day; days and single weeks are exact, longer spans as coarse as the words are."""
+def relative_span(message_date: date, unit: str, count: int) -> Span:
+    """The day, week, month or year that is ``count`` units from a day. Days and single weeks give one day, longer units a whole span.
+
+    Args:
+        message_date: The day to count from.
+        unit: ``day``, ``week``, ``month`` or ``year``.
+        count: May be negative.
+    """
     match unit:
         case "day":
-            return day_span(said_on + timedelta(days=count))
+            return day_span(message_date + timedelta(days=count))
         case "week":
-            return day_span(said_on + timedelta(weeks=count)) if abs(count) == 1 else week_span(said_on + timedelta(weeks=count))
+            return day_span(message_date + timedelta(weeks=count)) if abs(count) == 1 else week_span(message_date + timedelta(weeks=count))
         case "month":
-            return month_span(*moved_month(said_on.year, said_on.month, count))
+            return month_span(*add_months(message_date.year, message_date.month, count))
         case _:
-            return year_span(said_on.year + count)
+            return year_span(message_date.year + count)
+
+
+def day_in_words(day: date) -> str:
+    """A day as ``8 May 2023``."""
+    return f"{day.day} {calendar.month_name[day.month]} {day.year}"

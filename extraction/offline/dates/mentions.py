@@ -6,34 +6,34 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
-from extraction.offline.dates.calendar import SEASONS, Precision
+from extraction.offline.dates.calendar import SEASONS, Precision, day_in_words
 from extraction.offline.dates.readings import PATTERNS, tense_around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateMention:
-    """A stretch of a text that names a time."""
+    """A part of a text that names a time."""
 
     start: int
     end: int
-    """Where it lies in the text, the end behind its last character."""
+    """Its offset in the text; exclusive."""
     first: date
     last: date
     """The first and the last day it names."""
     precision: Precision
     is_relative: bool
-    """Whether the text alone does not tell the date."""
+    """Whether the date depends on the day of the message."""
 
     @property
     def label(self) -> str:
         """The absolute date in words: ``7 May 2023``, ``week of 1 May 2023``, ``April 2023``, ``summer 2022``, ``2022``."""
         match self.precision:
             case "day":
-                return _in_words(self.first)
+                return day_in_words(self.first)
             case "week":
-                return f"week of {_in_words(self.first)}"
+                return f"week of {day_in_words(self.first)}"
             case "weekend":
-                return f"weekend of {_in_words(self.first)}"
+                return f"weekend of {day_in_words(self.first)}"
             case "month":
                 return f"{calendar.month_name[self.first.month]} {self.first.year}"
             case "season":
@@ -43,35 +43,31 @@ class DateMention:
                 return str(self.first.year)
 
 
-def resolve_dates(text: str, said_on: date) -> list[DateMention]:
+def resolve_dates(text: str, message_date: date) -> list[DateMention]:
     """Finds the dates in a text and makes them absolute.
 
-    A weekday, a day or a month without a year is the nearest one before or behind, by the tense of its sentence; where that does not
-    tell, the nearest of all. What only guesswork could resolve ("a few weeks ago", "soon") is left out.
+    A weekday, a day or a month without a year is the nearest past or future one, by the tense of its sentence. If the tense is unknown, it
+    is the nearest of all. What only guesswork could resolve ("a few weeks ago", "soon") is left out.
 
     Args:
-        text: What was said, in English.
-        said_on: The day on which it was said, where the speaker is.
+        text: A message, in English.
+        message_date: The day of the message, in the speaker's time zone.
 
     Returns:
         The mentions in the order of the text; none overlaps another.
     """
     found: list[DateMention] = []
-    for mention in sorted(_candidates(text, said_on), key=lambda each: (each.start, -each.end)):
+    for mention in sorted(_candidates(text, message_date), key=lambda each: (each.start, -each.end)):
         if not found or mention.start >= found[-1].end:
             found.append(mention)
     return found
 
 
-def _in_words(day: date) -> str:
-    return f"{day.day} {calendar.month_name[day.month]} {day.year}"
-
-
-def _candidates(text: str, said_on: date) -> Iterator[DateMention]:
+def _candidates(text: str, message_date: date) -> Iterator[DateMention]:
     for pattern, is_relative, reading in PATTERNS:
         for match in pattern.finditer(text):
             try:
-                span = reading(match, said_on, partial(tense_around, text, match.start(), match.end()))
+                span = reading(match, message_date, partial(tense_around, text, match.start(), match.end()))
             except (ValueError, OverflowError):
                 continue
             if span is not None:

@@ -11,11 +11,11 @@ from extraction.offline.dates.calendar import (
     SEASONS,
     WEEKDAYS,
     Span,
+    add_months,
     day_span,
     month_span,
-    moved_month,
+    relative_span,
     season_span,
-    shifted,
     week_span,
     weekend_span,
     year_span,
@@ -24,7 +24,7 @@ from extraction.offline.dates.calendar import (
 Tense = Literal["past", "future", "unknown"]
 
 _REACH: Final = 200
-"""Characters on each side that are looked at: what stands further away tells little, and a sentence may have no end."""
+"""Characters on each side that are searched. Words further away say little about the date, and a sentence may have no end."""
 _PAST: Final = re.compile(
     r"\b(?:was|were|had|did|went|got|took|saw|met|made|came|left|bought|gave|found|told|said|ran|won|began|ate|been|since|[a-z]{2,}ed)\b",
     re.IGNORECASE,
@@ -37,22 +37,22 @@ _FUTURE: Final = re.compile(
 
 
 def tense_around(text: str, start: int, end: int) -> Tense:
-    """The tense of the sentence that a stretch of a text stands in; a word for the past outweighs one for the future.
+    """The tense of the sentence around a part of a text. A word for the past outweighs one for the future.
 
     Args:
         text: The whole text.
-        start: Where the stretch begins.
+        start: Where the part begins.
         end: Behind its last character.
     """
     before, behind = text[max(0, start - _REACH) : start], text[end : end + _REACH]
     opening = max(before.rfind(mark) for mark in ".!?\n") + 1
-    closing = min((place for mark in ".!?\n" if (place := behind.find(mark)) >= 0), default=len(behind))
+    closing = min((found for mark in ".!?\n" if (found := behind.find(mark)) >= 0), default=len(behind))
     around = f"{before[opening:]} {text[start:end].split()[0]} {behind[:closing]}"
     return "past" if _PAST.search(around) else "future" if _FUTURE.search(around) else "unknown"
 
 
 TenseOf = Callable[[], Tense]
-"""Finds the tense around a mention. Only some readings ask: it is the costly part."""
+"""Finds the tense around a mention. It is costly, so only the readings that depend on it call it."""
 Reading = Callable[[re.Match[str], date, TenseOf], Span | None]
 
 
@@ -70,11 +70,11 @@ _WHICH: Final = r"(?P<which>last|past|previous|this past|this|next|coming|this c
 _BACKWARD: Final = frozenset({"last", "past", "previous", "this past"})
 
 
-def _by_tense(earlier: Span, later: Span, said_on: date, tense_of: TenseOf) -> Span:
-    """The one that the tense asks for; the nearer one where it does not tell."""
+def _by_tense(earlier: Span, later: Span, message_date: date, tense_of: TenseOf) -> Span:
+    """The span that fits the tense. If the tense is unknown, the nearer one."""
     tense = tense_of()
     if tense == "unknown":
-        return earlier if said_on - earlier[1] <= later[0] - said_on else later
+        return earlier if message_date - earlier[1] <= later[0] - message_date else later
     return earlier if tense == "past" else later
 
 
@@ -83,37 +83,37 @@ def _count(match: re.Match[str]) -> int:
     return int(word) if word.isdigit() else NUMBERS[word]
 
 
-def _read_near_day(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+def _read_near_day(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     word = " ".join(match[0].lower().split())
     if word == "the day before yesterday":
-        return day_span(said_on - timedelta(days=2))
+        return day_span(message_date - timedelta(days=2))
     if word == "the day after tomorrow":
-        return day_span(said_on + timedelta(days=2))
+        return day_span(message_date + timedelta(days=2))
     if word.startswith(("yesterday", "last night")):
-        return day_span(said_on - timedelta(days=1))
-    return day_span(said_on + timedelta(days=word.startswith("tomorrow")))
+        return day_span(message_date - timedelta(days=1))
+    return day_span(message_date + timedelta(days=word.startswith("tomorrow")))
 
 
-def _read_ago(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
-    return shifted(said_on, match["unit"].lower(), -_count(match))
+def _read_ago(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
+    return relative_span(message_date, match["unit"].lower(), -_count(match))
 
 
-def _read_ahead(match: re.Match[str], said_on: date, tense_of: TenseOf) -> Span | None:
-    """``in two weeks`` is a date only where the future is told of: else it may be how long something took."""
-    return shifted(said_on, match["unit"].lower(), _count(match)) if tense_of() == "future" else None
+def _read_ahead(match: re.Match[str], message_date: date, tense_of: TenseOf) -> Span | None:
+    """``in two weeks`` is a date only in the future tense. Otherwise it may be how long something took."""
+    return relative_span(message_date, match["unit"].lower(), _count(match)) if tense_of() == "future" else None
 
 
-def _read_which_unit(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+def _read_which_unit(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     step = _step(match["which"])
     match match["unit"].lower():
         case "week":
-            return week_span(said_on + timedelta(weeks=step))
+            return week_span(message_date + timedelta(weeks=step))
         case "weekend":
-            return weekend_span(said_on + timedelta(weeks=step))
+            return weekend_span(message_date + timedelta(weeks=step))
         case "month":
-            return month_span(*moved_month(said_on.year, said_on.month, step))
+            return month_span(*add_months(message_date.year, message_date.month, step))
         case _:
-            return year_span(said_on.year + step)
+            return year_span(message_date.year + step)
 
 
 def _step(which: str) -> int:
@@ -121,68 +121,71 @@ def _step(which: str) -> int:
     return -1 if which in _BACKWARD else 0 if which == "this" else 1
 
 
-def _read_weekday(match: re.Match[str], said_on: date, tense_of: TenseOf) -> Span:
-    ahead = (WEEKDAYS[match["weekday"].lower()] - said_on.weekday()) % 7
-    this, last = day_span(said_on + timedelta(days=ahead)), day_span(said_on + timedelta(days=ahead - 7))
+def _read_weekday(match: re.Match[str], message_date: date, tense_of: TenseOf) -> Span:
+    ahead = (WEEKDAYS[match["weekday"].lower()] - message_date.weekday()) % 7
+    this, last = day_span(message_date + timedelta(days=ahead)), day_span(message_date + timedelta(days=ahead - 7))
     which = (match["which"] or "").lower()
     if which in _BACKWARD:
         return last
     if which == "this":
         return this
     if which:
-        return day_span(said_on + timedelta(days=ahead or 7))
-    return this if not ahead else _by_tense(last, this, said_on, tense_of)
+        return day_span(message_date + timedelta(days=ahead or 7))
+    return this if not ahead else _by_tense(last, this, message_date, tense_of)
 
 
-def _read_which_month(match: re.Match[str], said_on: date, tense_of: TenseOf) -> Span:
+def _read_which_month(match: re.Match[str], message_date: date, tense_of: TenseOf) -> Span:
     month = MONTHS[match["month"].lower()]
     which = (match["which"] or "").lower()
-    if which == "this" or (not which and month == said_on.month):
-        return month_span(said_on.year, month)
-    earlier = month_span(said_on.year - (month >= said_on.month), month)
-    later = month_span(said_on.year + (month <= said_on.month), month)
+    if which == "this" or (not which and month == message_date.month):
+        return month_span(message_date.year, month)
+    earlier = month_span(message_date.year - (month >= message_date.month), month)
+    later = month_span(message_date.year + (month <= message_date.month), month)
     if which:
         return earlier if which in _BACKWARD else later
-    return _by_tense(earlier, later, said_on, tense_of)
+    return _by_tense(earlier, later, message_date, tense_of)
 
 
-def _read_which_season(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+def _read_which_season(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     step = _step(match["which"])
-    seasons = [season_span(said_on.year + years, SEASONS[match["season"].lower()]) for years in (-2, -1, 0, 1)]
+    seasons = [season_span(message_date.year + years, SEASONS[match["season"].lower()]) for years in (-2, -1, 0, 1)]
     if step < 0:
-        return next(season for season in reversed(seasons) if season[1] < said_on)
+        return next(season for season in reversed(seasons) if season[1] < message_date)
     if step > 0:
-        return next(season for season in seasons if season[0] > said_on)
-    return next((season for season in seasons if season[0] <= said_on <= season[1]), seasons[2])
+        return next(season for season in seasons if season[0] > message_date)
+    return next((season for season in seasons if season[0] <= message_date <= season[1]), seasons[2])
 
 
-def _read_full(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+def _read_full(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     return day_span(date(int(match["year"]), MONTHS[match["month"].lower()], int(match["day"])))
 
 
-def _read_day_of_month(match: re.Match[str], said_on: date, tense_of: TenseOf) -> Span:
+def _read_day_of_month(match: re.Match[str], message_date: date, tense_of: TenseOf) -> Span:
     month, day = MONTHS[match["month"].lower()], int(match["day"])
-    if (month, day) == (said_on.month, said_on.day):
-        return day_span(said_on)
-    is_ahead = (month, day) > (said_on.month, said_on.day)
+    if (month, day) == (message_date.month, message_date.day):
+        return day_span(message_date)
+    is_ahead = (month, day) > (message_date.month, message_date.day)
     return _by_tense(
-        day_span(date(said_on.year - is_ahead, month, day)), day_span(date(said_on.year + (not is_ahead), month, day)), said_on, tense_of
+        day_span(date(message_date.year - is_ahead, month, day)),
+        day_span(date(message_date.year + (not is_ahead), month, day)),
+        message_date,
+        tense_of,
     )
 
 
-def _read_month_of_year(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+def _read_month_of_year(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     return month_span(int(match["year"]), MONTHS[match["month"].lower()])
 
 
-def _read_season_of_year(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+def _read_season_of_year(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     return season_span(int(match["year"]), SEASONS[match["season"].lower()])
 
 
-def _read_year(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+def _read_year(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     return year_span(int(match["year"]))
 
 
-def _read_iso(match: re.Match[str], said_on: date, _: TenseOf) -> Span:
+def _read_iso(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     return day_span(date.fromisoformat(match[0]))
 
 

@@ -34,7 +34,7 @@ def turns(*said: tuple[str, str]) -> list[Turn]:
 
 def passage(spoken: list[Turn], index: int, text: str) -> Passage:
     mentions = resolve_dates(text, spoken[index].message.event_time.date())
-    return Passage(index=index, text=text, asked=None, mentions=tuple(mentions))
+    return Passage(turn_index=index, text=text, question_turn=None, mentions=tuple(mentions))
 
 
 def properties(text: str, kind: EventType, *, topic: str = "load test, peak") -> dict[str, object]:
