@@ -30,7 +30,7 @@ def forms(tmp_path: Path) -> dict[str, Path]:
     lengths = tmp_path / "tiage.json"
     lengths.write_text(json.dumps([{"dial_id": 0, "utterances": TALK, "segments": [3, 3], "set": "test"}]))
     labels = tmp_path / "super.json"
-    turns = [{"utterance": text, "segmentation_label": int(place == 2)} for place, text in enumerate(TALK)]
+    turns = [{"utterance": text, "segmentation_label": int(index == 2)} for index, text in enumerate(TALK)]
     labels.write_text(json.dumps({"dial_data": {"any": [{"dial_id": "0", "turns": turns}]}}))
     return {"folder": folder, "text": text, "lengths": lengths, "labels": labels}
 
@@ -69,7 +69,7 @@ def test_a_bad_file_is_refused_with_its_fault(content: str, word: str, tmp_path:
 
 def test_the_baselines_find_a_plain_change_of_topic() -> None:
     vectors = np.eye(2, dtype=np.float32)
-    utterances = [Utterance(text, Embedding(dense=vectors[place // 3], late=None)) for place, text in enumerate(TALK)]
+    utterances = [Utterance(text, Embedding(dense=vectors[index // 3], late=None)) for index, text in enumerate(TALK)]
 
     assert text_tiling(utterances) == [3]
     assert text_tiling_on_embeddings(utterances) == [3]
@@ -86,7 +86,7 @@ def test_the_report_has_the_offline_segmenter_beside_its_baselines(forms: dict[s
     assert report["dialogues"] == 1
 
 
-def test_the_segmenter_reaches_its_goal_on_tiage_splits_it_was_not_fitted_on(tmp_path: Path) -> None:
+def test_the_segmenter_reaches_its_goal_on_tiage(tmp_path: Path) -> None:
     data = DATA / "tiage.json"
     if not data.exists():
         pytest.skip(f"needs TIAGE as {data}; set VARVE_TEST_DATA to its folder")

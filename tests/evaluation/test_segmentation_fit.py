@@ -49,7 +49,7 @@ def test_a_split_without_dialogues_is_refused(tmp_path: Path) -> None:
         run(arguments(data_file(tmp_path, split="train"), split="dev"))
 
 
-def test_the_fit_recovers_the_coefficients_of_its_labels() -> None:
+def test_the_fit_recovers_known_coefficients() -> None:
     rng = np.random.default_rng(7)
     weights = np.linspace(-2, 2, len(GAP_MODEL.weights))
     features = rng.normal(size=(20_000, len(weights)))

@@ -11,8 +11,8 @@ from extraction.offline.dates.mentions import resolve_dates
 MONDAY = date(2023, 5, 8)
 
 
-def labels(text: str, said_on: date = MONDAY) -> list[str]:
-    return [mention.label for mention in resolve_dates(text, said_on)]
+def labels(text: str, message_date: date = MONDAY) -> list[str]:
+    return [mention.label for mention in resolve_dates(text, message_date)]
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_a_date_is_made_absolute(text: str, label: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["soon", "a few weeks ago", "we may march on", "I did it in two weeks", "sunny days", "2023-13-45", ""])
-def test_what_only_guesswork_could_resolve_is_left_out(text: str) -> None:
+def test_vague_dates_are_left_out(text: str) -> None:
     assert labels(text) == []
 
 
-def test_several_dates_come_in_order_and_the_longer_reading_wins() -> None:
+def test_the_longer_of_two_readings_wins() -> None:
     assert labels("Yesterday, then on 3 May 2022, then next year") == ["7 May 2023", "3 May 2022", "2024"]
 
 
@@ -77,48 +77,48 @@ def test_several_dates_come_in_order_and_the_longer_reading_wins() -> None:
             ["last", "next", "this", "two", "weeks", "ago", "May", "Friday", "2022", "3", "on", "in", "summer", "tomorrow", ",", "."]
         )
     ).map(" ".join),
-    said_on=st.dates(date(1, 1, 1), date.max),
+    message_date=st.dates(date(1, 1, 1), date.max),
 )
-def test_any_text_gives_ordered_mentions_that_do_not_overlap(text: str, said_on: date) -> None:
-    mentions = resolve_dates(text, said_on)
+def test_any_text_gives_ordered_mentions_that_do_not_overlap(text: str, message_date: date) -> None:
+    mentions = resolve_dates(text, message_date)
 
     assert all(one.end <= other.start for one, other in pairwise(mentions))
     assert all(mention.first <= mention.last and 0 <= mention.start < mention.end <= len(text) for mention in mentions)
 
 
 @given(st.dates(date(2000, 1, 1), date(2100, 1, 1)), st.integers(1, 99))
-def test_days_ago_are_exact(said_on: date, count: int) -> None:
-    assert resolve_dates(f"{count} days ago", said_on)[0].first == said_on - timedelta(days=count)
+def test_days_ago_are_exact(message_date: date, count: int) -> None:
+    assert resolve_dates(f"{count} days ago", message_date)[0].first == message_date - timedelta(days=count)
 
 
 @given(st.dates(date(2000, 1, 1), date(2100, 1, 1)), st.sampled_from(["Monday", "Wednesday", "Sunday"]))
-def test_last_and_next_weekday_lie_within_a_week(said_on: date, weekday: str) -> None:
-    last, following = resolve_dates(f"last {weekday} and next {weekday}", said_on)
+def test_last_and_next_weekday_lie_within_a_week(message_date: date, weekday: str) -> None:
+    last, following = resolve_dates(f"last {weekday} and next {weekday}", message_date)
 
-    assert timedelta(0) < said_on - last.first <= timedelta(days=7)
-    assert timedelta(0) < following.first - said_on <= timedelta(days=7)
+    assert timedelta(0) < message_date - last.first <= timedelta(days=7)
+    assert timedelta(0) < following.first - message_date <= timedelta(days=7)
     assert last.first.strftime("%A") == following.first.strftime("%A") == weekday
 
 
-def test_the_tense_is_asked_for_by_those_readings_only_that_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_only_readings_that_need_the_tense_find_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
 
-    def noting(text: str, start: int, end: int) -> str:
-        asked.append(text[start:end])
+    def recording(text: str, start: int, end: int) -> str:
+        searched.append(text[start:end])
         return "past"
 
-    monkeypatch.setattr(mentions, "tense_around", noting)
+    monkeypatch.setattr(mentions, "tense_around", recording)
 
     resolve_dates("2023-05-01, since March 2020, two weeks ago, on Friday, yesterday, last June, on 3 January 2021", MONDAY)
 
-    assert asked == ["3 January", "on Friday"]
+    assert searched == ["3 January", "on Friday"]
 
 
-def test_the_tense_of_what_stands_far_away_says_nothing() -> None:
+def test_distant_words_do_not_set_the_tense() -> None:
     assert labels(f"we met {'and so on ' * 100} on Thursday") == ["11 May 2023"]
     assert labels("we met on Thursday") == ["4 May 2023"]
 
 
 @pytest.mark.parametrize("text", ['{"on": "2023-05-08"}, ' * 20_000, "on Friday, " * 20_000])
-def test_a_sentence_without_an_end_is_read_in_one_go(text: str) -> None:
+def test_a_sentence_without_an_end_is_read_once(text: str) -> None:
     assert len(resolve_dates(text, MONDAY)) == 20_000

@@ -1,7 +1,8 @@
-"""Windows of any size: the event loop turns meanwhile, and the work and what comes out of it are bounded."""
+"""Windows of any size: the event loop runs meanwhile, and work and results are bounded."""
 
 import asyncio
 import threading
+from datetime import date
 from functools import partial
 
 import pytest
@@ -18,14 +19,14 @@ from tests.extraction.offline.windows import window_of
 
 
 @pytest.mark.parametrize("step", ["read_window", "draft_of"])
-async def test_the_loop_turns_while_a_window_is_read(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    turned = threading.Event()
-    genuine = getattr(drafting, step)
+async def test_the_event_loop_runs_during_extraction(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = threading.Event()
+    original = getattr(drafting, step)
 
     def waiting(*args: object, **named: object) -> object:
-        asyncio_loop.call_soon_threadsafe(turned.set)
-        assert turned.wait(timeout=20), "the event loop stands still"
-        return genuine(*args, **named)
+        asyncio_loop.call_soon_threadsafe(ran.set)
+        assert ran.wait(timeout=20), "the event loop stands still"
+        return original(*args, **named)
 
     asyncio_loop = asyncio.get_running_loop()
     monkeypatch.setattr(extractor, step, waiting)
@@ -40,11 +41,11 @@ async def test_the_loop_turns_while_a_window_is_read(step: str, monkeypatch: pyt
 async def test_dates_are_resolved_once_for_each_passage(monkeypatch: pytest.MonkeyPatch) -> None:
     resolved: list[str] = []
 
-    def noting(text: str, said_on: object) -> list[DateMention]:
+    def recording(text: str, message_date: date) -> list[DateMention]:
         resolved.append(text)
-        return resolve_dates(text, said_on)  # type: ignore[arg-type]
+        return resolve_dates(text, message_date)
 
-    monkeypatch.setattr(turns, "resolve_dates", noting)
+    monkeypatch.setattr(turns, "resolve_dates", recording)
     texts = ["Yesterday my brother baked bread in Oslo.", "On Friday my sister paints a boat."]
 
     await OfflineExtractor(embedder=CountingEmbedder()).extract(window_of(*texts), scenario("companion"), ExtractionContext())
@@ -77,7 +78,7 @@ NEVER_TOO_LARGE = 1_000_000
     ],
     ids=["prose", "token", "chinese", "marks", "messages", "facts", "name", "question"],
 )
-async def test_an_extraction_fits_into_a_record_whatever_the_window_holds(texts: tuple[str, ...]) -> None:
+async def test_any_windows_extraction_fits_into_a_record(texts: tuple[str, ...]) -> None:
     embedder = CountingEmbedder()
 
     extraction = await OfflineExtractor(embedder=embedder).extract(window_of(*texts), scenario("companion"), ExtractionContext())
@@ -91,7 +92,7 @@ async def test_an_extraction_fits_into_a_record_whatever_the_window_holds(texts:
     assert all(len(segment.topic) <= bounds.LONGEST_TOPIC for segment in extraction.segments)
 
 
-async def test_a_tool_call_of_any_size_is_one_bounded_event() -> None:
+async def test_a_large_tool_call_is_one_bounded_event() -> None:
     call = {"name": "web", "arguments": {"q": "x" * 90_000}, "result": "y " * 90_000, "error": "z" * 90_000, "success": False}
 
     extraction = await OfflineExtractor(embedder=CountingEmbedder()).extract(
@@ -102,7 +103,7 @@ async def test_a_tool_call_of_any_size_is_one_bounded_event() -> None:
     assert len(extraction.to_json()) < 20_000
 
 
-async def test_of_too_many_events_the_most_important_stay_and_the_others_are_counted() -> None:
+async def test_the_most_important_of_too_many_events_stay() -> None:
     texts = [f"The grass{n} grows beside walls{n} of stone{n}." for n in range(300)]
     texts[250] = "Yesterday my brother Jonas and I moved to Oslo with 12 of our boxes."
 
@@ -116,7 +117,7 @@ async def test_of_too_many_events_the_most_important_stay_and_the_others_are_cou
     assert {(each.what, each.reason): each.count for each in extraction.dropped}["event", "too_many"] == 100
 
 
-async def test_what_is_said_over_and_over_does_not_displace_the_rest() -> None:
+async def test_repetitions_do_not_displace_other_events() -> None:
     texts = ["Yesterday my brother Jonas and I moved to Oslo with 12 of our boxes."] * 300 + ["The grass grows beside the wall."]
 
     extraction = await OfflineExtractor(embedder=CountingEmbedder()).extract(window_of(*texts), scenario("companion"), ExtractionContext())

@@ -47,24 +47,26 @@ def window(messages: list[Message]) -> Window:
     )
 
 
-def said(*texts: str, speaker: str | None = None, **fields: object) -> list[Message]:
+def messages_of(*texts: str, speaker: str | None = None, **fields: object) -> list[Message]:
     return [
         Message.model_validate(
-            {"tenant": "acme", "user": "mara", "session": "s", "id": f"m{place}", "text": text, "speaker": speaker}
+            {"tenant": "acme", "user": "mara", "session": "s", "id": f"m{index}", "text": text, "speaker": speaker}
             | {"event_time": "2023-05-08T13:56:00Z"}
             | fields
         )
-        for place, text in enumerate(texts)
+        for index, text in enumerate(texts)
     ]
 
 
-async def extract(embedder: Embedder, messages: list[Message], name: str = "companion", **context: object) -> Extraction:
+async def extract(
+    embedder: Embedder, messages: list[Message], name: str = "companion", context: ExtractionContext | None = None
+) -> Extraction:
     extractor = OfflineExtractor(embedder=embedder)
-    return await extractor.extract(window(messages), scenario(name), ExtractionContext(**context))  # type: ignore[arg-type]
+    return await extractor.extract(window(messages), scenario(name), context or ExtractionContext())
 
 
 @pytest.mark.parametrize("name", scenario_names())
-async def test_every_scenario_gives_events_that_keep_their_schema_and_rest_on_real_messages(name: str, embedder: Embedder) -> None:
+async def test_every_scenarios_extraction_is_valid(name: str, embedder: Embedder) -> None:
     schema = scenario(name)
     for each in windows_of(name):
         extraction = await OfflineExtractor(embedder=embedder).extract(each, schema, ExtractionContext())
@@ -73,15 +75,15 @@ async def test_every_scenario_gives_events_that_keep_their_schema_and_rest_on_re
         assert extraction.extractor == "offline"
         ids = [message.id for message in each.messages]
         segments = {segment.id for segment in extraction.segments}
-        for place, event in enumerate(extraction.events):
+        for index, event in enumerate(extraction.events):
             event_type = schema.event_type(event.type)
             assert event_type is not None
             assert coerce_properties(event_type, event.properties).properties == event.properties
             assert set(event.message_ids) <= set(ids)
             assert event.extractor == "offline"
             assert event.segment_id in segments
-            assert event.id == event_id(each.id, place)
-        covered = [place for segment in extraction.segments for first, last in segment.ranges for place in range(first, last + 1)]
+            assert event.id == event_id(each.id, index)
+        covered = [index for segment in extraction.segments for first, last in segment.ranges for index in range(first, last + 1)]
         assert sorted(set(covered)) == sorted(covered)
         for patch in extraction.patches:
             entity_type = schema.entity_type(patch.entity_type)
@@ -89,7 +91,7 @@ async def test_every_scenario_gives_events_that_keep_their_schema_and_rest_on_re
             assert patch.field in {field.name for field in entity_type.patched_properties()}
 
 
-async def test_the_same_window_gives_the_same_bytes_also_beside_others(embedder: Embedder, model_cache: Path) -> None:
+async def test_the_same_window_gives_the_same_bytes(embedder: Embedder, model_cache: Path) -> None:
     first, *others = windows_of("meetings") + windows_of("companion")
     context = ExtractionContext()
     alone = await OfflineExtractor(embedder=embedder).extract(first, scenario("meetings"), context)
@@ -105,7 +107,7 @@ async def test_the_same_window_gives_the_same_bytes_also_beside_others(embedder:
 
 async def test_a_tool_call_fills_the_properties_of_its_meaning(embedder: Embedder) -> None:
     call = {"name": "sql_query", "arguments": {"q": "x"}, "success": False, "error": "timeout", "duration_ms": 30012}
-    messages = said("I count the unpaid invoices.", speaker="agent", role="assistant") + said(
+    messages = messages_of("I count the unpaid invoices.", speaker="agent", role="assistant") + messages_of(
         "The query failed.", role="tool", id="call", tool_call=call
     )
 
@@ -124,9 +126,9 @@ async def test_a_tool_call_fills_the_properties_of_its_meaning(embedder: Embedde
     }
 
 
-async def test_only_tool_calls_become_events_of_a_type_made_for_them(embedder: Embedder) -> None:
+async def test_only_tool_calls_become_tool_events(embedder: Embedder) -> None:
     extraction = await extract(
-        embedder, said("The sql_query tool failed with a timeout after 30 seconds again.", role="user"), "agent_tools"
+        embedder, messages_of("The sql_query tool failed with a timeout after 30 seconds again.", role="user"), "agent_tools"
     )
 
     assert [event.type for event in extraction.events if event.type == "tool_use"] == []
@@ -134,7 +136,7 @@ async def test_only_tool_calls_become_events_of_a_type_made_for_them(embedder: E
 
 
 async def test_content_names_the_speaker_and_the_absolute_date(embedder: Embedder) -> None:
-    extraction = await extract(embedder, said("I went to a pottery workshop yesterday with my kids.", speaker="Melanie"))
+    extraction = await extract(embedder, messages_of("I went to a pottery workshop yesterday with my kids.", speaker="Melanie"))
 
     event = extraction.events[0]
     assert event.content == "Melanie (8 May 2023): Melanie went to a pottery workshop yesterday (7 May 2023) with Melanie's kids."
@@ -142,8 +144,8 @@ async def test_content_names_the_speaker_and_the_absolute_date(embedder: Embedde
     assert event.said_at.isoformat() == "2023-05-08T13:56:00+00:00"
 
 
-async def test_a_short_answer_is_kept_with_its_question_and_both_are_evidence(embedder: Embedder) -> None:
-    messages = said("Do you have any pets?", speaker="Iris", role="assistant", id="q") + said("Yes!", speaker="Mara", id="a")
+async def test_a_short_answer_carries_its_question_as_evidence(embedder: Embedder) -> None:
+    messages = messages_of("Do you have any pets?", speaker="Iris", role="assistant", id="q") + messages_of("Yes!", speaker="Mara", id="a")
 
     extraction = await extract(embedder, messages)
 
@@ -152,25 +154,29 @@ async def test_a_short_answer_is_kept_with_its_question_and_both_are_evidence(em
 
 
 async def test_greetings_and_system_prompts_leave_no_event(embedder: Embedder) -> None:
-    extraction = await extract(embedder, said("Hey Mara!", "Thanks, bye!") + said("You are a helpful companion.", role="system", id="p"))
+    extraction = await extract(
+        embedder, messages_of("Hey Mara!", "Thanks, bye!") + messages_of("You are a helpful companion.", role="system", id="p")
+    )
 
     assert extraction.events == []
     assert {(each.what, each.reason): each.count for each in extraction.dropped} == {("message", "filler"): 2, ("message", "system"): 1}
 
 
-async def test_what_a_recall_put_there_is_not_extracted_again(embedder: Embedder) -> None:
+async def test_echoes_of_a_recall_are_not_extracted(embedder: Embedder) -> None:
     memory = "Mara works at the city library since April."
-    marked = said("Mara has a cat that is called Pixel.", from_recall=True, id="marked")
-    echoed = said(f"- {memory}", id="echo")
-    own = said("My brother Jonas bakes bread in Oslo.", id="own")
+    marked = messages_of("Mara has a cat that is called Pixel.", from_recall=True, id="marked")
+    echoed = messages_of(f"- {memory}", id="echo")
+    own = messages_of("My brother Jonas bakes bread in Oslo.", id="own")
 
-    extraction = await extract(embedder, marked + echoed + own, recalled_hashes=frozenset({content_hash(memory)}))
+    extraction = await extract(
+        embedder, marked + echoed + own, context=ExtractionContext(recalled_hashes=frozenset({content_hash(memory)}))
+    )
 
     assert {each for event in extraction.events for each in event.message_ids} == {"own"}
 
 
-async def test_stated_facts_become_patches_and_replace_what_is_shown(embedder: Embedder) -> None:
-    shown = Memory.model_validate(
+async def test_stated_facts_replace_the_entitys_values(embedder: Embedder) -> None:
+    profile = Memory.model_validate(
         {
             "id": "e", "tenant": "acme", "user": "mara", "kind": "entity", "type": "user_profile", "content": "", "entity_key": "mara",
             "event_time": "2023-01-01T00:00:00Z", "properties": {"home": "Oslo", "preferences": "likes tea"},
@@ -178,7 +184,9 @@ async def test_stated_facts_become_patches_and_replace_what_is_shown(embedder: E
     )  # fmt: skip
 
     extraction = await extract(
-        embedder, said("I moved to Bergen last month. I like tea, and my sister Lene lives here. I'm allergic to nuts."), entities=(shown,)
+        embedder,
+        messages_of("I moved to Bergen last month. I like tea, and my sister Lene lives here. I'm allergic to nuts."),
+        context=ExtractionContext(entities=(profile,)),
     )
 
     assert [(patch.field, patch.search, patch.replace) for patch in extraction.patches] == [
@@ -189,8 +197,8 @@ async def test_stated_facts_become_patches_and_replace_what_is_shown(embedder: E
     assert {patch.entity_key for patch in extraction.patches} == {"mara"}
 
 
-async def test_where_several_people_speak_only_the_users_own_words_are_their_profile(embedder: Embedder) -> None:
-    messages = said("I live in Bergen now.", speaker="Lene", id="x") + said("I live in Oslo now.", speaker="Mara", id="y")
+async def test_only_the_users_own_words_patch_their_profile(embedder: Embedder) -> None:
+    messages = messages_of("I live in Bergen now.", speaker="Lene", id="x") + messages_of("I live in Oslo now.", speaker="Mara", id="y")
 
     extraction = await extract(embedder, messages)
 
@@ -200,7 +208,7 @@ async def test_where_several_people_speak_only_the_users_own_words_are_their_pro
 async def test_a_long_message_becomes_several_events_of_bounded_length(embedder: Embedder) -> None:
     text = " ".join(f"In year {year} the glacier lost about {year % 7 + 1} metres of ice near the village." for year in range(1980, 2010))
 
-    extraction = await extract(embedder, said(text))
+    extraction = await extract(embedder, messages_of(text))
 
     assert len(extraction.events) > 3
     assert max(len(event.content) for event in extraction.events) < 1200

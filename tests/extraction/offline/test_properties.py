@@ -18,28 +18,28 @@ def event_type(name: str = "note", **properties: str) -> EventType:
     return EventType(
         name=name,
         description="",
-        properties=tuple(Property(name=key, value_type=kind, description=told) for key, (kind, _, told) in parted.items()),  # type: ignore[arg-type]
+        properties=tuple(Property(name=key, value_type=kind, description=description) for key, (kind, _, description) in parted.items()),  # type: ignore[arg-type]
     )
 
 
-def turns(*said: tuple[str, str]) -> list[Turn]:
+def turns(*texts: tuple[str, str]) -> list[Turn]:
     messages = [
         Message.model_validate(
             {"tenant": "t", "user": "u", "session": "s", "speaker": who, "text": text, "event_time": "2024-09-02T09:00:00Z"}
         )
-        for who, text in said
+        for who, text in texts
     ]
     return turns_of(messages, recalled=frozenset(), tally=Tally())
 
 
-def passage(spoken: list[Turn], index: int, text: str) -> Passage:
-    mentions = resolve_dates(text, spoken[index].message.event_time.date())
+def passage(context: list[Turn], index: int, text: str) -> Passage:
+    mentions = resolve_dates(text, context[index].message.event_time.date())
     return Passage(turn_index=index, text=text, question_turn=None, mentions=tuple(mentions))
 
 
 def properties(text: str, kind: EventType, *, topic: str = "load test, peak") -> dict[str, object]:
-    spoken = turns(("Ruth", "Who takes it?"), ("Pavel", text))
-    return dict(properties_of(kind, spoken, passage(spoken, 1, text), topic=topic))
+    context = turns(("Ruth", "Who takes it?"), ("Pavel", text))
+    return dict(properties_of(kind, context, passage(context, 1, text), topic=topic))
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_any_text_gives_finite_numbers(text: str) -> None:
         ("float32: What one costs.", "34 minutes", {}),
     ],
 )
-def test_a_number_is_taken_only_where_unit_or_scale_say_so(kind: str, text: str, value: dict[str, object]) -> None:
+def test_a_number_needs_a_fitting_unit_or_scale(kind: str, text: str, value: dict[str, object]) -> None:
     assert properties(text, event_type(it=kind)) == value
 
 
-def test_units_are_converted_into_the_one_of_the_propertys_name() -> None:
+def test_units_are_converted_into_the_propertys_unit() -> None:
     assert properties("about an hour, or 1.5 hours", event_type(minutes="int64"))["minutes"] == 60
     assert properties("it takes 2 weeks", event_type(estimate_days="float32"))["estimate_days"] == 14
     assert properties("it cost 18,000 euros", event_type(price="float32"))["price"] == 18000
@@ -107,15 +107,15 @@ def test_text_properties_are_filled_by_their_meaning() -> None:
     }
 
 
-def test_a_statement_in_the_middle_has_the_dates_of_its_own() -> None:
-    said = "Yesterday I slept. Tomorrow I will finish the whole testing of the refund endpoint. Then on Friday I rest."
+def test_a_statement_has_its_own_dates() -> None:
+    text = "Yesterday I slept. Tomorrow I will finish the whole testing of the refund endpoint. Then on Friday I rest."
 
-    assert properties(said, event_type(task="string"))["task"] == (
+    assert properties(text, event_type(task="string"))["task"] == (
         "Tomorrow (3 September 2024) Pavel will finish the whole testing of the refund endpoint."
     )
 
 
-def test_an_owner_is_the_one_who_is_named_where_the_speaker_is_not_meant() -> None:
+def test_a_named_person_is_the_owner() -> None:
     assert properties("Ruth takes the scripts.", event_type(owner="string"))["owner"] == "Ruth"
     assert properties("Somebody takes the scripts.", event_type(owner="string")) == {}
 
@@ -125,7 +125,7 @@ def test_liking_is_told_by_its_words(text: str, likes: bool | None) -> None:
     assert properties(text, event_type(likes="bool")).get("likes") is likes
 
 
-def test_a_tool_call_tells_only_what_it_knows() -> None:
+def test_a_tool_call_fills_only_its_own_fields() -> None:
     kind = event_type(
         tool_name="string",
         success="bool",
@@ -155,7 +155,7 @@ def test_names_are_read_in_any_case() -> None:
 
 
 @given(st.text(max_size=200))
-def test_whatever_is_said_the_properties_keep_their_types(text: str) -> None:
+def test_properties_of_any_text_keep_their_types(text: str) -> None:
     kind = event_type(
         minutes="int64",
         price="float32",
@@ -166,6 +166,6 @@ def test_whatever_is_said_the_properties_keep_their_types(text: str) -> None:
         when="string",
         place="string",
     )
-    spoken = turns(("Ruth", text or "x"))
-    if spoken:
-        assert coerce_properties(kind, properties_of(kind, spoken, passage(spoken, 0, spoken[0].text), topic="a, b")).dropped == ()
+    context = turns(("Ruth", text or "x"))
+    if context:
+        assert coerce_properties(kind, properties_of(kind, context, passage(context, 0, context[0].text), topic="a, b")).dropped == ()

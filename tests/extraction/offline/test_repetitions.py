@@ -1,4 +1,4 @@
-"""What a session tells twice is laid down once."""
+"""An event that a session repeats is extracted once."""
 
 from extraction.bounds import MAX_ITEMS
 from extraction.offline.extractor import OfflineExtractor
@@ -25,14 +25,14 @@ def dropped(extraction: Extraction) -> dict[tuple[str, str], int]:
     return {(each.what, each.reason): each.count for each in extraction.dropped}
 
 
-async def test_the_same_sentence_twice_is_one_event_that_rests_on_both() -> None:
+async def test_the_same_sentence_twice_is_one_event() -> None:
     extraction = await extract(BREAD, BREAD)
 
     assert [event.message_ids for event in extraction.events] == [["m0", "m1"]]
     assert dropped(extraction)["event", "duplicate"] == 1
 
 
-async def test_what_an_earlier_window_laid_down_is_not_laid_down_again() -> None:
+async def test_an_event_of_an_earlier_window_is_dropped() -> None:
     first = await extract(BREAD)
 
     second = await extract(BREAD, "My sister Lene paints a boat in Bergen.", noted=noted(first))
@@ -42,13 +42,13 @@ async def test_what_an_earlier_window_laid_down_is_not_laid_down_again() -> None
     assert dropped(second)["event", "laid_down_before"] == 1
 
 
-async def test_what_differs_in_a_name_or_a_number_stays() -> None:
+async def test_events_that_differ_in_a_fact_stay() -> None:
     extraction = await extract("Jonas bought 3 boats in Oslo.", "Jonas bought 4 boats in Oslo.", "Jonas bought 4 boats in Bergen.")
 
     assert len(extraction.events) == 3
 
 
-async def test_only_where_words_repeat_contents_are_embedded() -> None:
+async def test_contents_are_embedded_only_if_words_repeat() -> None:
     different, repeated = CountingEmbedder(), CountingEmbedder()
 
     await extract(BREAD, "My sister Lene paints a boat in Bergen.", embedder=different)
@@ -65,9 +65,9 @@ async def test_keywords_of_joined_events_stay_bounded() -> None:
     assert all(len(event.keywords) <= 12 for event in extraction.events)
 
 
-async def test_what_one_message_says_over_and_over_is_embedded_once() -> None:
+async def test_repetitions_within_a_message_are_embedded_once() -> None:
     embedder = CountingEmbedder()
-    line = f"{' '.join(f'word{place}' for place in range(60))}."
+    line = f"{' '.join(f'word{index}' for index in range(60))}."
 
     extraction = await extract(" ".join([line] * 500), embedder=embedder)
 

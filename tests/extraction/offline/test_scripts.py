@@ -1,4 +1,4 @@
-"""What people say in scripts other than Latin is remembered too."""
+"""Messages in scripts other than Latin are extracted too."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ from tests.extraction.offline.windows import window_of
         "Έχω αλλεργία στα φιστίκια.",
     ],
 )
-async def test_a_short_sentence_in_any_script_is_an_event_with_short_keywords(text: str) -> None:
+async def test_any_script_gives_events_with_short_keywords(text: str) -> None:
     extraction = await OfflineExtractor(embedder=CountingEmbedder()).extract(window_of(text), scenario("companion"), ExtractionContext())
 
     assert [event.content for event in extraction.events] == [f"The user (8 May 2023): {text}"]
@@ -59,7 +59,7 @@ def test_questions_are_known_by_the_marks_of_their_script() -> None:
     assert ends_in_question("هل انتقلت؟")
 
 
-def test_keywords_stand_between_the_characters_that_only_join() -> None:
+def test_topic_words_exclude_particles() -> None:
     assert topic_words("我对花生过敏") == ["花生过敏"]
     assert "奥斯陆" in topic_words("我昨天搬到了奥斯陆")
     assert topic_words("昨日オスロに引っ越しました") == ["オスロ"]

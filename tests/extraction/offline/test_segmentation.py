@@ -39,7 +39,7 @@ def test_window_similarity_compares_the_means_on_both_sides() -> None:
     assert similarity[2] > 0.5
 
 
-def test_a_plain_change_of_topic_is_found_with_and_without_token_vectors() -> None:
+def test_a_plain_change_of_topic_is_found() -> None:
     for late in (True, False):
         assert boundaries(utterances_of(0, 0, 0, 0, 1, 1, 1, 1, late=late)) == [4]
 
@@ -61,17 +61,17 @@ def test_words_move_the_likelihood_of_a_gap() -> None:
     assert probability(reply) < probability(plain) < probability(opener)
 
 
-def test_stretches_on_one_topic_are_put_together_though_another_lies_between() -> None:
+def test_separate_stretches_on_one_topic_are_joined() -> None:
     assert topics(utterances_of(0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0)) == [((0, 3), (8, 11)), ((4, 7),)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["hi ?", "yes", "thanks, bye", "i need a train to york", ""])), max_size=30))
-def test_every_utterance_is_in_exactly_one_topic_and_stretches_do_not_touch(talk: list[tuple[int, str]]) -> None:
+def test_every_utterance_is_in_exactly_one_topic(talk: list[tuple[int, str]]) -> None:
     utterances = [utterance(topic, text) for topic, text in talk]
 
     found = topics(utterances)
 
-    covered = [place for stretches in found for first, last in stretches for place in range(first, last + 1)]
+    covered = [index for stretches in found for first, last in stretches for index in range(first, last + 1)]
     assert sorted(covered) == list(range(len(talk)))
     assert [stretches[0] for stretches in found] == sorted(stretches[0] for stretches in found)
     assert all(one[1] + 1 < other[0] for stretches in found for one, other in pairwise(stretches))

@@ -11,11 +11,11 @@ from extraction.offline.sentences import asks, closes, ends_in_question, pieces_
 from extraction.offline.wording import event_time_of, first_to_third_person, second_to_third_person, with_dates
 from memory.text import estimate_tokens
 
-SAID_AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+MESSAGE_TIME = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("text", "expected"),
     [
         ("I'm moving, and my dog too.", "Ann is moving, and Ann's dog too."),
         ("I've been there; it did me good", "Ann has been there; it did Ann good"),
@@ -27,30 +27,30 @@ SAID_AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
         ("The imprint is fine", "The imprint is fine"),
     ],
 )
-def test_the_first_person_becomes_the_speaker(said: str, told: str) -> None:
-    assert first_to_third_person(said, "Ann") == told
+def test_the_first_person_becomes_the_speaker(text: str, expected: str) -> None:
+    assert first_to_third_person(text, "Ann") == expected
 
 
-def test_a_name_with_a_backslash_or_braces_is_taken_as_it_is() -> None:
+def test_a_speakers_name_is_no_template() -> None:
     assert first_to_third_person("I'm me, my way", r"A\1{x}") == r"A\1{x} is A\1{x}, A\1{x}'s way"
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("text", "expected"),
     [
         ("Do you have pets?", "does Ann have pets?"),
         ("Have you moved? How are you?", "has Ann moved? How is Ann?"),
         ("Is that your own idea?", "Is that Ann's own idea?"),
     ],
 )
-def test_the_second_person_becomes_the_listener(said: str, told: str) -> None:
-    assert second_to_third_person(said, "Ann") == told
+def test_the_second_person_becomes_the_listener(text: str, expected: str) -> None:
+    assert second_to_third_person(text, "Ann") == expected
 
 
-def test_absolute_dates_stand_behind_relative_ones_and_their_possessives() -> None:
+def test_absolute_dates_follow_relative_ones() -> None:
     text = "Yesterday's lunch, last week's walk, on 3 May 2022."
 
-    dated = with_dates(text, resolve_dates(text, SAID_AT.date()))
+    dated = with_dates(text, resolve_dates(text, MESSAGE_TIME.date()))
 
     assert dated == "Yesterday's (7 May 2023) lunch, last week's (week of 1 May 2023) walk, on 3 May 2022."
 
@@ -58,8 +58,8 @@ def test_absolute_dates_stand_behind_relative_ones_and_their_possessives() -> No
 @pytest.mark.parametrize(
     ("text", "day"), [("I ran yesterday", "2023-05-07"), ("I will run tomorrow", "2023-05-08"), ("I run", "2023-05-08")]
 )
-def test_an_event_is_dated_in_the_past_or_when_it_was_said(text: str, day: str) -> None:
-    assert event_time_of(resolve_dates(text, SAID_AT.date()), SAID_AT).date().isoformat() == day
+def test_an_event_is_dated_by_its_first_past_date(text: str, day: str) -> None:
+    assert event_time_of(resolve_dates(text, MESSAGE_TIME.date()), MESSAGE_TIME).date().isoformat() == day
 
 
 @pytest.mark.parametrize("text", ["Hey Mel! Good to see you!", "Thanks, bye!", "Wow, that's great!", "ok", "", "See you soon, take care!"])
@@ -68,7 +68,7 @@ def test_greetings_and_thanks_are_fillers(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["My dog died.", "It was a 9.", "Bergen is lovely and rainy", "The query timed out"])
-def test_what_has_content_is_no_filler(text: str) -> None:
+def test_a_text_with_content_is_no_filler(text: str) -> None:
     assert not is_filler(text)
 
 
@@ -78,7 +78,7 @@ def test_questions_alone_only_ask() -> None:
     assert not only_asks("My cat is seven.")
 
 
-def test_sentences_end_at_marks_and_lines_but_not_at_abbreviations() -> None:
+def test_sentences_do_not_end_at_abbreviations() -> None:
     assert sentences_of('Dr. Okafor said "Stop!" Then I left.\nAt 5.2 km? Yes…') == [
         'Dr. Okafor said "Stop!"',
         "Then I left.",
@@ -89,7 +89,7 @@ def test_sentences_end_at_marks_and_lines_but_not_at_abbreviations() -> None:
 
 
 @given(st.text(alphabet="ab .!?\n", max_size=300), st.integers(1, 20))
-def test_pieces_hold_all_that_was_said_in_order_and_are_bounded_a_sentence_at_twice_the_size(text: str, tokens: int) -> None:
+def test_pieces_hold_the_whole_text_in_bounded_parts(text: str, tokens: int) -> None:
     pieces = pieces_of(text, tokens=tokens)
 
     assert "".join("".join(pieces).split()) == "".join(text.split())
@@ -115,7 +115,7 @@ def test_abbreviations_without_end_are_read_once() -> None:
     assert len(sentences_of("Dr. " * 150_000)) == 1
 
 
-def test_keywords_are_the_rare_words_and_neither_names_of_speakers_nor_times() -> None:
+def test_keywords_are_rare_words_without_speakers_and_times() -> None:
     texts = ["Ann paints the harbour every week", "Ann paints watercolours of Bergen, last year of Oslo", "Ann paints at night"]
     ranker = KeywordRanker(texts, names=["Ann"])
 
