@@ -67,7 +67,7 @@ class SessionsHandler(BatchHandler):
         self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._silence_ms)
         self._timers = Timers()
         self._open: dict[bytes, _OpenWindow] = {}
-        self._last_first_record: ConsumedRecord | None = None
+        self._first_of_last_batch: ConsumedRecord | None = None
         self._changed_keys: set[bytes] = set()
 
     async def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
@@ -85,9 +85,9 @@ class SessionsHandler(BatchHandler):
         """Handles messages and commands in the order of their log."""
         now = datetime.now(UTC)
         wall_ms = milliseconds(now)
-        if batch.records[0] is self._last_first_record:
+        if batch.records[0] is self._first_of_last_batch:
             self._restore_timers(batch.state, wall_ms)
-        self._last_first_record = batch.records[0]
+        self._first_of_last_batch = batch.records[0]
         self._changed_keys.clear()
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:

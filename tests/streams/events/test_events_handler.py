@@ -1,4 +1,4 @@
-"""The events stage: what a window laid down is replaced exactly when it is extracted again, and repeated without harm."""
+"""The events stage: a second extraction of a window replaces exactly what the first published, and repetitions are harmless."""
 
 import pytest
 
@@ -59,7 +59,7 @@ async def test_a_second_extraction_retracts_exactly_the_first(stage: PartitionHa
     batch = await stage.process([extraction_record(second, 1)])
     assert changes(batch) == {"grep": ("retract",), "curl": ("retract",), "make": ("apply",)}
     gone = [decode_key(each.key or b"")[1] for each in memories(batch) if each.value is None]
-    assert gone == [first.events[1].id], "the first event's id stands again, with other content"
+    assert gone == [first.events[1].id], "the first event's id is published again, with other content"
     again = await stage.process([extraction_record(extraction(0, []), 2)])
     assert changes(again) == {"make": ("retract",)}
     assert [each.value for each in memories(again)] == [None]
@@ -94,14 +94,14 @@ async def test_an_extraction_behind_its_successor_is_skipped(stage: PartitionHar
     await stage.process([extraction_record(old, 0), extraction_record(new, 1)])
     assert (await stage.process([extraction_record(old, 0)])).outputs == [], "a replay from the beginning"
     redriven = extraction_record(old, 9, headers=((ORIGIN, b"varve.extractions/0/0"),))
-    assert (await stage.process([redriven])).outputs == [], "a dead letter driven again behind what replaced it"
+    assert (await stage.process([redriven])).outputs == [], "a dead letter redriven after its successor"
 
 
 async def test_a_redriven_extraction_is_published_once(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
-    driven = [extraction_record(what, offset, headers=((ORIGIN, b"varve.extractions/0/2"),)) for offset in (7, 8)]
-    first = await stage.process(driven[:1])
-    second = await stage.process(driven[1:])
+    redriven_twice = [extraction_record(what, offset, headers=((ORIGIN, b"varve.extractions/0/2"),)) for offset in (7, 8)]
+    first = await stage.process(redriven_twice[:1])
+    second = await stage.process(redriven_twice[1:])
     assert changes(first) == {"grep": ("apply",)}
     assert second.outputs == first.outputs
     assert {each.position for each in contributions(second)} == {7}, "the position under which it was applied"

@@ -1,4 +1,4 @@
-"""The index stage writes the change feed into the real store, and says of each failure whether it may pass."""
+"""The index stage writes the change feed into a real store, and tells transient failures from refusals."""
 
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -27,9 +27,9 @@ from tests.streams.harness import PartitionHarness, delivered, plain_settings
 SCOPE = TenantScope("acme")
 
 
-def memory(place: int, content: str) -> Memory:
+def memory(number: int, content: str) -> Memory:
     return Memory(
-        id=event_id("w", place),
+        id=event_id("w", number),
         tenant="acme",
         user="ada",
         kind="event",
@@ -88,12 +88,12 @@ async def test_the_store_follows_the_feed_through_repetition_and_outage(
     newer = memory(0, "Ada likes coffee now")
     log = [upsert(0, first), upsert(1, second), upsert(2, gone), tombstone(3, gone), upsert(4, newer)]
 
-    async def standing() -> list[str]:
+    async def contents() -> list[str]:
         return [each.content for each in await store.get(SCOPE, [first.id, second.id, gone.id])]
 
     for records in (log, log[3:], log):
         assert (await stage.process(records)).rejections == []
-        assert await standing() == ["Ada likes coffee now", "Ada lives in Paris"]
+        assert await contents() == ["Ada likes coffee now", "Ada lives in Paris"]
 
     third = memory(3, "Ada plays chess")
     wrong = upsert(6, memory(4, "whose id is another's"), named=event_id("w", 99))
