@@ -36,8 +36,8 @@ class EmbeddingEndpoint:
         if self.body is not None:
             return web.Response(body=self.body, content_type="application/json")
         data = [
-            {"object": "embedding", "index": place, "embedding": [float(len(text)), 1.0, *self._zeros]}
-            for place, text in enumerate(body["input"])
+            {"object": "embedding", "index": index, "embedding": [float(len(text)), 1.0, *self._zeros]}
+            for index, text in enumerate(body["input"])
         ]
         data = data[self.leave_out :]
         usage = {"prompt_tokens": 1, "total_tokens": 1}

@@ -18,9 +18,9 @@ def vector(text: str) -> list[float]:
     return [float(len(text)), 1.0]
 
 
-def embedded(asked: dict[str, Any]) -> web.Response:
+def embedded(payload: dict[str, Any]) -> web.Response:
     """The answer to a request that nothing is wrong with."""
-    return answered([{"index": place, "embedding": vector(text)} for place, text in enumerate(asked["input"])])
+    return answered([{"index": index, "embedding": vector(text)} for index, text in enumerate(payload["input"])])
 
 
 def answered(data: list[dict[str, Any]]) -> web.Response:
@@ -36,12 +36,12 @@ def refused(status: int, message: str, **headers: str) -> web.Response:
 @asynccontextmanager
 async def replying_endpoint(reply: Reply) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
     """The address of a running endpoint, and the bodies of the requests that reached it."""
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
 
     async def handle(request: web.Request) -> web.Response:
-        asked.append(await request.json())
-        answer = reply(asked[-1])
+        requests.append(await request.json())
+        answer = reply(requests[-1])
         return await answer if inspect.isawaitable(answer) else answer
 
     async with serving_posts("/v1/embeddings", handle) as address:
-        yield f"{address}/v1", asked
+        yield f"{address}/v1", requests

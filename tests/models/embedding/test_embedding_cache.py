@@ -15,8 +15,8 @@ def embedding(number: float) -> Embedding:
 def test_the_cache_keeps_the_most_recently_used(texts: list[str], entries: int) -> None:
     cache = EmbeddingCache(entries=entries)
     used: list[str] = []
-    for place, text in enumerate(texts):
-        cache.put(text, embedding(place))
+    for index, text in enumerate(texts):
+        cache.put(text, embedding(index))
         used = [each for each in used if each != text] + [text]
 
     assert len(cache) == min(entries, len(used))

@@ -167,13 +167,13 @@ async def test_a_hanging_query_blocks_none_of_three_others(tmp_path: Any) -> Non
     hangs = asyncio.Event()
     under_way = asyncio.Semaphore(0)
 
-    async def reply(asked: dict[str, Any]) -> web.Response:
-        if asked["input"][0].startswith("hangs"):
+    async def reply(payload: dict[str, Any]) -> web.Response:
+        if payload["input"][0].startswith("hangs"):
             under_way.release()
             await hangs.wait()
-        return embedded(asked)
+        return embedded(payload)
 
-    async with replying_endpoint(reply) as (url, asked):
+    async with replying_endpoint(reply) as (url, requests):
         settings = EmbeddingSettings(kind="openai", base_url=url, model="m", dimension=2, batch_size=1)
         embedder = build_embedder(settings, cache=tmp_path)
         stuck = []
@@ -185,7 +185,7 @@ async def test_a_hanging_query_blocks_none_of_three_others(tmp_path: Any) -> Non
         await asyncio.wait_for(under_way.acquire(), 5)
         behind = asyncio.create_task(embedder.embed_query("waits its turn"))
         await asyncio.wait_for(embedder.embed_documents(["a document"]), 5)
-        assert ["waits its turn"] not in [each["input"] for each in asked]
+        assert ["waits its turn"] not in [each["input"] for each in requests]
 
         hangs.set()
         await asyncio.gather(*stuck, behind)

@@ -103,12 +103,12 @@ async def test_documents_are_pooled_and_queries_are_not(embedder: Embedder) -> N
 
 
 async def test_concurrent_callers_get_their_own_texts_in_order(embedder: Embedder, encoder: MiniLMEncoder) -> None:
-    asked = [MIXED_LENGTHS[place:] + MIXED_LENGTHS[:place] for place in range(len(MIXED_LENGTHS))]
+    rotations = [MIXED_LENGTHS[index:] + MIXED_LENGTHS[:index] for index in range(len(MIXED_LENGTHS))]
 
-    answers = await asyncio.gather(*(embedder.embed_documents(texts) for texts in asked))
+    answers = await asyncio.gather(*(embedder.embed_documents(texts) for texts in rotations))
 
     expected = {text: encoder.encode([text])[0][0] for text in MIXED_LENGTHS}
-    for texts, embeddings in zip(asked, answers, strict=True):
+    for texts, embeddings in zip(rotations, answers, strict=True):
         for text, embedding in zip(texts, embeddings, strict=True):
             np.testing.assert_array_equal(embedding.dense, expected[text])
 

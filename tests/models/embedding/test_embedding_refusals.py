@@ -28,15 +28,15 @@ class Clock:
 async def embedder_of(
     reply: Reply, *, clock: Clock | None = None, batch_size: int = 8
 ) -> AsyncIterator[tuple[BatchedEmbedder, list[dict[str, Any]]]]:
-    async with replying_endpoint(reply) as (url, asked):
+    async with replying_endpoint(reply) as (url, requests):
         backend = EndpointBackend(base_url=url, model="m", dimension=2, monotonic=clock or Clock())
         embedder = BatchedEmbedder(backend=backend, batch_size=batch_size, cache_entries=100)
-        yield embedder, asked
+        yield embedder, requests
         await embedder.close()
 
 
 def unless(bad: Callable[[str], bool], refusal: Callable[[], web.Response]) -> Reply:
-    return lambda asked: refusal() if any(map(bad, asked["input"])) else embedded(asked)
+    return lambda payload: refusal() if any(map(bad, payload["input"])) else embedded(payload)
 
 
 def longer_than(chars: int) -> Callable[[str], bool]:
@@ -47,17 +47,17 @@ async def test_nothing_is_sent_during_a_pause() -> None:
     clock = Clock()
     busy = True
 
-    def reply(asked: dict[str, Any]) -> web.Response:
-        return refused(429, "slow down", **{"Retry-After": "30"}) if busy else embedded(asked)
+    def reply(payload: dict[str, Any]) -> web.Response:
+        return refused(429, "slow down", **{"Retry-After": "30"}) if busy else embedded(payload)
 
-    async with embedder_of(reply, clock=clock) as (embedder, asked):
+    async with embedder_of(reply, clock=clock) as (embedder, requests):
         with pytest.raises(OverloadedError, match="slow down"):
             await embedder.embed_query("first")
         clock.seconds += 12
         with pytest.raises(OverloadedError) as meanwhile:
             await embedder.embed_documents(["another"])
         assert meanwhile.value.retry_after == pytest.approx(18)
-        assert len(asked) == 1
+        assert len(requests) == 1
 
         clock.seconds += 18
         busy = False
@@ -67,12 +67,12 @@ async def test_nothing_is_sent_during_a_pause() -> None:
 @pytest.mark.parametrize(("headers", "seconds"), [({}, 1.0), ({"Retry-After": "86400"}, 60.0), ({"Retry-After": "0"}, 1.0)])
 async def test_a_pause_lasts_a_second_to_a_minute(headers: dict[str, str], seconds: float) -> None:
     clock = Clock()
-    async with embedder_of(lambda _: refused(429, "slow down", **headers), clock=clock) as (embedder, asked):
+    async with embedder_of(lambda _: refused(429, "slow down", **headers), clock=clock) as (embedder, requests):
         for moment, sent in ((0.0, 1), (seconds - 0.1, 1), (seconds, 2)):
             clock.seconds = 100.0 + moment
             with pytest.raises(OverloadedError):
                 await embedder.embed_query("text")
-            assert len(asked) == sent
+            assert len(requests) == sent
 
 
 @pytest.mark.parametrize(
@@ -83,31 +83,31 @@ async def test_a_pause_lasts_a_second_to_a_minute(headers: dict[str, str], secon
     ],
 )
 async def test_a_refused_encoding_format_is_not_sent_again(refusal: Callable[[], web.Response]) -> None:
-    def reply(asked: dict[str, Any]) -> web.Response:
-        return refusal() if "encoding_format" in asked else embedded(asked)
+    def reply(payload: dict[str, Any]) -> web.Response:
+        return refusal() if "encoding_format" in payload else embedded(payload)
 
-    async with embedder_of(reply) as (embedder, asked):
+    async with embedder_of(reply) as (embedder, requests):
         await embedder.embed_query("one")
         await embedder.embed_query("two")
 
-    assert [each.get("encoding_format") for each in asked] == ["float", None, None]
-    assert asked[-1] == {"model": "m", "input": ["two"]}
+    assert [each.get("encoding_format") for each in requests] == ["float", None, None]
+    assert requests[-1] == {"model": "m", "input": ["two"]}
 
 
 async def test_the_encoding_format_is_kept_until_proved_wrong() -> None:
     refusals = 2
 
-    def reply(asked: dict[str, Any]) -> web.Response:
+    def reply(payload: dict[str, Any]) -> web.Response:
         nonlocal refusals
         refusals -= 1
-        return refused(503 if refusals == 0 else 400, "encoding_format") if refusals >= 0 else embedded(asked)
+        return refused(503 if refusals == 0 else 400, "encoding_format") if refusals >= 0 else embedded(payload)
 
-    async with embedder_of(reply) as (embedder, asked):
+    async with embedder_of(reply) as (embedder, requests):
         with pytest.raises(TransientModelError, match="503"):
             await embedder.embed_query("one")
         await embedder.embed_query("one")
 
-    assert [each.get("encoding_format") for each in asked] == ["float", None, "float"]
+    assert [each.get("encoding_format") for each in requests] == ["float", None, "float"]
 
 
 @pytest.mark.parametrize(
@@ -121,22 +121,22 @@ async def test_the_encoding_format_is_kept_until_proved_wrong() -> None:
     ],
 )
 async def test_a_text_too_long_for_the_model_is_halved(status: int, words: str) -> None:
-    async with embedder_of(unless(longer_than(25), lambda: refused(status, words))) as (embedder, asked):
+    async with embedder_of(unless(longer_than(25), lambda: refused(status, words))) as (embedder, requests):
         embeddings = await embedder.embed_documents(["short", "x" * 100, "y" * 20])
 
     expected = np.array([vector("short"), vector("x" * 25), vector("y" * 20)])
     np.testing.assert_allclose([each.dense for each in embeddings], expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-5)
-    assert ["x" * 25] in [each["input"] for each in asked]
+    assert ["x" * 25] in [each["input"] for each in requests]
 
 
 async def test_a_text_too_long_after_four_halvings_is_refused() -> None:
-    async with embedder_of(unless(longer_than(10), lambda: refused(413, "too large"))) as (embedder, asked):
+    async with embedder_of(unless(longer_than(10), lambda: refused(413, "too large"))) as (embedder, requests):
         await embedder.embed_documents(["short"])
-        asked.clear()
+        requests.clear()
         with pytest.raises(InputRefusedError, match=r"413.*too large"):
             await embedder.embed_documents(["x" * 1600])
 
-    assert [len(each["input"][0]) for each in asked] == [1600, 800, 400, 200, 100, len("ping")]
+    assert [len(each["input"][0]) for each in requests] == [1600, 800, 400, 200, 100, len("ping")]
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ async def test_a_text_too_long_after_four_halvings_is_refused() -> None:
     ],
 )
 async def test_a_text_without_a_finite_vector_is_refused_alone(refusal: Callable[[], web.Response]) -> None:
-    def reply(asked: dict[str, Any]) -> web.Response:
-        texts = asked["input"]
+    def reply(payload: dict[str, Any]) -> web.Response:
+        texts = payload["input"]
         if "tower" not in texts:
-            return embedded(asked)
+            return embedded(payload)
         if len(texts) == 1:
             return refusal()
-        return answered([{"index": place, "embedding": [None, 1] if text == "tower" else vector(text)} for place, text in enumerate(texts)])
+        return answered([{"index": index, "embedding": [None, 1] if text == "tower" else vector(text)} for index, text in enumerate(texts)])
 
     texts = ["one", "two", "tower", "three", "four"]
     async with embedder_of(reply) as (embedder, _):
@@ -167,11 +167,11 @@ async def test_a_text_without_a_finite_vector_is_refused_alone(refusal: Callable
 
 
 async def test_a_model_without_any_finite_vector_is_an_outage() -> None:
-    async with embedder_of(lambda _: refused(500, "unsupported value: NaN")) as (embedder, asked):
+    async with embedder_of(lambda _: refused(500, "unsupported value: NaN")) as (embedder, requests):
         with pytest.raises(TransientModelError, match="NaN"):
             await embedder.embed_documents(["one", "two"])
 
-    assert len(asked) == 3
+    assert len(requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -187,19 +187,19 @@ async def test_an_endpoint_refusing_everything_blames_no_text(refusal: Callable[
     clock = Clock()
     is_refusing = False
 
-    def reply(asked: dict[str, Any]) -> web.Response:
-        return refusal() if is_refusing else embedded(asked)
+    def reply(payload: dict[str, Any]) -> web.Response:
+        return refusal() if is_refusing else embedded(payload)
 
-    async with embedder_of(reply, clock=clock, batch_size=32) as (embedder, asked):
+    async with embedder_of(reply, clock=clock, batch_size=32) as (embedder, requests):
         await embedder.embed_documents(["accepted just before"])
         is_refusing = True
-        asked.clear()
+        requests.clear()
         texts = [f"text {number}" for number in range(64)]
         for calls in (12, 13, 14):
             with pytest.raises(ModelConfigurationError) as caught:
                 await embedder.embed_documents(texts)
             assert type(caught.value) is ModelConfigurationError
-            assert len(asked) <= calls
+            assert len(requests) <= calls
 
         is_refusing = False
         assert len(await embedder.embed_documents(texts)) == 64
@@ -209,8 +209,8 @@ async def test_a_text_is_blamed_once_the_endpoint_recovers() -> None:
     clock = Clock()
     takes_none = True
 
-    def reply(asked: dict[str, Any]) -> web.Response:
-        return refused(400, "no") if takes_none or "bad" in asked["input"] else embedded(asked)
+    def reply(payload: dict[str, Any]) -> web.Response:
+        return refused(400, "no") if takes_none or "bad" in payload["input"] else embedded(payload)
 
     async with embedder_of(reply, clock=clock) as (embedder, _):
         with pytest.raises(ModelConfigurationError):
@@ -222,8 +222,8 @@ async def test_a_text_is_blamed_once_the_endpoint_recovers() -> None:
 
 
 async def test_a_refusal_is_transient_while_the_probe_fails() -> None:
-    def reply(asked: dict[str, Any]) -> web.Response:
-        return refused(503, "away") if asked["input"] == ["ping"] else refused(400, "no")
+    def reply(payload: dict[str, Any]) -> web.Response:
+        return refused(503, "away") if payload["input"] == ["ping"] else refused(400, "no")
 
     async with embedder_of(reply) as (embedder, _):
         with pytest.raises(TransientModelError, match="503"):
@@ -231,7 +231,7 @@ async def test_a_refusal_is_transient_while_the_probe_fails() -> None:
 
 
 async def test_a_lone_surrogate_spoils_no_other_text() -> None:
-    async with embedder_of(embedded) as (embedder, asked):
+    async with embedder_of(embedded) as (embedder, requests):
         await embedder.embed_documents(["good", "bad \ud800"])
 
-    assert asked[0]["input"] == ["good", "bad ?"]
+    assert requests[0]["input"] == ["good", "bad ?"]

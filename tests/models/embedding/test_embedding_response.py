@@ -21,7 +21,9 @@ def body(items: list[dict[str, Any]]) -> bytes:
 
 def indexed(*indices: Any) -> bytes:
     """An answer whose items come with these indices; ... leaves one out."""
-    return body([{"embedding": VECTORS[place]} | ({} if index is ... else {"index": index}) for place, index in enumerate(indices)])
+    return body(
+        [{"embedding": vector} | ({} if index is ... else {"index": index}) for vector, index in zip(VECTORS, indices, strict=True)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,7 @@ def indexed(*indices: Any) -> bytes:
     ],
 )
 def test_vectors_are_matched_to_texts_by_index(indices: tuple[Any, ...], order: list[int]) -> None:
-    np.testing.assert_allclose(PARSER.parse(indexed(*indices), count=3), [ROWS[place] for place in order], atol=1e-6)
+    np.testing.assert_allclose(PARSER.parse(indexed(*indices), count=3), [ROWS[index] for index in order], atol=1e-6)
 
 
 @pytest.mark.parametrize("indices", [(0, 0, 1), (0, 1, 3), (1, 2, 3), (..., ..., 2), (0, ..., 0), (0, True, 2), (-1, 0, 1), (..., 1, 1)])
@@ -50,7 +52,7 @@ def test_ambiguous_indices_are_unusable(indices: tuple[Any, ...]) -> None:
     "form", [lambda vector: base64.b64encode(np.array(vector, dtype="<f4").tobytes()).decode(), lambda vector: [vector]]
 )
 def test_base64_and_single_row_vectors_are_read(form: Any) -> None:
-    items = [{"index": place, "embedding": form(vector)} for place, vector in enumerate(VECTORS)]
+    items = [{"index": index, "embedding": form(vector)} for index, vector in enumerate(VECTORS)]
 
     np.testing.assert_allclose(PARSER.parse(body(items), count=3), ROWS, atol=1e-6)
 
@@ -61,9 +63,9 @@ def test_a_vector_not_finite_raises_its_own_error(broken: float | None) -> None:
         PARSER.parse(body([{"index": 0, "embedding": [broken, 1.0]}]), count=1)
 
 
-@pytest.mark.parametrize("told", ["A", "AAAA", "é", "AACAPw==!"])
-def test_malformed_base64_is_unusable(told: str) -> None:
+@pytest.mark.parametrize("encoded", ["A", "AAAA", "é", "AACAPw==!"])
+def test_malformed_base64_is_unusable(encoded: str) -> None:
     with pytest.raises(TransientModelError, match="no list of numbers") as caught:
-        PARSER.parse(body([{"index": 0, "embedding": told}]), count=1)
+        PARSER.parse(body([{"index": 0, "embedding": encoded}]), count=1)
 
     assert type(caught.value) is TransientModelError

@@ -45,14 +45,14 @@ def streamed(body: bytes) -> web.Response:
 @asynccontextmanager
 async def replying_endpoint(reply: Reply) -> AsyncIterator[tuple[str, list[dict[str, Any]]]]:
     """The address of a running endpoint that replies as it is told, and the bodies of the requests that reached it."""
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(await request.json())
-        return reply(asked[-1])
+        requests.append(await request.json())
+        return reply(requests[-1])
 
     async with serving_posts("/v1/chat/completions", answer) as address:
-        yield f"{address}/v1", asked
+        yield f"{address}/v1", requests
 
 
 @asynccontextmanager

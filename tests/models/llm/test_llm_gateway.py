@@ -22,8 +22,8 @@ async def insist(llm: LLMGateway, request: LLMRequest) -> str:
     while True:
         try:
             return (await llm.complete(request)).text
-        except TransientModelError as fault:
-            await asyncio.sleep(fault.retry_after or 0)
+        except TransientModelError as error:
+            await asyncio.sleep(error.retry_after or 0)
 
 
 class TestFallback:
@@ -49,9 +49,9 @@ class TestFallback:
 
     async def test_the_error_names_all_failures_and_shortest_wait(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         first, second = await serve(Plan(status=429, retry_after_s=20)), await serve(Plan(status=503, retry_after_s=7))
-        with pytest.raises(TransientModelError, match=r"429.*503") as fault:
+        with pytest.raises(TransientModelError, match=r"429.*503") as caught:
             await llm_of(first, second).complete(ask())
-        assert fault.value.retry_after == 7
+        assert caught.value.retry_after == 7
 
     async def test_a_refusal_by_all_endpoints_is_permanent(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoints = await serve(Plan(status=401)), await serve(Plan(status=404))
@@ -137,9 +137,9 @@ class TestLimits:
         endpoint = await serve()
         llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=0.5)
         await llm.complete(ask("one"))
-        with pytest.raises(TransientModelError, match="no free lease") as fault:
+        with pytest.raises(TransientModelError, match="no free lease") as caught:
             await llm.complete(ask("two"))
-        assert 55 < (fault.value.retry_after or 0) <= 61
+        assert 55 < (caught.value.retry_after or 0) <= 61
 
     async def test_unused_tokens_are_returned(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoint = await serve()

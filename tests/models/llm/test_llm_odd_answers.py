@@ -225,8 +225,8 @@ async def test_odd_usage_still_settles_the_budget(llm_of: BuildLLM, ask: BuildRe
     async with raw_endpoint(stream_of(YES, END, {**chunk(), "choices": [], "usage": usage})) as url:
         # Each call sets its longest answer (200 tokens) aside: were that kept, the second would be refused.
         llm = llm_of(url, budget=BudgetSettings(hard_tokens=300), max_completion_tokens=200)
-        for place in range(5):
-            await llm.complete(ask(str(place)))
+        for index in range(5):
+            await llm.complete(ask(str(index)))
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

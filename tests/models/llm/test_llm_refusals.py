@@ -18,11 +18,11 @@ ANOTHER = {"type": "object", "properties": {"b": {"type": "integer"}}, "required
 
 
 def refusing(when: Callable[[dict[str, Any]], bool], status: int, body: Any) -> Reply:
-    return lambda asked: refusal(status, body) if when(asked) else streamed(YES)
+    return lambda payload: refusal(status, body) if when(payload) else streamed(YES)
 
 
 def wants_form(*forms: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda asked: (asked.get("response_format") or {}).get("type") in forms
+    return lambda payload: (payload.get("response_format") or {}).get("type") in forms
 
 
 def known(llm: LLMGateway) -> Capabilities:
@@ -45,11 +45,11 @@ def known(llm: LLMGateway) -> Capabilities:
 )
 @pytest.mark.parametrize("status", [400, 422])
 async def test_refusals_are_understood_in_every_form(llm_of: BuildLLM, ask: BuildRequest, status: int, body: Any) -> None:
-    async with replying_endpoint(refusing(lambda asked: "stream_options" in asked, status, body)) as (url, asked):
+    async with replying_endpoint(refusing(lambda payload: "stream_options" in payload, status, body)) as (url, requests):
         llm = llm_of(url)
         for number in range(2):
             assert (await llm.complete(ask(str(number), json_schema=SCHEMA))).text == "yes"
-    assert len(asked) == 3
+    assert len(requests) == 3
     assert known(llm) == Capabilities(stream_usage=False)
 
 
@@ -67,33 +67,33 @@ async def test_refusals_are_understood_in_every_form(llm_of: BuildLLM, ask: Buil
 )
 async def test_an_unsupported_response_format_is_tried_once(llm_of: BuildLLM, ask: BuildRequest, status: int, words: str) -> None:
     body = {"error": {"message": words}} if words else {}
-    async with replying_endpoint(refusing(wants_form("json_schema"), status, body)) as (url, asked):
+    async with replying_endpoint(refusing(wants_form("json_schema"), status, body)) as (url, requests):
         llm = llm_of(url)
         for number in range(3):
             assert (await llm.complete(ask(str(number), json_schema=SCHEMA))).text == "yes"
-    assert len(asked) == 4
+    assert len(requests) == 4
     assert known(llm) == Capabilities(response_format="json_object")
 
 
 async def test_a_too_complex_schema_downgrades_only_itself(llm_of: BuildLLM, ask: BuildRequest) -> None:
-    def has_another(asked: dict[str, Any]) -> bool:
-        return wants_form("json_schema")(asked) and asked["response_format"]["json_schema"]["schema"] == ANOTHER
+    def has_another(payload: dict[str, Any]) -> bool:
+        return wants_form("json_schema")(payload) and payload["response_format"]["json_schema"]["schema"] == ANOTHER
 
-    async with replying_endpoint(refusing(has_another, 400, {"error": {"message": "schema too complex"}})) as (url, asked):
+    async with replying_endpoint(refusing(has_another, 400, {"error": {"message": "schema too complex"}})) as (url, requests):
         llm = llm_of(url)
         for number, schema in enumerate([SCHEMA, ANOTHER, ANOTHER, SCHEMA]):
             assert (await llm.complete(ask(str(number), json_schema=schema))).text == "yes"
-    assert [each["response_format"]["type"] for each in asked] == ["json_schema"] * 2 + ["json_object"] * 2 + ["json_schema"]
+    assert [each["response_format"]["type"] for each in requests] == ["json_schema"] * 2 + ["json_object"] * 2 + ["json_schema"]
     assert known(llm) == Capabilities()
 
 
 async def test_a_refusal_echoing_the_request_downgrades_nothing(llm_of: BuildLLM, ask: BuildRequest) -> None:
-    def reply(asked: dict[str, Any]) -> web.Response:
-        if asked["messages"][1]["content"] == "bad":
-            return refusal(400, {"object": "error", "message": f"Value error in this request, input: {asked!r}", "code": 400})
+    def reply(payload: dict[str, Any]) -> web.Response:
+        if payload["messages"][1]["content"] == "bad":
+            return refusal(400, {"object": "error", "message": f"Value error in this request, input: {payload!r}", "code": 400})
         return streamed(YES)
 
-    async with replying_endpoint(reply) as (url, asked):
+    async with replying_endpoint(reply) as (url, requests):
         llm = llm_of(url)
         for text in ("bad", "good", "bad"):
             if text == "good":
@@ -102,17 +102,17 @@ async def test_a_refusal_echoing_the_request_downgrades_nothing(llm_of: BuildLLM
                 with pytest.raises(InputRefusedError, match="Value error"):
                     await llm.complete(ask(text, json_schema=SCHEMA))
     assert known(llm) == Capabilities()
-    assert len(asked) < 20
+    assert len(requests) < 20
 
 
 async def test_a_refused_text_is_not_retried_in_other_formats(llm_of: BuildLLM, ask: BuildRequest) -> None:
     too_long = {"error": {"message": "This model's maximum context length is 300 tokens"}}
-    async with replying_endpoint(refusing(lambda asked: asked["messages"][1]["content"] == "long", 400, too_long)) as (url, asked):
+    async with replying_endpoint(refusing(lambda payload: payload["messages"][1]["content"] == "long", 400, too_long)) as (url, requests):
         llm = llm_of(url)
         await llm.complete(ask("short", json_schema=SCHEMA))
         with pytest.raises(InputRefusedError, match="maximum context length"):
             await llm.complete(ask("long", json_schema=SCHEMA))
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 async def test_a_failed_json_generation_is_transient(llm_of: BuildLLM, ask: BuildRequest) -> None:
@@ -124,14 +124,14 @@ async def test_a_failed_json_generation_is_transient(llm_of: BuildLLM, ask: Buil
 
 @pytest.mark.parametrize("retry_after", ["Wed, 21 Oct 2099 07:28:00 GMT", "1767225600", "86400"])
 async def test_a_pause_lasts_a_minute_at_most(llm_of: BuildLLM, ask: BuildRequest, retry_after: str) -> None:
-    async with replying_endpoint(lambda _: refusal(429, {}, **{"Retry-After": retry_after})) as (url, asked):
+    async with replying_endpoint(lambda _: refusal(429, {}, **{"Retry-After": retry_after})) as (url, requests):
         llm = llm_of(url, queue_timeout_s=1)
         with pytest.raises(OverloadedError):
             await llm.complete(ask())
         with pytest.raises(TransientModelError) as held_back:
             await llm.complete(ask())
     assert 50 < (held_back.value.retry_after or 0) <= 60
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 async def test_retry_after_in_milliseconds_is_read(llm_of: BuildLLM, ask: BuildRequest) -> None:

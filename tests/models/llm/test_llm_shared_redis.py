@@ -88,9 +88,9 @@ class TestLimits:
         one, two = limiter_of(requests_per_minute=3, queue_timeout_s=0.3), limiter_of(requests_per_minute=3, queue_timeout_s=0.3)
         for limiter in (one, two, one):
             await take(limiter)
-        with pytest.raises(TransientModelError, match="no free lease") as fault:
+        with pytest.raises(TransientModelError, match="no free lease") as caught:
             await take(two)
-        assert 50 < (fault.value.retry_after or 0) <= 61
+        assert 50 < (caught.value.retry_after or 0) <= 61
 
     async def test_workers_together_keep_the_tokens_a_minute(self, limiter_of: BuildLimiter) -> None:
         one, two = limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3), limiter_of(tokens_per_minute=1000, queue_timeout_s=0.3)
@@ -169,7 +169,7 @@ class TestAnswerCacheAndBudget:
     ) -> None:
         endpoint = await serve(Plan(first_token_s=0.02), answer="word " * 100)
         workers = [llm_of(endpoint, redis=redis, prefix=prefix, budget=BudgetSettings(hard_tokens=1500)) for _ in range(3)]
-        calls = [worker.complete(ask(f"{place}/{number}")) for place, worker in enumerate(workers) for number in range(10)]
+        calls = [worker.complete(ask(f"{index}/{number}")) for index, worker in enumerate(workers) for number in range(10)]
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
         assert any(isinstance(each, BudgetExceededError) for each in outcomes)
         assert 0 < sum(each.prompt_tokens + each.completion_tokens for each in usages.records) <= 1500
