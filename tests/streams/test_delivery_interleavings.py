@@ -21,7 +21,7 @@ PARTITION = TopicPartition(TOPIC, 0)
 
 
 @dataclass(slots=True, eq=False)
-class Copy:
+class Delivery:
     """One delivery of a record."""
 
     partition: TopicPartition
@@ -34,7 +34,7 @@ class Copy:
 
 
 @dataclass
-class World:
+class Simulation:
     """A broker, a worker that obeys the scheduler, and what is observed of both."""
 
     keys: dict[TopicPartition, list[str]]
@@ -42,20 +42,20 @@ class World:
     slots: int
     max_span: int
     max_in_flight: int
-    scheduler: Scheduler[Copy] = field(init=False)
+    scheduler: Scheduler[Delivery] = field(init=False)
     generation: int = 0
     committed: dict[TopicPartition, int] = field(default_factory=lambda: defaultdict(int))
     cursor: dict[TopicPartition, int] = field(default_factory=dict)
-    running: list[Entry[Copy]] = field(default_factory=list)
-    writing: list[Entry[Copy]] = field(default_factory=list)
+    running: list[Entry[Delivery]] = field(default_factory=list)
+    writing: list[Entry[Delivery]] = field(default_factory=list)
     paused_tenants: set[str] = field(default_factory=set)
-    deferred: list[Entry[Copy]] = field(default_factory=list)
+    deferred: list[Entry[Delivery]] = field(default_factory=list)
     written: dict[str, list[tuple[TopicPartition, int]]] = field(default_factory=lambda: defaultdict(list))
     now: float = 0.0
 
     def __post_init__(self) -> None:
         self.scheduler = Scheduler(
-            slots=self.slots, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=self.max_span, evict=Copy.evict
+            slots=self.slots, tenant_share=0.5, max_in_flight=self.max_in_flight, max_span=self.max_span, evict=Delivery.evict
         )
         self.rebalance(set(self.keys))
 
@@ -80,7 +80,7 @@ class World:
         self.cursor[partition] = offset + 1
         key = self.keys[partition][offset]
         finished = self.scheduler.deliver(
-            partition, offset, key=(partition, key), tenant=self.tenants[key], record=Copy(partition, offset, self.generation)
+            partition, offset, key=(partition, key), tenant=self.tenants[key], record=Delivery(partition, offset, self.generation)
         )
         if finished is not None:
             assert finished not in self.writing, "two writers of one record"
@@ -91,8 +91,8 @@ class World:
         if entry is not None:
             assert len(self.running) < self.slots
             assert entry.tenant not in self.paused_tenants
-            rivals = [other for other in self.running if (other.partition, other.key) == (entry.partition, entry.key)]
-            assert not any(map(self.scheduler.tracks, rivals)), "two of one key at once"
+            same_key = [other for other in self.running if (other.partition, other.key) == (entry.partition, entry.key)]
+            assert not any(map(self.scheduler.tracks, same_key)), "two of one key at once"
             self.running.append(entry)
             entry.record.is_evicted = False
 
@@ -186,7 +186,7 @@ def test_nothing_is_lost_reordered_or_acknowledged_early(
     logs: list[list[str]], steps: list[tuple[str, int]], slots: int, max_span: int, max_in_flight: int
 ) -> None:
     keys = {TopicPartition(TOPIC, number): log for number, log in enumerate(logs)}
-    world = World(
+    simulation = Simulation(
         keys=keys,
         tenants={key: "xy"[index % 2] for index, key in enumerate("abcdef")},
         slots=slots,
@@ -196,37 +196,37 @@ def test_nothing_is_lost_reordered_or_acknowledged_early(
     for action, argument in steps:
         match action:
             case "deliver":
-                world.deliver(TopicPartition(TOPIC, argument))
+                simulation.deliver(TopicPartition(TOPIC, argument))
             case "start":
-                world.start()
+                simulation.start()
             case "finish":
-                world.finish(argument)
+                simulation.finish(argument)
             case "write":
-                world.write(argument)
+                simulation.write(argument)
             case "fail":
-                world.fail(argument)
+                simulation.fail(argument)
             case "retry":
-                world.retry(argument)
+                simulation.retry(argument)
             case "pause tenant":
-                world.pause_tenant(argument)
+                simulation.pause_tenant(argument)
             case "resume tenants":
-                world.resume_tenants()
+                simulation.resume_tenants()
             case "rebalance":
-                world.rebalance({partition for partition in keys if argument >> partition.partition & 1})
+                simulation.rebalance({partition for partition in keys if argument >> partition.partition & 1})
             case "elsewhere":
-                world.progress_elsewhere(TopicPartition(TOPIC, argument))
-    world.settle()
+                simulation.progress_elsewhere(TopicPartition(TOPIC, argument))
+    simulation.settle()
     for log in keys.values():
         log.append("a")  # what another worker finished last is dropped when a later record comes
-    world.settle()
+    simulation.settle()
     for partition, log in keys.items():
         for key in set(log):
             expected = [offset for offset, each in enumerate(log) if each == key]
-            written = [offset for _, offset in world.written[f"{partition}/{(partition, key)}"]]
+            written = [offset for _, offset in simulation.written[f"{partition}/{(partition, key)}"]]
             assert sorted(set(written)) == expected, "lost"
             firsts = list(dict.fromkeys(written))
             assert firsts == expected, "out of order"
-    assert world.scheduler.in_flight == world.scheduler.loaded == len(world.running) == 0
+    assert simulation.scheduler.in_flight == simulation.scheduler.loaded == len(simulation.running) == 0
 
 
 def test_record_another_worker_finished_does_not_block_its_key() -> None:

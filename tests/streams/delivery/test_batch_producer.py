@@ -54,7 +54,7 @@ class Client(AIOKafkaProducer):  # type: ignore[misc]
         self.made.append(self)
         cluster = self.client.cluster
         cluster.partitions_for_topic = lambda topic: set(range(PARTITIONS)) if topic == "out" else None
-        cluster.leader_for_partition = lambda place: place.partition
+        cluster.leader_for_partition = lambda partition: partition.partition
         self.client.send = self.broker.send
         close = self.client.close
 
