@@ -31,8 +31,8 @@ class LLMSettings(Group):
     concurrency: int = Field(default=8, ge=1, description="Calls at once, per endpoint, over all workers.")
     requests_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers; none if unset.")
     tokens_per_minute: int | None = Field(default=None, ge=1, description="Limit over all workers; none if unset.")
-    queue_timeout_s: float = Field(default=60.0, gt=0, description="How long a call waits for its turn under these limits.")
-    lease_s: float = Field(default=15.0, gt=0, description="A worker that dies in a call gives its turn back after so long.")
+    queue_timeout_s: float = Field(default=60.0, gt=0, description="How long a call waits for a lease under these limits.")
+    lease_s: float = Field(default=15.0, gt=0, description="The lease of a killed worker expires after so long.")
     cache_ttl_s: float = Field(default=7 * 86400.0, ge=0, description="How long an answer is kept for a redelivery; 0: not at all.")
     price_table: Path | None = Field(default=None, description="JSON: `{model: {prompt, cached, completion}}` per million tokens.")
 
