@@ -21,6 +21,10 @@ class KafkaUnavailableError(InfrastructureError):
     """Kafka cannot take or give records now; it may pass by itself."""
 
 
+class ProducerFencedError(InfrastructureError):
+    """Another producer has taken over the transactional id: whoever held it must not write any more."""
+
+
 class TopicMissingError(InfrastructureError):
     """A topic does not exist, or has another partition count than its neighbours; says which command creates it."""
 

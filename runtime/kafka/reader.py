@@ -15,7 +15,10 @@ POLL_MS: Final = 500
 async def read_topic(
     topic: str, kafka: KafkaSettings, *, start: Mapping[TopicPartition, int] | None = None
 ) -> AsyncIterator[ConsumerRecord[bytes | None, bytes | None]]:
-    """Every record of a topic up to the end that it has at the call, in order within a partition.
+    """Every committed record of a topic up to the end that it has at the call, in order within a partition.
+
+    The end is told by position: the markers of transactions take up offsets, and what was aborted is not read. A transaction that is open
+    is waited for, at most until the broker ends it.
 
     Args:
         topic: The name on the broker, with prefix.
@@ -32,7 +35,9 @@ async def read_topic(
     ends = {partition: end_offsets[partition] for partition, begin in begins.items() if end_offsets[partition] > begin}
     if not ends:
         return
-    consumer = AIOKafkaConsumer(**client_options(kafka), enable_auto_commit=False, auto_offset_reset="earliest")
+    consumer = AIOKafkaConsumer(
+        **client_options(kafka), enable_auto_commit=False, auto_offset_reset="earliest", isolation_level="read_committed"
+    )
     try:
         with kafka_faults(f"reading {topic}", kafka):
             await consumer.start()

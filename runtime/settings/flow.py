@@ -39,6 +39,12 @@ class KafkaSettings(Group):
     session_timeout_s: float = Field(default=6.0, gt=0, description="A worker silent for so long loses its partitions.")
     heartbeat_s: float = Field(default=1.5, gt=0, description="Heartbeat interval of a worker.")
     request_timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request to a broker.")
+    transaction_timeout_s: float = Field(
+        default=15.0,
+        ge=1,
+        le=900,
+        description="A transaction that is open for so long is aborted by the broker. Until then it holds up whoever reads its topics.",
+    )
 
 
 class RedisSettings(Group):

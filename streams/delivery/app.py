@@ -2,17 +2,14 @@
 
 import logging
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import faust
 from aiokafka.helpers import create_ssl_context
 
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.consumer import App
-from streams.delivery.table import PartitionTable
 
-_COMPACTION_LAG_MS: Final = 24 * 3600 * 1000
-"""A zombie's late row must not push a newer one out of the changelog before a recovery has seen both."""
 _POLL_INTERVAL_S: Final = 30 * 24 * 3600.0
 """A worker whose stage waits for what is away fetches nothing, however long that takes. By default aiokafka would leave the group then,
 and Faust, its flow stopped, would never join it again. Whether the worker lives is for :class:`Membership` to say."""
@@ -22,12 +19,12 @@ refreshes its metadata: after five minutes by default."""
 
 
 def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
-    """A Faust app that only reads, assigns and recovers; everything else the delivery layer does itself.
+    """A Faust app that only assigns and reads; everything else the delivery layer does itself.
 
     Args:
         group: The consumer group, which is also the app's id.
         settings: Where Kafka is, and its time-outs.
-        data: The folder of this worker's tables, its own.
+        data: The folder of this worker, its own.
     """
     kafka = settings.kafka
     data.mkdir(parents=True, exist_ok=True)
@@ -47,17 +44,14 @@ def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
         key_serializer="raw",
         value_serializer="raw",
         producer_acks=-1,
-        store="rocksdb://",
         stream_buffer_maxsize=4096,
         stream_wait_empty=False,
         stream_recovery_delay=0.0,
-        table_standby_replicas=0,
         topic_allow_declare=True,
         topic_disable_leader=True,
         topic_partitions=kafka.partitions,
         topic_replication_factor=kafka.replication_factor,
         web_enabled=False,
-        Table=PartitionTable,
     )
 
 
@@ -66,30 +60,11 @@ def source_topic(app: faust.App, name: str) -> faust.TopicT:
     return app.topic(name, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw", allow_empty=True)
 
 
-def state_table(app: faust.App, name: str, settings: Settings) -> PartitionTable:
-    """The stage's table, with a compacted changelog of as many partitions as its source topic.
-
-    Args:
-        app: The stage's app.
-        name: The table's name.
-        settings: How many partitions and replicas there are.
-    """
-    table = app.Table(
-        name,
-        key_type=bytes,
-        value_type=bytes,
-        partitions=settings.kafka.partitions,
-        extra_topic_configs=changelog_config(settings.kafka),
-    )
-    return cast(PartitionTable, table)
-
-
 def changelog_config(kafka: KafkaSettings) -> dict[str, str]:
     """A changelog's configuration in Kafka's own words."""
     return {
         "cleanup.policy": "compact",
         "min.insync.replicas": str(kafka.min_insync_replicas),
-        "min.compaction.lag.ms": str(_COMPACTION_LAG_MS),
         "max.message.bytes": str(kafka.max_message_bytes),
     }
 

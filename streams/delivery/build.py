@@ -8,11 +8,9 @@ from streams.delivery.batch import BatchHandler
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver
 from streams.delivery.ordered_driver import OrderedDriver
-from streams.delivery.state import Codec, RowStore
+from streams.delivery.state import Codec
 
-RowStoreFactory = Callable[[int], RowStore]
-"""Gives the local table of a partition."""
-DriverFactory = Callable[[StageContext, RowStoreFactory], Driver]
+DriverFactory = Callable[[StageContext], Driver]
 
 
 def ordered_driver_factory(
@@ -31,11 +29,10 @@ def ordered_driver_factory(
         driver_class: The class of driver, for a stage whose driver does more.
     """
 
-    def new_driver(context: StageContext, rows: RowStoreFactory) -> Driver:
+    def new_driver(context: StageContext) -> Driver:
         return driver_class(
             context=context,
             new_handler=new_handler,
-            rows=rows,
             codec=codec,
             max_queued=settings.delivery.max_queued,
             cache_bytes=settings.delivery.state_cache_bytes,

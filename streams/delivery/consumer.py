@@ -1,6 +1,6 @@
-"""Faust's consumer, corrected where it loses its position (ADR 4, E and F)."""
+"""Faust's consumer, corrected where it loses its position (ADR 4, E and I), and reading what is committed (ADR 18)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import faust
@@ -8,19 +8,17 @@ import faust.streams as faust_streams
 from faust.transport.drivers import aiokafka
 from faust.types import TP
 
+from streams.delivery.consumer_thread import ConsumerThread
 from streams.errors import StreamError
 
 
-class _NotCommittedError(Exception):
-    """The group has rebalanced: nothing was committed."""
-
-
 class Consumer(aiokafka.Consumer):
-    """Seeks to the group's committed offsets, also where it has committed nothing yet, and takes no refused commit for a commit."""
+    """Seeks to the group's committed offsets, also where it has committed nothing yet."""
+
+    _thread: ConsumerThread
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._beginnings: dict[TP, int] = {}
         self._paused: set[TP] = set()
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
@@ -36,17 +34,27 @@ class Consumer(aiokafka.Consumer):
         unmoved = {TP(each.topic, each.partition) for each, offset in committed.items() if not offset or offset < 0}
         sources = {each for each in unmoved if not self._is_changelog_tp(each)}
         if sources:
-            self._beginnings = dict(await self.earliest_offsets(*sources))
-            await self.seek_wait(self._beginnings)
+            await self.seek_wait(dict(await self.earliest_offsets(*sources)))
         return committed
 
-    def lag(self, partition: TP) -> int | None:
-        """Records between the group's committed offset in a partition and its end; None while either is not known."""
-        end = self.highwater(partition)
-        committed = self._committed_offset[partition]
-        if committed is None:
-            committed = self._beginnings.get(partition)
-        return None if end is None or committed is None else max(0, end - committed)
+    def position_behind(self, partition: TP, next_offset: int | None) -> int | None:
+        """Where a partition's next fetch begins, if that lies behind an offset and no record lies between.
+
+        Markers and aborted records take up offsets that no fetch returns.
+
+        Args:
+            partition: The partition.
+            next_offset: The offset of the next record to handle; None for the log's beginning.
+        """
+        progress = self._thread.progress.get(partition)
+        reached = 0 if next_offset is None else next_offset
+        if progress is None or progress.last_offset >= reached or progress.position <= reached:
+            return None
+        return progress.position
+
+    def on_heartbeat(self, listener: Callable[[float], None]) -> None:
+        """Lets a listener be told of each heartbeat that was answered, with the time that it was sent at."""
+        self._thread.on_heartbeat = listener
 
     def pause_partition(self, partition: TP) -> None:
         """Fetches no more of a partition, and still delivers what has been fetched of it.
@@ -71,18 +79,8 @@ class Consumer(aiokafka.Consumer):
         if tp not in self._paused:
             super().on_buffer_drop(tp)
 
-    async def _commit(self, offsets: Mapping[TP, int]) -> bool:
-        if not await super()._commit(offsets):
-            raise _NotCommittedError
-        return True
-
-    async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
-        # Faust remembers the offsets as committed although the commit was refused, and then ignores the acknowledgements of the records
-        # when they are delivered again: the group would stay where it is until a later record is done.
-        try:
-            return bool(await super()._commit_offsets(offsets, start_new_transaction))
-        except _NotCommittedError:
-            return False
+    def _new_consumer_thread(self) -> ConsumerThread:
+        return ConsumerThread(self, loop=self.loop, beacon=self.beacon)
 
 
 class Transport(aiokafka.Transport):

@@ -13,9 +13,9 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from streams.delivery.batch import Rejection
 from streams.delivery.batch_interval import BatchInterval
-from streams.delivery.batch_producer import RecordProducer
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.flow_control import FlowControl
+from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.retry_policy import RetryPolicy
 from streams.errors import TransientError
@@ -31,19 +31,20 @@ class StageContext:
     """What the drivers of a worker share."""
 
     stage: str
-    producer: RecordProducer
+    new_writer: Callable[[int], Writer]
+    """Makes what commits the work on a partition."""
     metrics: Metrics
     retry_policy: RetryPolicy
     new_breaker: Callable[[], CircuitBreaker]
     dead_letters_topic: str
-    changelog_topic: str | None
-    """None: the stage keeps no state."""
     max_batch: int
     max_batch_bytes: int
     batch_interval: BatchInterval
     flow_control: FlowControl
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""
+    fetch_position: Callable[[int, int | None], int | None] = lambda partition, next_offset: None
+    """Where a partition's next fetch begins, if that lies behind the given next offset and no record lies between."""
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
     last_failure_at: dict[str, float] = field(default_factory=dict)
     """When each dependency last failed, on the monotonic clock."""

@@ -1,5 +1,6 @@
 """What the worker asks of the two ways to handle a partition: in order, or by key."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -7,7 +8,7 @@ from streams.delivery.records import ConsumedRecord
 
 
 class FaustRecord:
-    """A record that Faust delivered, with its acknowledgement."""
+    """A record that Faust delivered. Faust acknowledges nothing: a transaction commits the offset."""
 
     __slots__ = ("_event", "is_evicted", "record")
 
@@ -27,7 +28,7 @@ class FaustRecord:
         self._event = event
 
     def evict(self) -> None:
-        """Frees the memory of its payload, here and in Faust; what is left says where to read it again, and can be acknowledged."""
+        """Frees the memory of its payload, here and in Faust; what is left says where to read it again."""
         self.is_evicted = True
         self.record = replace(self.record, value=None)
         self._event.value = self._event.message.value = None
@@ -37,10 +38,6 @@ class FaustRecord:
         self.is_evicted = False
         self.record = record
 
-    def ack(self) -> None:
-        """Allows its offset to be committed."""
-        self._event.ack()
-
 
 class Driver(Protocol):
     """Handles what the worker takes in."""
@@ -48,6 +45,16 @@ class Driver(Protocol):
     @property
     def backlog(self) -> int:
         """Records taken in and not yet done."""
+        ...
+
+    @property
+    def is_recovered(self) -> bool:
+        """Whether all partitions that are ours are taken over, and their state recovered."""
+        ...
+
+    @property
+    def next_offsets(self) -> Mapping[int, int | None]:
+        """Of each partition that is ours, the offset of the next record to handle, as committed."""
         ...
 
     @property

@@ -1,8 +1,8 @@
-"""Records handled key by key, for a stage that waits for slow calls. The scheduler decides which runs, and which is acknowledged."""
+"""Records handled key by key: for a stage that waits for slow calls. Which record runs, and how far all is done, the scheduler decides."""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
@@ -13,6 +13,7 @@ from streams.delivery.batch import Rejection
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
 from streams.delivery.entry import Entry
+from streams.delivery.partition_committer import PartitionCommitter
 from streams.delivery.records import ConsumedRecord, propagate_context
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.tenant_throttle import TenantThrottle
@@ -20,8 +21,6 @@ from streams.errors import PoisonRecordError, TransientError
 
 _log = logger(__name__)
 
-_CONCURRENT_WRITES: Final = 16
-"""aiokafka lets waiting batches in one by one, and wakes all the others each time: thousands of them at once come to a standstill."""
 _FREE_TO_RESUME: Final = 0.25
 """A paused partition is fetched from again when so great a part of its span is free."""
 
@@ -43,7 +42,7 @@ class KeyedHandler(Protocol):
         ...
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Handles a record; what it gives is produced before the record is acknowledged.
+        """Handles a record; what it gives is committed before its offset is.
 
         Raises:
             streams.errors.TransientError: It is tried again later.
@@ -85,7 +84,7 @@ class KeyedDriver:
         self._trial_timer: asyncio.TimerHandle | None = None
         self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready)
         self._paused: set[TopicPartition] = set()
-        self._writes = asyncio.Semaphore(_CONCURRENT_WRITES)
+        self._committers: dict[TopicPartition, PartitionCommitter] = {}
         self._failure: BaseException | None = None
 
     @property
@@ -94,29 +93,69 @@ class KeyedDriver:
         return self._scheduler.in_flight
 
     @property
+    def is_recovered(self) -> bool:
+        """See :attr:`Driver.is_recovered`."""
+        return all(committer.is_recovered for committer in self._committers.values())
+
+    @property
+    def next_offsets(self) -> Mapping[int, int | None]:
+        """See :attr:`Driver.next_offsets`."""
+        return {partition.partition: committer.next_offset for partition, committer in self._committers.items()}
+
+    @property
     def failure(self) -> BaseException | None:
         """What broke a task that must not break."""
-        return self._failure
+        broken = (committer.failure for committer in self._committers.values())
+        return self._failure or next((failure for failure in broken if failure is not None), None)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
         """Takes the partitions over; results of partitions that are gone are dropped."""
+        await self._stop_committers()
         for paused in self._paused:
             self._context.flow_control.resume(paused.partition)
         self._paused.clear()
-        self._scheduler.assign({TopicPartition(self._topic, partition) for partition in partitions}, generation)
+        ours = {TopicPartition(self._topic, partition) for partition in partitions}
+        self._scheduler.assign(ours, generation)
+        for partition in ours:
+            committer = self._committers[partition] = PartitionCommitter(
+                partition=partition,
+                generation=generation,
+                writer=self._context.new_writer(partition.partition),
+                scheduler=self._scheduler,
+                context=self._context,
+                on_committed=self._on_committed,
+                reject=self._reject,
+            )
+            committer.start()
 
     async def revoke(self) -> None:
-        """Fences what runs: it goes on, but writes nothing until its record is delivered again."""
+        """Fences what runs: it goes on, but nothing of it is written until its record is delivered again."""
         self._scheduler.revoke()
+        await self._stop_committers()
+
+    async def _stop_committers(self) -> None:
+        committers, self._committers = self._committers, {}
+        for entries in await asyncio.gather(*(committer.stop() for committer in committers.values())):
+            for entry in entries:
+                self._scheduler.on_fenced(entry)
 
     async def put(self, record: FaustRecord) -> None:
-        """Takes a record in. A partition of which too many are tracked is paused, so that the others go on."""
+        """Takes a record in, once its partition is taken over. One of which too many are tracked is paused, so that the others go on."""
+        partition = TopicPartition(record.record.topic, record.record.partition)
+        committer = self._committers.get(partition)
+        if committer is None:
+            return
+        next_offset = await committer.taken_over()
+        is_done = next_offset is not None and record.record.offset < next_offset
+        if self._committers.get(partition) is committer and not is_done:
+            self._deliver(partition, record)
+
+    def _deliver(self, partition: TopicPartition, record: FaustRecord) -> None:
         source = record.record
-        partition = TopicPartition(source.topic, source.partition)
         key = (source.partition, source.key if source.key is not None else source.offset)
         computed = self._scheduler.deliver(partition, source.offset, key=key, tenant=self._handler.tenant_of(source), record=record)
         if computed is not None:
-            self._spawn(self._write(computed))
+            self._committers[partition].add(computed)
         free = self._scheduler.free_span(partition)
         if free is not None and free <= 0:
             self._paused.add(partition)
@@ -128,6 +167,7 @@ class KeyedDriver:
         self._scheduler.close()
         while self._tasks:
             await asyncio.wait(self._tasks)
+        await asyncio.gather(*(committer.drain() for committer in self._committers.values()))
 
     async def stop(self) -> None:
         """Stops at once."""
@@ -139,6 +179,7 @@ class KeyedDriver:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._stop_committers()
 
     def _start_ready(self) -> None:
         while not self._must_wait_for_trial() and (entry := self._scheduler.start_next(time.monotonic())) is not None:
@@ -178,9 +219,9 @@ class KeyedDriver:
             if not await self._compute(entry, record):
                 return
         may_write = self._scheduler.on_computed(entry, time.monotonic())
-        self._start_ready()
         if may_write:
-            await self._write(entry)
+            self._committers[entry.partition].add(entry)
+        self._start_ready()
 
     async def _loaded(self, entry: Entry[FaustRecord]) -> ConsumedRecord:
         """The record with its payload."""
@@ -246,34 +287,16 @@ class KeyedDriver:
         first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
         return self._context.dead_letter(rejection, attempts=entry.attempts, first_attempt_at=first_attempt_at)
 
-    async def _write(self, entry: Entry[FaustRecord]) -> None:
-        attempt = 0
-        while self._scheduler.may_write(entry):
-            attempt += 1
-            try:
-                async with self._writes:
-                    await self._context.producer.send(entry.result, may_write=lambda: self._may_write(entry))
-            except TransientError as failure:
-                if self._may_write(entry):
-                    await self._context.back_off(failure, attempt)
-            except RecordError as error:
-                refused = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
-                entry.result = [self._dead_letter(entry, refused)]
-            else:
-                break
-        else:
-            self._scheduler.on_fenced(entry)
-            return
+    def _reject(self, entry: Entry[FaustRecord], error: RecordError) -> OutgoingRecord:
+        return self._dead_letter(entry, PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}"))
+
+    def _on_committed(self, entry: Entry[FaustRecord]) -> None:
         entry.result = None
-        for released in self._scheduler.on_written(entry):
-            released.ack()
+        self._scheduler.on_written(entry)
         self._context.metrics.records.labels(self._context.stage, "done").inc()
         self._context.measure_age(entry.record.record)
         self._resume_fetching(entry.partition)
         self._start_ready()
-
-    def _may_write(self, entry: Entry[FaustRecord]) -> bool:
-        return self._scheduler.may_write(entry) and entry.generation is not None and self._context.may_write(entry.generation)
 
     def _resume_fetching(self, partition: TopicPartition) -> None:
         if partition not in self._paused:

@@ -1,14 +1,15 @@
 """All partitions of a worker, each handled in order by a processor of its own."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from streams.delivery.batch import BatchHandler
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
 from streams.delivery.partition_processor import PartitionProcessor
-from streams.delivery.state import Codec, PartitionState, RowStore
+from streams.delivery.state import Codec
 
 
 class OrderedDriver:
@@ -17,9 +18,8 @@ class OrderedDriver:
     Args:
         context: What drivers share.
         new_handler: Makes the handler of one partition.
-        rows: The local table of a partition.
         codec: How the stage's state becomes bytes.
-        max_queued: How many records of one partition wait in memory.
+        max_queued: How many records of one partition are held.
         cache_bytes: What the state objects of one partition may weigh in memory.
     """
 
@@ -28,14 +28,12 @@ class OrderedDriver:
         *,
         context: StageContext,
         new_handler: Callable[[int], BatchHandler],
-        rows: Callable[[int], RowStore],
         codec: Codec[Any],
         max_queued: int,
         cache_bytes: int,
     ) -> None:
         self._context = context
         self._new_handler = new_handler
-        self._rows = rows
         self._codec = codec
         self._max_queued = max_queued
         self._cache_bytes = cache_bytes
@@ -43,12 +41,22 @@ class OrderedDriver:
 
     @property
     def backlog(self) -> int:
-        """Records taken in and not yet done."""
+        """See :attr:`Driver.backlog`."""
         return sum(processor.backlog for processor in self._processors.values())
 
     @property
+    def is_recovered(self) -> bool:
+        """See :attr:`Driver.is_recovered`."""
+        return all(processor.is_recovered for processor in self._processors.values())
+
+    @property
+    def next_offsets(self) -> Mapping[int, int | None]:
+        """See :attr:`Driver.next_offsets`."""
+        return {partition: processor.next_offset for partition, processor in self._processors.items()}
+
+    @property
     def failure(self) -> BaseException | None:
-        """What broke a processor, if anything did."""
+        """See :attr:`Driver.failure`."""
         return next((processor.failure for processor in self._processors.values() if processor.failure), None)
 
     async def assign(self, partitions: set[int], generation: int) -> None:
@@ -58,8 +66,10 @@ class OrderedDriver:
             processor = PartitionProcessor(
                 partition=partition,
                 generation=generation,
-                handler=self._new_handler(partition),
-                state=PartitionState(self._rows(partition), self._codec, cache_bytes=self._cache_bytes),
+                new_handler=partial(self._new_handler, partition),
+                codec=self._codec,
+                cache_bytes=self._cache_bytes,
+                writer=self._context.new_writer(partition),
                 context=self._context,
             )
             self._processors[partition] = processor
@@ -70,11 +80,11 @@ class OrderedDriver:
         processors, self._processors = self._processors, {}
         await asyncio.gather(*(processor.stop() for processor in processors.values()))
 
-    async def put(self, record: FaustRecord) -> None:
+    async def put(self, delivery: FaustRecord) -> None:
         """Takes a record in."""
-        processor = self._processors.get(record.record.partition)
+        processor = self._processors.get(delivery.record.partition)
         if processor is not None:
-            await processor.put(record, limit=self._max_queued)
+            await processor.put(delivery, limit=self._max_queued)
 
     async def finish(self) -> None:
         """Lets every processor finish the batch that it is at."""

@@ -1,12 +1,14 @@
-"""One partition handled in order: read a batch, handle it, and make it durable in the order that loses nothing.
+"""One partition handled in order: take it over, read a batch, handle it, and commit all that comes of it at once.
 
-Outputs first, then state, then the offset; each awaited before the next (docs/architecture.md, invariant 1). A record that comes alone is
-handled at once; behind it, the next batch gathers for a moment, so that batches grow with the load and share the cost of a commit.
+Outputs, dead letters, changelog rows and the source offset of a batch are one transaction (docs/architecture.md, invariant 1). A record
+that comes alone is handled at once; behind it, the next batch gathers for a moment, so that batches grow with the load and share the cost
+of a commit. Where the outcome of a commit is not known the partition is taken over again: the log then says how far it has come.
 """
 
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
@@ -14,38 +16,39 @@ from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from streams.delivery.batch import Batch, BatchHandler, Rejection
 from streams.delivery.context import StageContext
+from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
-from streams.delivery.state import PartitionState, Row
-from streams.errors import LocalTableError, StreamError, TransientError
+from streams.delivery.state import Codec, PartitionState
+from streams.errors import FencedError, LocalTableError, TransientError
 
 _log = logger(__name__)
 _TICK_S: Final = 1.0
+_IDLE_S: Final = 0.25
+"""A partition without records for so long tells the group that it has come behind the log's trailing markers."""
 _BEHIND_S: Final = 2.0
 """A partition processor is behind when its newest record was produced longer ago than this."""
 
 
-class Ackable(Protocol):
-    """A record that can be acknowledged to Kafka."""
+class Delivery(Protocol):
+    """A record as the worker's consumer delivered it."""
 
     @property
     def record(self) -> ConsumedRecord:
         """The record."""
         ...
 
-    def ack(self) -> None:
-        """Allows its offset to be committed."""
-        ...
-
 
 class PartitionProcessor:
-    """Handles one partition for one assignment.
+    """The work on one partition for one assignment.
 
     Args:
         partition: Its number.
-        generation: The assignment: what it delivered may be written only while it is the group's.
-        handler: The stage's handler of this partition.
-        state: The partition's state.
-        context: What drivers share.
+        generation: The assignment, as the consumer group counts them.
+        new_handler: Makes the stage's handler: anew for each take-over, since what it remembers comes from the state.
+        codec: How the stage's state becomes bytes.
+        cache_bytes: What the state objects may weigh in memory.
+        writer: Commits what comes of the partition.
+        context: What the worker's processors share.
     """
 
     def __init__(
@@ -53,27 +56,43 @@ class PartitionProcessor:
         *,
         partition: int,
         generation: int,
-        handler: BatchHandler,
-        state: PartitionState[Any],
+        new_handler: Callable[[], BatchHandler],
+        codec: Codec[Any],
+        cache_bytes: int,
+        writer: Writer,
         context: StageContext,
     ) -> None:
         self._partition = partition
         self._generation = generation
-        self._handler = handler
-        self._state = state
+        self._new_handler = new_handler
+        self._codec = codec
+        self._cache_bytes = cache_bytes
+        self._writer = writer
         self._context = context
-        self._queue: deque[Ackable] = deque()
+        self._queue: deque[ConsumedRecord] = deque()
         self._arrived = asyncio.Event()
-        self._has_room = asyncio.Event()
-        self._in_progress = 0
+        self._freed = asyncio.Event()
         self._is_closed = False
-        self._is_finishing = False
+        self._is_draining = False
+        self._is_recovered = False
+        self._next_offset: int | None = None
+        self._attempt = 0
         self._task: asyncio.Task[None] | None = None
 
     @property
     def backlog(self) -> int:
         """Records taken in and not yet done."""
-        return len(self._queue) + self._in_progress
+        return len(self._queue)
+
+    @property
+    def is_recovered(self) -> bool:
+        """Whether the partition is taken over, and its state recovered."""
+        return self._is_recovered
+
+    @property
+    def next_offset(self) -> int | None:
+        """The offset of the next record to handle, as committed; None before the first commit."""
+        return self._next_offset
 
     @property
     def failure(self) -> BaseException | None:
@@ -86,161 +105,185 @@ class PartitionProcessor:
         """Begins."""
         self._task = asyncio.create_task(self._run(), name=f"{self._context.stage}-{self._partition}")
 
-    async def put(self, record: Ackable, *, limit: int) -> None:
+    async def put(self, delivery: Delivery, *, limit: int) -> None:
         """Takes a record in; waits while ``limit`` are queued."""
         while len(self._queue) >= limit and not self._is_closed:
-            self._has_room.clear()
-            await self._has_room.wait()
+            self._freed.clear()
+            await self._freed.wait()
         if not self._is_closed:
-            self._queue.append(record)
+            self._queue.append(delivery.record)
             self._arrived.set()
 
     async def finish(self) -> None:
         """Finishes the batch that it is at, and begins no other: what is queued will be delivered again."""
-        self._is_finishing = True
+        self._is_draining = True
         self._arrived.set()
         if self._task is not None:
             await asyncio.wait([self._task])
 
     async def stop(self) -> None:
-        """Stops at once: what is not done yet will be delivered again."""
+        """Stops at once; on return nothing is written any more. What is not committed will be delivered again."""
         self._is_closed = True
-        self._has_room.set()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        self._freed.set()
+        if self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
 
     def _may_write(self) -> bool:
         return not self._is_closed and self._context.may_write(self._generation)
 
+    def _require_ownership(self) -> None:
+        """Whoever takes over without being the owner would fence the owner."""
+        if not self._may_write():
+            raise TransientError("the partition is being taken away", dependency="assignment")
+
     async def _run(self) -> None:
-        await self._handler.recover(self._state, datetime.now(UTC))
+        try:
+            while not self._is_closed and not self._is_draining:
+                try:
+                    handler, state = await self._take_over()
+                    await self._process(handler, state)
+                except TransientError as failure:
+                    self._is_recovered = False
+                    self._attempt += 1
+                    await self._context.back_off(failure, self._attempt)
+        finally:
+            await self._writer.stop()
+
+    async def _take_over(self) -> tuple[BatchHandler, PartitionState[Any]]:
+        """Fences the writer before us, and begins where the log says that the group has come to."""
+        self._require_ownership()
+        self._next_offset = await self._writer.take_over()
+        state = PartitionState(self._writer.rows, self._codec, cache_bytes=self._cache_bytes)
+        handler = self._new_handler()
+        await handler.recover(state, datetime.now(UTC))
+        self._is_recovered = True
+        return handler, state
+
+    async def _process(self, handler: BatchHandler, state: PartitionState[Any]) -> None:
         next_tick = time.monotonic() + _TICK_S
-        last_batch = 0.0
-        while not self._is_closed and not self._is_finishing:
-            if not self._queue:
-                self._arrived.clear()
-                try:
-                    async with asyncio.timeout(max(0.0, next_tick - time.monotonic())):
-                        await self._arrived.wait()
-                except TimeoutError:
-                    pass
+        last_batch_at = 0.0
+        while not self._is_closed and not self._is_draining:
+            self._drop_done()
+            if not self._queue and not await self._wait_for_records(next_tick):
+                await self._commit_position(state)
             if self._queue:
-                await self._context.batch_interval.wait(last_batch, is_behind=self._is_behind())
-                last_batch = time.monotonic()
-            batch = self._next_batch()
-            if batch:
-                self._in_progress = len(batch)
-                try:
-                    await self._process(batch)
-                finally:
-                    self._in_progress = 0
-                self._has_room.set()
+                await self._context.batch_interval.wait(last_batch_at, is_behind=self._is_behind())
+                last_batch_at = time.monotonic()
+                records = self._next_records()
+                if records:
+                    await self._handle(handler, state, records)
+                    self._drop_done()
+                    self._freed.set()
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + _TICK_S
-                await self._send_due_commands()
+                await self._send_due(handler)
 
-    def _next_batch(self) -> list[Ackable]:
-        """The next records, as many as may be made durable together; at least one."""
-        batch: list[Ackable] = []
+    async def _wait_for_records(self, next_tick: float) -> bool:
+        self._arrived.clear()
+        try:
+            async with asyncio.timeout(max(0.0, min(_IDLE_S, next_tick - time.monotonic()))):
+                await self._arrived.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def _drop_done(self) -> None:
+        """Takes out what is committed: a record may have been delivered before another worker's commit of it was known, or twice."""
+        while self._queue and self._is_done(self._queue[0]):
+            self._queue.popleft()
+
+    def _is_done(self, record: ConsumedRecord) -> bool:
+        return self._next_offset is not None and record.offset < self._next_offset
+
+    def _next_records(self) -> list[ConsumedRecord]:
+        """The next records, as many as may be committed together; at least one. They stay queued until they are committed."""
+        records: list[ConsumedRecord] = []
         size = 0
-        while self._queue and len(batch) < self._context.max_batch:
-            size += len(self._queue[0].record.value or b"")
-            if batch and size > self._context.max_batch_bytes:
+        for record in self._queue:
+            size += len(record.value or b"")
+            if records and (len(records) == self._context.max_batch or size > self._context.max_batch_bytes):
                 break
-            batch.append(self._queue.popleft())
-        return batch
+            if not self._is_done(record) and (not records or record.offset > records[-1].offset):
+                records.append(record)
+        return records
 
     def _is_behind(self) -> bool:
-        return len(self._queue) < self._context.max_batch and time.time() - self._queue[-1].record.timestamp > _BEHIND_S
+        return len(self._queue) < self._context.max_batch and time.time() - self._queue[-1].timestamp > _BEHIND_S
 
-    async def _process(self, batch: list[Ackable]) -> None:
+    async def _handle(self, handler: BatchHandler, state: PartitionState[Any], records: list[ConsumedRecord]) -> None:
         started_at = time.monotonic()
         first_attempt_at = datetime.now(UTC)
-        records = [each.record for each in batch]
+        next_offset = records[-1].offset + 1
         try:
-            await self._handle_until_committed(records, first_attempt_at)
-        except LocalTableError:
+            outputs = await self._handled(handler, state, records, first_attempt_at)
+            await self._commit(state, outputs, next_offset)
+        except (TransientError, FencedError, LocalTableError):
             raise
         except Exception as error:
-            if len(batch) == 1:
-                self._notify_dead_lettered(records[0])
-                await self._commit_dead_letter(Rejection.of(records[0], error), first_attempt_at)
-                _log.exception("record_broke_stage", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
-            else:
-                for each in batch:
-                    await self._process([each])
+            state.discard()
+            if len(records) > 1:
+                for record in records:
+                    await self._handle(handler, state, [record])
                 return
-        for each in batch:
-            each.ack()
+            self._note_dead_lettered(handler, state, records[0])
+            letter = self._context.dead_letter(Rejection.of(records[0], error), attempts=1, first_attempt_at=first_attempt_at)
+            await self._commit(state, [letter], next_offset)
+            _log.exception("record_broke_stage", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
         metrics = self._context.metrics
-        metrics.records.labels(self._context.stage, "done").inc(len(batch))
+        metrics.records.labels(self._context.stage, "done").inc(len(records))
         metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started_at)
         self._context.measure_age(records[-1])
         self._context.batch_interval.record_cost(time.monotonic() - started_at)
 
-    async def _handle_until_committed(self, records: list[ConsumedRecord], first_attempt_at: datetime) -> None:
+    async def _handled(
+        self, handler: BatchHandler, state: PartitionState[Any], records: list[ConsumedRecord], first_attempt_at: datetime
+    ) -> list[OutgoingRecord]:
+        """What comes of records, once what the handler depends on is there."""
         attempt = 0
         while True:
             attempt += 1
             started_at = time.monotonic()
             try:
-                batch = Batch(self._partition, records, self._state, may_write=self._may_write)
-                await self._handler.handle(batch)
-                letters = [self._dead_letter(rejection, attempt, first_attempt_at) for rejection in batch.rejections]
-                await self._commit([*batch.outputs, *letters])
+                batch = Batch(self._partition, records, state, may_write=self._may_write)
+                await handler.handle(batch)
             except TransientError as failure:
-                self._state.discard()
+                state.discard()
                 await self._context.back_off(failure, attempt)
-            except BaseException:
-                self._state.discard()
-                raise
             else:
                 self._context.record_success(started_at=started_at)
-                return
+                letters = [
+                    self._context.dead_letter(rejection, attempts=attempt, first_attempt_at=first_attempt_at)
+                    for rejection in batch.rejections
+                ]
+                return [*batch.outputs, *letters]
 
-    def _notify_dead_lettered(self, record: ConsumedRecord) -> None:
-        """Lets the handler note in the state that the record was not applied; the note is committed with the dead letter."""
+    def _note_dead_lettered(self, handler: BatchHandler, state: PartitionState[Any], record: ConsumedRecord) -> None:
+        """Lets the handler note in the state that the record was passed over; the note is committed with the letter."""
         try:
-            self._handler.on_dead_lettered(self._state, record)
+            handler.on_dead_lettered(state, record)
         except Exception as error:
-            self._state.discard()
+            state.discard()
             _log.exception("dead_letter_not_noted", stage=self._context.stage, trace_id=record.trace_id, error=str(error))
 
-    async def _commit_dead_letter(self, rejection: Rejection, first_attempt_at: datetime) -> None:
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                await self._commit([self._dead_letter(rejection, attempt, first_attempt_at)])
-            except TransientError as failure:
-                await self._context.back_off(failure, attempt)
-            else:
-                return
+    async def _commit(self, state: PartitionState[Any], outputs: list[OutgoingRecord], next_offset: int | None) -> None:
+        """Commits one step: outputs, rows and offset in one transaction, then the local table."""
+        self._require_ownership()
+        rows = state.changes()
+        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset)
+        state.commit(rows, changelog_offset)
+        self._attempt = 0
+        if next_offset is not None:
+            self._next_offset = next_offset
 
-    def _dead_letter(self, rejection: Rejection, attempts: int, first_attempt_at: datetime) -> OutgoingRecord:
-        return self._context.dead_letter(rejection, attempts=attempts, first_attempt_at=first_attempt_at)
+    async def _commit_position(self, state: PartitionState[Any]) -> None:
+        """Moves the group behind the markers at the log's end, which no fetch returns: its lag is 0 when nothing is left to handle."""
+        position = self._context.fetch_position(self._partition, self._next_offset)
+        if position is not None and self._may_write():
+            await self._commit(state, [], position)
 
-    async def _commit(self, outputs: list[OutgoingRecord]) -> None:
-        rows = self._state.changes()
-        if outputs:
-            await self._context.producer.send(outputs, may_write=self._may_write)
-        changelog_offset = await self._write_changelog(rows) if rows else -1
-        if not self._may_write():
-            raise TransientError("the partition is being taken away", dependency="assignment")
-        self._state.commit(rows, changelog_offset)
-
-    async def _write_changelog(self, rows: list[Row]) -> int:
-        topic = self._context.changelog_topic
-        if topic is None:
-            raise StreamError(f"the {self._context.stage} stage has no table, but its handler changed state")
-        records = [OutgoingRecord(topic, row.key, row.value, partition=self._partition) for row in rows]
-        return max(await self._context.producer.send(records, may_write=self._may_write))
-
-    async def _send_due_commands(self) -> None:
-        commands = self._handler.due(datetime.now(UTC))
-        if commands:
-            try:
-                await self._context.producer.send(commands, may_write=self._may_write)
-            except TransientError as failure:
-                _log.warning("due_commands_delayed", stage=self._context.stage, error=str(failure))
+    async def _send_due(self, handler: BatchHandler) -> None:
+        commands = handler.due(datetime.now(UTC))
+        if commands and self._may_write():
+            await self._writer.commit(commands, [], next_offset=None)

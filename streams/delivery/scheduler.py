@@ -1,7 +1,7 @@
-"""Which record runs next, and which may be acknowledged: the delivery rules as a state machine without I/O.
+"""Which record runs next, and how far all is done: the delivery rules as a state machine without I/O.
 
 Records of one key run one after the other, in the order of their log; keys are independent, and share the slots of a worker
-as :mod:`streams.delivery.fair_queue` says. Acknowledgements are released strictly in the order of offsets (ADR 4, A). After a rebalance,
+as :mod:`streams.delivery.fair_queue` says. The offset to commit moves only over what is done without a gap (ADR 4, A). After a rebalance,
 a record that is delivered again joins the attempt that is running for it.
 
 A flood must not keep other tenants' records, which lie behind it in the log, out of sight. So the scheduler tracks far more records than
@@ -9,7 +9,7 @@ it has payloads of: of the records past ``max_in_flight`` only the offset is kep
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -27,8 +27,8 @@ class _Assignment(Generic[R]):
     generation: int
     carried_over: deque[int]
     """Offsets of the records whose attempt began under an earlier assignment, ascending."""
-    unacked: deque[Entry[R]] = field(default_factory=deque)
-    """What was delivered and not acknowledged, in the order of offsets."""
+    uncommitted: deque[Entry[R]] = field(default_factory=deque)
+    """What was delivered and is not done without a gap, in the order of offsets."""
 
 
 class Scheduler(Generic[R]):
@@ -88,7 +88,7 @@ class Scheduler(Generic[R]):
     def free_span(self, partition: TopicPartition) -> float | None:
         """The part of ``max_span`` that is free in a partition, below 0 where more was delivered; None where it is not ours."""
         assignment = self._assignments.get(partition)
-        return None if assignment is None else 1 - len(assignment.unacked) / self._max_span
+        return None if assignment is None else 1 - len(assignment.uncommitted) / self._max_span
 
     def assign(self, partitions: set[TopicPartition], generation: int) -> None:
         """The partitions that are ours from now on. What is tracked of others, and does not run, is dropped."""
@@ -132,7 +132,7 @@ class Scheduler(Generic[R]):
         if entry is not None:
             entry.generation = assignment.generation
             entry.record = record
-            assignment.unacked.append(entry)
+            assignment.uncommitted.append(entry)
             if entry.status is not Status.COMPUTED:
                 return None
             entry.status = Status.WRITING
@@ -143,7 +143,7 @@ class Scheduler(Generic[R]):
             self._count_loaded(entry)
         else:
             self._evict(record)
-        assignment.unacked.append(entry)
+        assignment.uncommitted.append(entry)
         same_key = self._by_key.setdefault(key, deque())
         same_key.append(entry)
         if same_key[0] is entry:
@@ -199,12 +199,8 @@ class Scheduler(Generic[R]):
         if self._assignments and entry.partition not in self._assignments:
             self._drop(entry)
 
-    def on_written(self, entry: Entry[R]) -> list[R]:
-        """The entry's outputs are durable.
-
-        Returns:
-            The records that may now be acknowledged, in the order of their offsets.
-        """
+    def on_written(self, entry: Entry[R]) -> None:
+        """The entry's outputs are durable."""
         entry.status = Status.DONE
         self._count_evicted(entry)
         self._evict(entry.record)
@@ -212,13 +208,29 @@ class Scheduler(Generic[R]):
         assignment = self._assignments.get(entry.partition)
         if assignment is None or entry.generation != assignment.generation:
             self._drop(entry)
-            return []
-        released: list[R] = []
-        while assignment.unacked and assignment.unacked[0].status is Status.DONE:
-            first = assignment.unacked.popleft()
+            return
+        while assignment.uncommitted and assignment.uncommitted[0].status is Status.DONE:
+            first = assignment.uncommitted.popleft()
             self._entries.pop((first.partition, first.offset), None)
-            released.append(first.record)
-        return released
+
+    def next_offset(self, partition: TopicPartition, written: Collection[Entry[R]]) -> int | None:
+        """The offset up to which a partition is done without a gap once some entries are written.
+
+        Args:
+            partition: The partition.
+            written: Entries of it whose outputs are about to be committed.
+
+        Returns:
+            The offset behind the last of them; None where an earlier record is not done.
+        """
+        assignment = self._assignments.get(partition)
+        offset: int | None = None
+        ids = {id(entry) for entry in written}
+        for entry in () if assignment is None else assignment.uncommitted:
+            if entry.status is not Status.DONE and id(entry) not in ids:
+                break
+            offset = entry.offset + 1
+        return offset
 
     def close(self) -> None:
         """No record is started any more."""

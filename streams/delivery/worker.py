@@ -2,32 +2,34 @@
 
 import asyncio
 import contextlib
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
 import faust
+from faust.types import TP
 
 from memory.topics import DEAD_LETTERS
 from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
-from runtime.kafka import check_topics, create_topic
+from runtime.kafka import TopicPartition, check_topics, create_topic
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.probe import ProbeServer
 from runtime.settings import Settings
-from streams.delivery.app import build_app, changelog_config, source_topic, state_table
+from streams.delivery.app import build_app, changelog_config, source_topic
 from streams.delivery.batch_interval import BatchInterval
-from streams.delivery.batch_producer import BatchProducer
 from streams.delivery.build import DriverFactory
 from streams.delivery.consumer import Consumer
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.flow_control import SourceFlowControl
 from streams.delivery.folders import own_folder, tables_folder
+from streams.delivery.local_table import LocalTable
 from streams.delivery.membership import Membership
-from streams.delivery.no_state import NoState
+from streams.delivery.partition_writer import PartitionWriter
 from streams.delivery.retry_policy import RetryPolicy
-from streams.delivery.state import TABLE
+from streams.delivery.state import changelog_topic
 from streams.errors import FencedError, StreamError
 
 _log = logger(__name__)
@@ -89,13 +91,12 @@ class Worker:
         settings = self._settings
         app = build_app(group=self._group, settings=settings, data=folder)
         topic = source_topic(app, self._source)
-        table = state_table(app, TABLE, settings) if self._has_table else None
+        changelog = changelog_topic(self._group) if self._has_table else None
         membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
-        producer = BatchProducer(kafka=settings.kafka, partitions=settings.kafka.partitions)
         delivery = settings.delivery
         context = StageContext(
             stage=self._stage,
-            producer=producer,
+            new_writer=partial(self._new_writer, folder=folder, changelog=changelog),
             metrics=self._metrics,
             retry_policy=RetryPolicy(
                 initial_interval_s=delivery.retry_initial_interval_s,
@@ -105,36 +106,38 @@ class Worker:
             ),
             new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
             dead_letters_topic=settings.topic(DEAD_LETTERS.name),
-            changelog_topic=table.changelog_topic_name if table is not None else None,
             max_batch=delivery.max_batch,
             max_batch_bytes=delivery.max_batch_bytes,
             batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
             flow_control=SourceFlowControl(app=app, source=self._source),
             may_write=membership.may_write,
+            fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
         )
-        if context.changelog_topic is not None:
-            # A group whose leader does not see the changelog is assigned its sources without it: tables would begin empty.
-            await create_topic(context.changelog_topic, config=changelog_config(settings.kafka), kafka=settings.kafka)
-        driver = self._new_driver(context, table.rows if table is not None else lambda _: NoState())
-        ready = {"assigned": False, "recovered": False, "not_rebalancing": False}
-        _connect(app, topic, driver, source=self._source, changelog=context.changelog_topic, ready=ready)
+        if changelog is not None:
+            await create_topic(changelog, config=changelog_config(settings.kafka), kafka=settings.kafka)
+        driver = self._new_driver(context)
+        group = _Group(membership)
+        _connect(app, topic, driver, source=self._source, group=group)
 
-        probe = ProbeServer(host=settings.metrics_host, port=settings.metrics_port, ready=lambda: ready, metrics=self._metrics)
+        def ready() -> dict[str, bool]:
+            assigned = group.is_assigned
+            return {"assigned": assigned, "recovered": assigned and driver.is_recovered, "not_rebalancing": assigned}
+
+        probe = ProbeServer(host=settings.metrics_host, port=settings.metrics_port, ready=ready, metrics=self._metrics)
         async with probe:
-            await producer.start()
-            heartbeat = asyncio.create_task(membership.run_heartbeat())
+            pulse = asyncio.create_task(membership.run_pulse())
             try:
                 app.finalize()
                 await app.start()
+                cast(Consumer, app.consumer).on_heartbeat(membership.on_heartbeat)
                 _log.info("worker_started", stage=self._stage, port=probe.port)
                 await self._watch(app, driver, membership, stop)
                 await self._drain(app, driver)
             finally:
-                ready.update(assigned=False)
+                group.on_revoked()
                 await driver.stop()
                 await _within(delivery.drain_timeout_s, app.stop())
-                heartbeat.cancel()
-                await producer.stop()
+                pulse.cancel()
 
     async def _watch(self, app: faust.App, driver: Driver, membership: Membership, stop: asyncio.Event) -> None:
         while not stop.is_set():
@@ -147,27 +150,53 @@ class Worker:
                 raise StreamError(f"the {self._stage} worker's Kafka consumer ended: {app.crash_reason!r}")
             if driver.failure is not None:
                 raise StreamError(f"the {self._stage} worker broke: {driver.failure!r}") from driver.failure
-            self._measure_lag(app)
+            self._measure_lag(app, driver)
 
-    def _measure_lag(self, app: faust.App) -> None:
-        consumer = cast(Consumer, app.consumer)
-        lags = {assigned.partition: consumer.lag(assigned) for assigned in consumer.assignment() if assigned.topic == self._source}
+    def _measure_lag(self, app: faust.App, driver: Driver) -> None:
+        lags: dict[int, int] = {}
+        for partition, next_offset in driver.next_offsets.items():
+            end = app.consumer.highwater(TP(self._source, partition))
+            if end is not None and next_offset is not None:
+                lags[partition] = max(0, end - next_offset)
         for partition in self._measured - lags.keys():
             self._metrics.lag.remove(self._stage, self._source, partition)
-        known = {partition: lag for partition, lag in lags.items() if lag is not None}
-        for partition, lag in known.items():
+        for partition, lag in lags.items():
             self._metrics.lag.labels(self._stage, self._source, partition).set(lag)
-        self._measured = (self._measured & lags.keys()) | known.keys()
+        self._measured = set(lags)
+
+    def _new_writer(self, partition: int, *, folder: Path, changelog: str | None) -> PartitionWriter:
+        return PartitionWriter(
+            source=TopicPartition(self._source, partition),
+            group=self._group,
+            kafka=self._settings.kafka,
+            table=None if changelog is None else LocalTable(folder / str(partition)),
+            changelog=changelog,
+        )
 
     async def _drain(self, app: faust.App, driver: Driver) -> None:
         app.consumer.stop_flow()
         app.flow_control.suspend()
         await _within(self._settings.delivery.drain_timeout_s, driver.finish())
-        await _within(self._settings.delivery.drain_timeout_s, app.consumer.commit())
         _log.info("worker_drained", stage=self._stage, backlog=driver.backlog)
 
 
-def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, changelog: str | None, ready: dict[str, bool]) -> None:
+class _Group:
+    """Where this worker stands in its consumer group."""
+
+    def __init__(self, membership: Membership) -> None:
+        self._membership = membership
+        self.is_assigned = False
+
+    def on_assigned(self) -> None:
+        self._membership.on_assigned()
+        self.is_assigned = True
+
+    def on_revoked(self) -> None:
+        self._membership.on_revoked()
+        self.is_assigned = False
+
+
+def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, group: _Group) -> None:
     """Wires Faust's stream and its rebalance signals to the driver."""
 
     @app.agent(topic, name="intake")
@@ -177,22 +206,17 @@ def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str
 
     @app.on_partitions_revoked.connect  # type: ignore[arg-type]
     async def revoked(_app: Any, *_args: Any, **_: Any) -> None:
-        ready.update(assigned=False, not_rebalancing=False)
+        group.on_revoked()
         await driver.revoke()
 
     @app.on_rebalance_complete.connect  # type: ignore[arg-type]
-    async def recovered(_app: Any, *_args: Any, **_: Any) -> None:
+    async def assigned(_app: Any, *_args: Any, **_: Any) -> None:
         # Faust seeks with the flow active, and then clears what it had queued: records are skipped (ADR 4, B).
         app.consumer.stop_flow()
         app.flow_control.suspend()
-        assignment = app.consumer.assignment()
-        sources = {assigned.partition for assigned in assignment if assigned.topic == source}
-        unrecovered = sources - {assigned.partition for assigned in assignment if assigned.topic == changelog}
-        if changelog is not None and unrecovered:
-            await app.crash(StreamError(f"partitions {sorted(unrecovered)} of {source} came without {changelog}: their state is not known"))
-            return
+        sources = {assigned.partition for assigned in app.consumer.assignment() if assigned.topic == source}
+        group.on_assigned()
         await driver.assign(sources, int(app.consumer_generation_id))
-        ready.update(assigned=True, recovered=True, not_rebalancing=True)
 
 
 async def _within(seconds: float, work: Any) -> None:

@@ -15,7 +15,7 @@ from runtime.recall_history import RecallHistory
 from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import Settings
-from streams.delivery.build import DriverFactory, RowStoreFactory
+from streams.delivery.build import DriverFactory
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.keyed_driver import KeyedDriver
@@ -63,7 +63,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     # More slots than calls would let records queue for a call first come, first served, past fair queueing.
     slots = delivery.slots if llm is None else min(delivery.slots, settings.llm.concurrency)
 
-    def new_driver(context: StageContext, rows: RowStoreFactory) -> Driver:
+    def new_driver(context: StageContext) -> Driver:
         scheduler = Scheduler[FaustRecord](
             slots=slots,
             tenant_share=delivery.tenant_share,

@@ -15,7 +15,6 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
-from streams.delivery.build import RowStoreFactory
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
 from streams.delivery.keyed_driver import KeyedDriver, KeyedHandler
@@ -73,7 +72,7 @@ async def serving(settings: Settings, stages: Iterable[str] = STAGES) -> AsyncIt
 def extraction_worker(settings: Settings, handler: KeyedHandler, *, max_span: int) -> Worker:
     """The extraction stage's delivery with another handler."""
 
-    def new_driver(context: StageContext, rows: RowStoreFactory) -> Driver:
+    def new_driver(context: StageContext) -> Driver:
         scheduler = Scheduler[FaustRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=max_span)
         return KeyedDriver(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler)
 

@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from runtime.breaker import CircuitBreaker
-from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, add_tenant
 from runtime.tracing import Headers
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.batch_interval import BatchInterval
-from streams.delivery.batch_producer import RecordProducer
 from streams.delivery.context import StageContext
+from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.retry_policy import RetryPolicy
 from streams.delivery.state import Codec, PartitionState, Row
@@ -103,14 +102,7 @@ class PausedPartitions(set[int]):
     resume = set.discard
 
 
-class NoProducer:
-    """For a test in which nothing may be produced."""
-
-    async def send(self, records: Sequence[OutgoingRecord], *, may_write: Callable[[], bool]) -> list[int]:
-        raise AssertionError(f"produced {records}")
-
-
-def stage_context(producer: RecordProducer, **parts: Any) -> StageContext:
+def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageContext:
     """What drivers share, with waits as short as can be; ``parts`` are what a test wants otherwise."""
     usual = {
         "stage": "test",
@@ -118,14 +110,13 @@ def stage_context(producer: RecordProducer, **parts: Any) -> StageContext:
         "retry_policy": RetryPolicy(initial_interval_s=0.001, maximum_interval_s=0.002, maximum_attempts=3),
         "new_breaker": lambda: CircuitBreaker(failures=3, reset_s=0.005),
         "dead_letters_topic": "dead-letters",
-        "changelog_topic": None,
         "max_batch": 1,
         "max_batch_bytes": 1000,
         "batch_interval": BatchInterval(minimum_s=0.0, maximum_s=0.0),
         "flow_control": PausedPartitions(),
         "may_write": lambda generation: True,
     }
-    return StageContext(producer=producer, **{**usual, **parts})
+    return StageContext(new_writer=new_writer, **{**usual, **parts})
 
 
 def delivered(

@@ -139,10 +139,14 @@ class Simulation:
         assert entry.record.generation == self.generation, "written under an old assignment"
         assert not entry.record.is_evicted, "written without its payload"
         self.written[f"{entry.partition}/{entry.key}"].append((entry.partition, entry.offset))
-        for released in self.scheduler.on_written(entry):
-            assert released.generation == self.generation
-            assert released.offset == self.committed[released.partition], "acknowledged out of order"
-            self.committed[released.partition] = released.offset + 1
+        next_offset = self.scheduler.next_offset(entry.partition, [entry])
+        self.scheduler.on_written(entry)
+        if next_offset is not None:
+            before = self.committed[entry.partition]
+            writes = (self.written[f"{entry.partition}/{(entry.partition, key)}"] for key in self.keys[entry.partition])
+            done = {offset for each in writes for _, offset in each}
+            assert set(range(before, next_offset)) <= done, "committed before it was done"
+            self.committed[entry.partition] = next_offset
 
     def settle(self) -> None:
         self.rebalance(set(self.keys))
@@ -244,11 +248,12 @@ def test_record_another_worker_finished_does_not_block_its_key() -> None:
     assert entry.offset == 6
     assert not scheduler.on_computed(slow, 90.0)
     assert scheduler.on_computed(entry, 91.0)
-    assert scheduler.on_written(entry) == ["next"]
+    assert scheduler.next_offset(PARTITION, [entry]) == 7
+    scheduler.on_written(entry)
     assert scheduler.in_flight == scheduler.running == 0
 
 
-def test_slow_head_delays_acknowledgements_but_not_other_records() -> None:
+def test_slow_head_delays_the_offset_but_not_other_records() -> None:
     scheduler: Scheduler[int] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=100, max_span=100)
     scheduler.assign({PARTITION}, 1)
     for offset in range(8):
@@ -260,9 +265,12 @@ def test_slow_head_delays_acknowledgements_but_not_other_records() -> None:
         entry = scheduler.start_next(0.0)
         assert entry is not None
         scheduler.on_computed(entry, 1.0)
-        assert scheduler.on_written(entry) == []
+        assert scheduler.next_offset(PARTITION, [entry]) is None
+        scheduler.on_written(entry)
     scheduler.on_computed(head, 6.0)
-    assert scheduler.on_written(head) == list(range(8))
+    assert scheduler.next_offset(PARTITION, [head]) == 8
+    scheduler.on_written(head)
+    assert scheduler.in_flight == 0
 
 
 def test_one_tenants_flood_leaves_slots_to_others() -> None:
@@ -297,7 +305,7 @@ def test_record_behind_a_flood_starts_next() -> None:
     assert (entry.record, scheduler.loaded) == (2000, 101)
 
 
-def test_written_record_is_evicted_before_its_acknowledgement() -> None:
+def test_written_record_is_evicted_before_its_offset_is_committed() -> None:
     loaded = {0, 1}
     scheduler: Scheduler[int] = Scheduler(slots=4, tenant_share=1.0, max_in_flight=100, max_span=100, evict=loaded.remove)
     scheduler.assign({PARTITION}, 1)
@@ -307,7 +315,7 @@ def test_written_record_is_evicted_before_its_acknowledgement() -> None:
     assert slow is not None
     assert quick is not None
     scheduler.on_computed(quick, 1.0)
-    assert scheduler.on_written(quick) == []
+    scheduler.on_written(quick)
     assert loaded == {0}
     assert (scheduler.in_flight, scheduler.loaded) == (2, 1)
 
@@ -342,7 +350,7 @@ def test_deferred_record_blocks_its_key_but_no_slot() -> None:
     assert other.key == "b"
     assert scheduler.start_next(1.0) is None
     scheduler.on_computed(other, 2.0)
-    assert scheduler.on_written(other) == []
+    scheduler.on_written(other)
     scheduler.requeue(failed)
     assert scheduler.start_next(2.0) is failed
 
@@ -380,4 +388,5 @@ def test_start_looks_only_at_tenants_with_queued_records() -> None:
         entry = scheduler.start_next(float(offset))
         assert entry is not None
         assert scheduler.on_computed(entry, offset + 0.5)
-        assert scheduler.on_written(entry) == [offset]
+        assert scheduler.next_offset(PARTITION, [entry]) == offset + 1
+        scheduler.on_written(entry)

@@ -53,11 +53,11 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
         assert await _state(flow, TENANT) == before, stage
         assert await _state(flow, "late") == late, stage
 
-    extractions = await _end(flow, "extractions")
+    extractions = await _count(flow, "extractions")
     resets = await replay(flow, "extraction", ReplayStart(time=datetime.now(UTC) - timedelta(hours=1)))
-    assert sum(reset.before - reset.after for reset in resets.values()) == len(windows)
+    assert sum(reset.before - reset.after for reset in resets.values()) >= len(windows), "markers take up offsets, too"
     await _run(flow, ALL_BUT_SESSIONS)
-    assert await _end(flow, "extractions") == extractions + len(windows)
+    assert await _count(flow, "extractions") == extractions + len(windows)
     assert _without_versions(await _state(flow, TENANT)) == _without_versions(before)
 
     assert await replay(flow, "sessions", ReplayStart())
@@ -126,5 +126,5 @@ async def _ends(settings: Settings, topic: str) -> dict[TopicPartition, int]:
         return await offsets.end_offsets([topic])
 
 
-async def _end(settings: Settings, topic: str) -> int:
-    return sum((await _ends(settings, settings.topic(topic))).values())
+async def _count(settings: Settings, topic: str) -> int:
+    return len([record async for record in read_topic(settings.topic(topic), settings.kafka)])

@@ -33,7 +33,7 @@ async def test_a_second_worker_ends_windows_of_the_first(kafka: str, redis_url: 
             await caught_up(settings, ["sessions"])
             workers.create_task(serve_stage("sessions", settings, stops[1]))
             second = tables_folder(settings.data, "sessions") / "1"
-            await until(lambda: any(second.rglob("*.db")))
+            await until(lambda: any(second.rglob("CURRENT")))
             await flush(settings)
             await caught_up(settings, ["sessions"])
         finally:

@@ -1,76 +1,118 @@
-"""What the tests of both drivers share: the broker's part, scripted to fail on cue, and a journal of what became durable."""
+"""What the tests of both drivers share: a partition's log as its writers see it, scripted to fail on cue, and records as Faust has them."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
 
+from memory.errors import RecordTooLargeError
 from runtime.kafka import OutgoingRecord
 from streams.delivery.driver import FaustRecord
+from streams.delivery.partition_writer import NO_OFFSET
 from streams.delivery.records import ConsumedRecord
-from streams.errors import TransientError
+from streams.delivery.state import Row
+from streams.errors import FencedError, TransientError
+from tests.streams.harness import InMemoryRows
+
+LETTERS = "varve.dead-letters"
 
 
 @dataclass
-class Journal:
-    """Everything that became durable or was acknowledged, in its order."""
+class Commit:
+    """One transaction."""
 
-    entries: list[tuple[str, Any]] = field(default_factory=list)
-
-    def kinds(self) -> list[str]:
-        return [kind for kind, _ in self.entries]
-
-    def of(self, kind: str) -> list[Any]:
-        return [entry for each, entry in self.entries if each == kind]
+    outputs: list[OutgoingRecord]
+    rows: list[Row]
+    next_offset: int | None
 
     @property
-    def acked(self) -> list[int]:
-        """The offsets acknowledged."""
-        return self.of("ack")
+    def letters(self) -> list[OutgoingRecord]:
+        return [output for output in self.outputs if output.topic == LETTERS]
+
+
+@dataclass
+class ScriptedLog:
+    """What the broker keeps of one partition, and what it does to its writers."""
+
+    commits: list[Commit] = field(default_factory=list)
+    changelog: dict[bytes, bytes] = field(default_factory=dict)
+    next_offset: int | None = None
+    epoch: int = 0
+    refused_takeovers: int = 0
+    aborted_commits: int = 0
+    """So many commits fail, and nothing of them is there."""
+    lost_answers: int = 0
+    """So many commits succeed, and their writer does not hear of it."""
+    too_large: bytes | None = None
+    """A record of this value is larger than the broker takes."""
+    gate: asyncio.Event | None = None
+    """Commits wait for it."""
+    waiting: int = 0
 
     @property
-    def sent(self) -> list[OutgoingRecord]:
-        """All records produced but for the changelog's."""
-        return [record for kind, records in self.entries if kind in ("outputs", "letters") for record in records]
+    def outputs(self) -> list[OutgoingRecord]:
+        return [output for commit in self.commits for output in commit.outputs]
+
+    @property
+    def letters(self) -> list[OutgoingRecord]:
+        return [letter for commit in self.commits for letter in commit.letters]
+
+    def writer(self) -> "ScriptedWriter":
+        return ScriptedWriter(self)
 
 
-class ScriptedProducer:
-    """Takes records as the broker would, or fails as often as a test says: by kind, ``outputs``, ``letters`` or ``changelog``."""
+class ScriptedWriter:
+    """Writes to a :class:`ScriptedLog` for as long as no other has taken it over."""
 
-    def __init__(self, journal: Journal) -> None:
-        self.journal = journal
-        self.failures: dict[str, int] = {}
-        self.gates: dict[str, asyncio.Event] = {}
-        self.entered = asyncio.Event()
-        self.writing = 0
-        self.peak_writing = 0
+    def __init__(self, log: ScriptedLog) -> None:
+        self.log = log
+        self.table = InMemoryRows()
+        self.epoch = 0
+        self.is_stopped = False
 
-    async def send(self, records: Sequence[OutgoingRecord], *, may_write: Callable[[], bool]) -> list[int]:
-        self.writing += 1
-        self.peak_writing = max(self.peak_writing, self.writing)
-        self.entered.set()
-        await asyncio.sleep(0)
-        try:
-            return await self._take(records, may_write)
-        finally:
-            self.writing -= 1
+    @property
+    def rows(self) -> InMemoryRows:
+        return self.table
 
-    async def _take(self, records: Sequence[OutgoingRecord], may_write: Callable[[], bool]) -> list[int]:
-        kind = _kind_of(records)
-        if kind in self.gates:
-            await self.gates[kind].wait()
-        if not may_write():
-            raise TransientError("revoked", dependency="assignment")
-        if self.failures.get(kind, 0) > 0:
-            self.failures[kind] -= 1
-            raise TransientError("no broker", dependency="kafka")
-        self.journal.entries.append((kind, list(records)))
-        return list(range(len(records)))
+    async def take_over(self) -> int | None:
+        if self.log.refused_takeovers:
+            self.log.refused_takeovers -= 1
+            raise TransientError("no coordinator", dependency="kafka")
+        self.log.epoch += 1
+        self.epoch = self.log.epoch
+        self.table.rows = dict(self.log.changelog)
+        return self.log.next_offset
+
+    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
+        if self.log.gate is not None:
+            self.log.waiting += 1
+            await self.log.gate.wait()
+        if self.epoch != self.log.epoch:
+            raise FencedError("another writer has taken over")
+        if any(output.value == self.log.too_large for output in outputs if output.topic != LETTERS and self.log.too_large is not None):
+            raise RecordTooLargeError("larger than the broker takes")
+        if self.log.aborted_commits:
+            self.log.aborted_commits -= 1
+            raise TransientError("aborted", dependency="kafka")
+        self.log.commits.append(Commit(list(outputs), list(rows), next_offset))
+        for row in rows:
+            if row.value is None:
+                self.log.changelog.pop(row.key, None)
+            else:
+                self.log.changelog[row.key] = row.value
+        if next_offset is not None:
+            self.log.next_offset = next_offset
+        if self.log.lost_answers:
+            self.log.lost_answers -= 1
+            raise TransientError("no answer", dependency="kafka")
+        return len(self.log.commits) if rows else NO_OFFSET
+
+    async def stop(self) -> None:
+        self.is_stopped = True
 
 
-def faust_record(record: ConsumedRecord, journal: Journal) -> FaustRecord:
-    """The record as Faust delivers it; its acknowledgement goes to the journal."""
+def faust_record(record: ConsumedRecord) -> FaustRecord:
+    """The record as Faust delivers it."""
     message = SimpleNamespace(
         topic=record.topic,
         partition=record.partition,
@@ -80,13 +122,4 @@ def faust_record(record: ConsumedRecord, journal: Journal) -> FaustRecord:
         headers=record.headers,
         timestamp=record.timestamp,
     )
-    return FaustRecord(SimpleNamespace(message=message, value=record.value, ack=lambda: journal.entries.append(("ack", record.offset))))
-
-
-def _kind_of(records: Sequence[OutgoingRecord]) -> str:
-    if not records:
-        return "outputs"
-    topic = records[-1].topic
-    if topic.endswith("-changelog"):
-        return "changelog"
-    return "letters" if topic.endswith("dead-letters") else "outputs"
+    return FaustRecord(SimpleNamespace(message=message, value=record.value))

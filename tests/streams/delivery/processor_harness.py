@@ -1,68 +1,68 @@
-"""A partition processor and all that it touches."""
+"""A partition processor, its handler and its log; the broker's part is scripted, to fail on cue."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from runtime.kafka import OutgoingRecord
 from streams.delivery.batch import Batch, BatchHandler
-from streams.delivery.driver import FaustRecord
 from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.records import ConsumedRecord
-from streams.delivery.state import PartitionState, Row
+from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError, TransientError
-from tests.streams.delivery.doubles import Journal, ScriptedProducer, faust_record
-from tests.streams.harness import InMemoryRows, stage_context, until
+from tests.streams.delivery.doubles import LETTERS, ScriptedLog
+from tests.streams.harness import delivered, stage_context, until
 
 GENERATION = 3
-CHANGELOG = "g-state-changelog"
-LETTERS = "varve.dead-letters"
 
 
-class JournaledRows(InMemoryRows):
-    """Rows that note each write in the journal."""
+@dataclass
+class Delivered:
+    """A record as the worker hands it over."""
 
-    def __init__(self, journal: Journal) -> None:
-        super().__init__()
-        self.journal = journal
+    record: ConsumedRecord
 
-    def write(self, rows: list[Row], changelog_offset: int) -> None:
-        super().write(rows, changelog_offset)
-        self.journal.entries.append(("state", [row.key for row in rows]))
+
+@dataclass
+class Behaviour:
+    """What the handlers of a test do, and what they have done."""
+
+    transient_failures: int = 0
+    handled: list[list[int]] = field(default_factory=list)
+    commands: list[OutgoingRecord] = field(default_factory=list)
+    recovered: list[list[bytes]] = field(default_factory=list)
 
 
 class CountingHandler(BatchHandler):
     """Counts per key, emits the count, and misbehaves where a record's value says so."""
 
-    def __init__(self) -> None:
-        self.transient_failures = 0
-        self.handled: list[list[int]] = []
-        self.commands: list[OutgoingRecord] = []
-        self.recovered: list[bytes] | None = None
+    def __init__(self, behaviour: Behaviour) -> None:
+        self.behaviour = behaviour
 
     async def recover(self, state: PartitionState[Any], now: datetime) -> None:
-        self.recovered = [key for key, _ in state.scan()]
+        self.behaviour.recovered.append([key for key, _ in state.scan()])
 
     def on_dead_lettered(self, state: PartitionState[Any], record: ConsumedRecord) -> None:
         if record.key in (b"noted", b"half noted"):
-            state.put(b"dead-lettered", record.offset, position=record.offset)
+            state.put(b"passed over", record.offset, position=record.offset)
         if record.key == b"half noted":
             raise ZeroDivisionError("a bug in noting, too")
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
-        return self.commands
+        return self.behaviour.commands
 
     async def handle(self, batch: Batch) -> None:
-        self.handled.append([record.offset for record in batch.records])
-        await batch.each(lambda record: self._count(batch, record))
-        if self.transient_failures:
-            self.transient_failures -= 1
+        self.behaviour.handled.append([record.offset for record in batch.records])
+        await batch.each(lambda record: self._one(batch, record))
+        if self.behaviour.transient_failures:
+            self.behaviour.transient_failures -= 1
             raise TransientError("not now", dependency="store")
 
-    def _count(self, batch: Batch, record: ConsumedRecord) -> None:
+    def _one(self, batch: Batch, record: ConsumedRecord) -> None:
         if record.value == b"poison":
             raise PoisonRecordError("bad", "a poison record")
         key = record.key or b""
@@ -73,9 +73,7 @@ class CountingHandler(BatchHandler):
             raise ZeroDivisionError("a bug behind the first change of state")
 
 
-class IntCodec:
-    """Writes a count as decimal text."""
-
+class Counts:
     def encode(self, state: int) -> bytes:
         return b"%d" % state
 
@@ -86,42 +84,51 @@ class IntCodec:
 class ProcessorHarness:
     """A partition processor and all that it touches."""
 
-    def __init__(self) -> None:
-        self.journal = Journal()
-        self.producer = ScriptedProducer(self.journal)
-        self.rows = JournaledRows(self.journal)
-        self.handler = CountingHandler()
+    def __init__(self, log: ScriptedLog | None = None) -> None:
+        self.log = ScriptedLog() if log is None else log
+        self.writer = self.log.writer()
+        self.behaviour = Behaviour()
         self.generation = GENERATION
+        self.fetch_position: int | None = None
         context = stage_context(
-            self.producer,
+            lambda partition: self.writer,
             dead_letters_topic=LETTERS,
-            changelog_topic=CHANGELOG,
             max_batch=3,
             may_write=lambda generation: generation == self.generation,
+            fetch_position=lambda partition, next_offset: self.fetch_position,
         )
-        state = PartitionState(self.rows, IntCodec(), cache_bytes=100_000)
-        self.processor = PartitionProcessor(partition=0, generation=GENERATION, handler=self.handler, state=state, context=context)
+        self.processor = PartitionProcessor(
+            partition=0,
+            generation=GENERATION,
+            new_handler=lambda: CountingHandler(self.behaviour),
+            codec=Counts(),
+            cache_bytes=100_000,
+            writer=self.writer,
+            context=context,
+        )
 
-    def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> FaustRecord:
-        record = ConsumedRecord("varve.source", 0, offset, key, value, (("mine", b"\xff"),), time.time())
-        return faust_record(record, self.journal)
+    def record(self, offset: int, value: bytes = b"good", key: bytes = b"k") -> Delivered:
+        record = delivered("source", offset, key, value, headers=(("mine", b"\xff"),))
+        return Delivered(ConsumedRecord(record.topic, 0, offset, key, value, record.headers, time.time()))
 
-    async def put(self, *records: FaustRecord) -> None:
+    async def put(self, *records: Delivered) -> None:
         for record in records:
             await self.processor.put(record, limit=100)
 
-    async def drained(self) -> None:
+    async def finished(self) -> None:
         async with asyncio.timeout(60):
-            await until(lambda: self.processor.backlog == 0)
+            await until(lambda: self.processor.backlog == 0 or self.processor.failure is not None)
         assert self.processor.failure is None
 
     def counts(self) -> dict[bytes, int]:
-        return {key: int(row[8:]) for key, row in self.rows.rows.items()}
+        """The states, as the changelog has them; the local table has the same."""
+        assert self.writer.table.rows == self.log.changelog
+        return {key: int(row[8:]) for key, row in self.log.changelog.items()}
 
 
 @asynccontextmanager
-async def processor_harness() -> AsyncIterator[ProcessorHarness]:
-    harness = ProcessorHarness()
+async def processor_harness(log: ScriptedLog | None = None) -> AsyncIterator[ProcessorHarness]:
+    harness = ProcessorHarness(log)
     try:
         yield harness
     finally:

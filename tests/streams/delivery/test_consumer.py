@@ -1,28 +1,28 @@
-"""Where Faust's own consumer loses its position, ours keeps it (ADR 4, E and F)."""
+"""Where Faust's own consumer loses its position, ours keeps it (ADR 4, E and I), and it reads what is committed (ADR 18)."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import faust
 import faust.streams
 import pytest
-from aiokafka.errors import CommitFailedError
+from aiokafka import AIOKafkaProducer
 from faust.types import TP
 
-from runtime.kafka import KafkaOffsets, Producer, TopicPartition, create_topics
+from runtime.kafka import Producer, client_options, create_topics
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.app import build_app, source_topic
+from streams.delivery.consumer import Consumer
 from streams.delivery.flow_control import SourceFlowControl
+from streams.delivery.membership import boot_time
 from streams.errors import StreamError
 from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
 
 RECORDS = 10
-REBALANCED = "Commit cannot be completed since the group has already rebalanced"
 
 
 @pytest.fixture
@@ -53,30 +53,32 @@ async def test_records_fetched_while_flow_was_stopped_are_delivered(settings: Se
     assert delivered == list(range(RECORDS))
 
 
-async def test_redelivered_records_are_committed_after_a_refused_commit(settings: Settings) -> None:
+async def test_trailing_markers_are_told_by_position(settings: Settings) -> None:
+    source = TP(settings.topic("messages"), 0)
     async with _reading(settings) as (app, delivered):
-        consumer: Any = app.consumer
-        reader = consumer._thread._consumer
-        commit, refused = reader.commit, []
+        consumer = cast(Consumer, app.consumer)
+        await _send_in_transaction(settings)
+        await until(lambda: len(delivered) == RECORDS)
+        await until(lambda: consumer.position_behind(source, RECORDS) == RECORDS + 1)
+        assert consumer.position_behind(source, RECORDS - 1) is None, "a record lies between"
+        assert consumer.position_behind(source, RECORDS + 1) is None, "nothing lies behind"
 
-        async def refuse(offsets: Any) -> None:
-            refused.append(offsets)
-            raise CommitFailedError(REBALANCED)
 
-        reader.commit = refuse
+async def test_aborted_records_are_not_delivered(settings: Settings) -> None:
+    async with _reading(settings) as (app, delivered):
+        await _send_in_transaction(settings, abort=True)
         await _send(settings)
-        await until(lambda: bool(refused) and len(delivered) == RECORDS)
-        await until(lambda: not any(consumer._acked.values()))
-        partition = TP(settings.topic("messages"), 0)
-        assert consumer.lag(partition) == RECORDS
-        reader.commit = commit
-        await consumer.perform_seek()
-        await until(lambda: len(delivered) == 2 * RECORDS)
-        source = TopicPartition(settings.topic("messages"), 0)
-        async with KafkaOffsets(kafka=settings.kafka) as offsets, asyncio.timeout(30):
-            while (await offsets.lag(_group(settings), [source.topic]))[source]:  # noqa: ASYNC110 - the broker tells nobody
-                await asyncio.sleep(0.05)
-        await until(lambda: consumer.lag(partition) == 0)
+        await until(lambda: len(delivered) == RECORDS)
+        assert delivered == list(range(RECORDS + 1, 2 * RECORDS + 1))
+        await until(lambda: cast(Consumer, app.consumer).position_behind(TP(settings.topic("messages"), 0), None) is None)
+
+
+async def test_answered_heartbeats_are_told(settings: Settings) -> None:
+    async with _reading(settings) as (app, _):
+        answered: list[float] = []
+        cast(Consumer, app.consumer).on_heartbeat(answered.append)
+        await until(lambda: bool(answered))
+        assert answered[0] <= boot_time()
 
 
 async def test_only_the_paused_partition_is_not_fetched(settings: Settings) -> None:
@@ -128,6 +130,14 @@ async def _reading(settings: Settings) -> AsyncIterator[tuple[faust.App, list[in
         yield app, delivered
     finally:
         await app.stop()
+
+
+async def _send_in_transaction(settings: Settings, *, abort: bool = False) -> None:
+    async with AIOKafkaProducer(**client_options(settings.kafka), transactional_id=settings.topic("sender")) as producer:
+        await producer.begin_transaction()
+        for number in range(RECORDS):
+            await producer.send_and_wait(settings.topic("messages"), str(number).encode(), key=b"k", partition=0)
+        await (producer.abort_transaction() if abort else producer.commit_transaction())
 
 
 async def _send(settings: Settings, *, partitions: int = 1) -> None:

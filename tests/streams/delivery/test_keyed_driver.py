@@ -1,6 +1,7 @@
 """Records handled by key: what becomes of failures, and of attempts that a rebalance interrupts."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
@@ -10,8 +11,8 @@ from streams.delivery.driver import FaustRecord
 from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
-from streams.errors import PoisonRecordError, TransientError
-from tests.streams.delivery.doubles import Journal, ScriptedProducer, faust_record
+from streams.errors import FencedError, PoisonRecordError, TransientError
+from tests.streams.delivery.doubles import LETTERS, ScriptedLog, faust_record
 from tests.streams.harness import PausedPartitions, stage_context, until
 
 TOPIC = "windows"
@@ -23,8 +24,7 @@ class DriverHarness:
     """A keyed driver with a handler that does what the test says."""
 
     def __init__(self, *, reset_s: float = 0.002) -> None:
-        self.journal = Journal()
-        self.producer = ScriptedProducer(self.journal)
+        self.logs: defaultdict[int, ScriptedLog] = defaultdict(ScriptedLog)
         self.handled: list[int] = []
         self.answers: dict[int, Callable[[], list[OutgoingRecord]]] = {}
         self.gates: dict[int, asyncio.Event] = {}
@@ -32,7 +32,10 @@ class DriverHarness:
         self.tenants: dict[int, str] = {}
         self.paused = PausedPartitions()
         context = stage_context(
-            self.producer,
+            lambda partition: self.logs[partition].writer(),
+            dead_letters_topic=LETTERS,
+            max_batch=100,
+            max_batch_bytes=100_000,
             new_breaker=lambda: CircuitBreaker(failures=4, reset_s=reset_s),
             may_write=lambda generation: generation == self.generation,
             flow_control=self.paused,
@@ -41,12 +44,12 @@ class DriverHarness:
         self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler)
 
     @property
-    def acked(self) -> list[int]:
-        return self.journal.acked
+    def log(self) -> ScriptedLog:
+        return self.logs[0]
 
     @property
     def sent(self) -> list[OutgoingRecord]:
-        return self.journal.sent
+        return [output for log in self.logs.values() for output in log.outputs]
 
     def tenant_of(self, record: ConsumedRecord) -> str:
         return self.tenants.get(record.offset, "acme")
@@ -59,7 +62,7 @@ class DriverHarness:
         return answer() if answer else [OutgoingRecord("out", record.key, b"%d" % record.offset)]
 
     async def put(self, offset: int, key: bytes = b"k", *, partition: int = 0) -> None:
-        await self.driver.put(faust_record(ConsumedRecord(TOPIC, partition, offset, key, b"value", (), 0.0), self.journal))
+        await self.driver.put(faust_record(ConsumedRecord(TOPIC, partition, offset, key, b"value", (), 0.0)))
 
     async def put_all(self, offsets: Iterable[int]) -> None:
         """Each under a key of its own."""
@@ -70,13 +73,14 @@ class DriverHarness:
         await self.driver.revoke()
         self.generation += 1
         await self.driver.assign(set(partitions), self.generation)
+        await until(lambda: self.driver.is_recovered)
 
     async def handled_more(self, times: int) -> None:
         before = len(self.handled)
         await until(lambda: len(self.handled) > before + times)
 
-    async def acknowledged(self, offset: int) -> None:
-        await until(lambda: offset in self.acked)
+    async def committed(self, next_offset: int, *, partition: int = 0) -> None:
+        await until(lambda: (self.logs[partition].next_offset or 0) >= next_offset)
 
     async def drained(self) -> None:
         async with asyncio.timeout(60):
@@ -102,7 +106,7 @@ def failing(error: Exception) -> Callable[[], list[OutgoingRecord]]:
 
 
 def reasons(outputs: list[OutgoingRecord]) -> list[bytes]:
-    return [dict(output.headers)["varve-dlq-reason"] for output in outputs if output.topic == "dead-letters"]
+    return [dict(output.headers)["varve-dlq-reason"] for output in outputs if output.topic == LETTERS]
 
 
 async def test_record_failing_alone_is_given_up_after_maximum_attempts() -> None:
@@ -113,7 +117,7 @@ async def test_record_failing_alone_is_given_up_after_maximum_attempts() -> None
         await harness.drained()
         assert harness.handled.count(0) == 3
         assert reasons(harness.sent) == [b"gave_up"]
-        assert harness.acked == [0, 1]
+        assert harness.log.next_offset == 2
 
 
 async def test_outage_gives_up_no_record() -> None:
@@ -127,7 +131,7 @@ async def test_outage_gives_up_no_record() -> None:
         harness.answers.clear()
         await harness.drained()
         assert {output.value for output in harness.sent} == {b"0", b"1", b"2"}
-        assert harness.acked == [0, 1, 2]
+        assert harness.log.next_offset == 3
 
 
 async def test_outage_of_one_dependency_spares_attempts_with_another() -> None:
@@ -144,7 +148,7 @@ async def test_outage_of_one_dependency_spares_attempts_with_another() -> None:
         harness.answers = {0: busy_once}
         await harness.drained()
         assert reasons(harness.sent) == []
-        assert harness.acked == [0, 1, 2, 3]
+        assert harness.log.next_offset == 4
 
 
 async def test_failures_are_counted_per_dependency() -> None:
@@ -160,7 +164,7 @@ async def test_failures_are_counted_per_dependency() -> None:
         await harness.put(0)
         await harness.drained()
         assert reasons(harness.sent) == []
-        assert harness.acked == [0]
+        assert harness.log.next_offset == 1
 
 
 async def test_success_begun_before_an_outage_does_not_end_it() -> None:
@@ -179,7 +183,7 @@ async def test_success_begun_before_an_outage_does_not_end_it() -> None:
         assert reasons(harness.sent) == []
         harness.answers.clear()
         await harness.drained()
-        assert harness.acked == [1, 2, 3, 4]
+        assert harness.log.next_offset == 5
 
 
 async def test_poison_and_bugs_are_dead_lettered_at_once() -> None:
@@ -195,14 +199,67 @@ async def test_poison_and_bugs_are_dead_lettered_at_once() -> None:
         assert [output.value for output in harness.sent] == [b"value", b"value", b"2"]
 
 
-async def test_unwritten_record_is_not_acknowledged() -> None:
+async def test_aborted_commit_is_made_again_without_the_call() -> None:
     async with driver_harness() as harness:
-        harness.producer.failures["outputs"] = 4
+        harness.log.aborted_commits = 4
         await harness.put(0)
         await harness.drained()
         assert harness.handled == [0], "the call is not made again"
-        assert harness.acked == [0]
+        assert harness.log.next_offset == 1
         assert len(harness.sent) == 1
+
+
+async def test_lost_answer_to_a_commit_writes_once() -> None:
+    async with driver_harness() as harness:
+        harness.log.lost_answers = 3
+        for offset in range(20):
+            await harness.put(offset, key=b"%d" % (offset % 3))
+        await harness.drained()
+        assert harness.log.next_offset == 20
+        assert sorted(int(output.value or b"") for output in harness.sent) == list(range(20))
+
+
+async def test_results_behind_a_slow_head_are_committed_before_its_offset() -> None:
+    async with driver_harness() as harness:
+        harness.gates[0] = asyncio.Event()
+        await harness.put_all(range(4))
+        await until(lambda: len(harness.sent) == 3)
+        assert harness.log.next_offset is None
+        harness.gates[0].set()
+        await harness.drained()
+        assert harness.log.next_offset == 4
+
+
+async def test_records_a_predecessor_committed_are_not_handled() -> None:
+    async with driver_harness() as harness:
+        harness.log.next_offset = 3
+        await harness.assign(0)
+        harness.log.refused_takeovers = 2
+        harness.generation += 1
+        await harness.driver.assign({0}, harness.generation)
+        await harness.put_all(range(5))
+        await harness.drained()
+        await harness.committed(5)
+        assert sorted(harness.handled) == [3, 4]
+
+
+async def test_fenced_committer_breaks_the_driver() -> None:
+    async with driver_harness() as harness:
+        await harness.log.writer().take_over()
+        await harness.put(0)
+        await until(lambda: isinstance(harness.driver.failure, FencedError))
+        assert harness.sent == []
+
+
+async def test_output_that_kafka_refuses_is_dead_lettered_alone() -> None:
+    async with driver_harness() as harness:
+        harness.log.too_large = b"1"
+        harness.log.gate = asyncio.Event()
+        await harness.put_all(range(4))
+        harness.log.gate.set()
+        await harness.drained()
+        assert reasons(harness.sent) == [b"too_large"]
+        assert harness.log.next_offset == 4
 
 
 async def test_redelivery_joins_the_running_attempt() -> None:
@@ -216,7 +273,7 @@ async def test_redelivery_joins_the_running_attempt() -> None:
         await harness.drained()
         assert harness.handled == [0]
         assert [output.value for output in harness.sent] == [b"0"]
-        assert harness.acked == [0]
+        assert harness.log.next_offset == 1
 
 
 async def test_result_computed_while_revoked_is_written_on_redelivery() -> None:
@@ -246,21 +303,21 @@ async def test_stale_attempt_does_not_block_a_returned_partition() -> None:
         await harness.drained()
         harness.gates[0].set()
         await until(lambda: harness.driver.backlog == 0)
-        assert harness.acked == [1]
+        assert harness.log.next_offset == 2
         assert [output.value for output in harness.sent] == [b"1"]
 
 
-async def test_redelivery_joins_the_running_write() -> None:
+async def test_commit_cut_off_by_a_rebalance_is_made_on_redelivery() -> None:
     async with driver_harness() as harness:
-        gate = harness.producer.gates["outputs"] = asyncio.Event()
+        gate = harness.log.gate = asyncio.Event()
         await harness.put(0)
-        await until(lambda: harness.handled == [0])
+        await until(lambda: harness.log.waiting == 1)
         await harness.assign(0)
         await harness.put(0)
         gate.set()
         await harness.drained()
-        assert harness.handled == harness.acked == [0]
-        assert len(harness.sent) == 1
+        assert harness.handled == [0]
+        assert harness.log.next_offset == len(harness.sent) == 1
 
 
 async def test_one_trial_record_runs_during_an_outage() -> None:
@@ -274,7 +331,7 @@ async def test_one_trial_record_runs_during_an_outage() -> None:
         harness.answers.clear()
         await harness.drained()
         assert not reasons(harness.sent)
-        assert harness.acked == list(range(40))
+        assert harness.log.next_offset == 40
 
 
 async def test_occasional_failures_delay_no_other_record() -> None:
@@ -295,7 +352,8 @@ async def test_finish_writes_running_records_and_starts_none() -> None:
         for gate in harness.gates.values():
             gate.set()
         await finishing
-        assert sorted(harness.handled) == harness.acked == list(range(SLOTS))
+        assert sorted(harness.handled) == list(range(SLOTS))
+        assert harness.log.next_offset == SLOTS
 
 
 async def test_used_up_budget_pauses_the_tenants_other_records() -> None:
@@ -310,7 +368,7 @@ async def test_used_up_budget_pauses_the_tenants_other_records() -> None:
         harness.answers.clear()
         await harness.drained()
         assert not reasons(harness.sent)
-        assert harness.acked == list(range(40))
+        assert harness.log.next_offset == 40
 
 
 async def test_only_the_flooded_partition_is_paused() -> None:
@@ -322,11 +380,11 @@ async def test_only_the_flooded_partition_is_paused() -> None:
             await harness.put(offset)
         assert harness.paused == {0}
         await harness.put(SPAN, key=b"another", partition=1)
-        await until(lambda: harness.acked == [SPAN])
+        await harness.committed(SPAN + 1, partition=1)
         for offset in range(SPAN):
             assert harness.paused == ({0} if offset < SPAN // 4 else set()), offset
             harness.gates[offset].set()
-            await harness.acknowledged(offset)
+            await harness.committed(offset + 1)
 
 
 async def test_reassigned_partition_is_resumed() -> None:
@@ -351,17 +409,16 @@ async def test_throttled_tenant_gives_its_trial_back() -> None:
         for offset in range(12):
             del harness.answers[offset]
         # Fifty tenants out of budget, one trial each reset: without their giving it back the rich one would wait for 10 s.
-        await until(lambda: set(range(12)) <= set(harness.acked), deadline_s=5)
+        await until(lambda: (harness.log.next_offset or 0) >= 12, deadline_s=5)
 
 
-async def test_concurrent_writes_are_bounded() -> None:
+async def test_many_results_share_few_transactions() -> None:
     async with driver_harness() as harness:
+        gate = harness.log.gate = asyncio.Event()
         harness.answers = dict.fromkeys(range(2000), failing(PoisonRecordError("unknown_tenant", "nobody")))
-        gate = harness.producer.gates["letters"] = asyncio.Event()
-        putting = asyncio.create_task(harness.put_all(range(2000)))
-        await until(lambda: harness.producer.writing == 16)
+        await harness.put_all(range(2000))
+        await until(lambda: len(harness.handled) == 2000)
         gate.set()
-        await putting
         await harness.drained()
-        assert harness.producer.peak_writing == 16
-        assert harness.acked == list(range(2000))
+        assert len(harness.log.commits) <= 22
+        assert harness.log.next_offset == len(harness.log.letters) == 2000

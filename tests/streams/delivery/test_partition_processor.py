@@ -1,139 +1,208 @@
-"""A partition processor makes outputs, state and offset durable in this order, whatever fails."""
+"""A partition processor commits outputs, state and offset at once, whatever fails, and goes by the log where it does not know."""
 
 import asyncio
 
 import pytest
 
 from runtime.kafka import OutgoingRecord
+from streams.errors import FencedError
+from tests.streams.delivery.doubles import ScriptedLog
 from tests.streams.delivery.processor_harness import processor_harness
 from tests.streams.harness import until
 
 
-async def test_outputs_precede_state_and_state_the_ack() -> None:
+async def test_a_batch_is_one_transaction() -> None:
     async with processor_harness() as harness:
         await harness.put(*(harness.record(offset) for offset in range(3)))
         harness.processor.start()
-        await harness.drained()
-        assert harness.journal.kinds() == ["outputs", "changelog", "state", "ack", "ack", "ack"]
-        assert [output.value for output in harness.journal.of("outputs")[0]] == [b"1", b"2", b"3"]
-        assert harness.journal.acked == [0, 1, 2]
+        await harness.finished()
+        (commit,) = harness.log.commits
+        assert [output.value for output in commit.outputs] == [b"1", b"2", b"3"]
+        assert [row.key for row in commit.rows] == [b"k"]
+        assert commit.next_offset == harness.processor.next_offset == 3
         assert harness.counts() == {b"k": 3}
 
 
-@pytest.mark.parametrize("kind", ["outputs", "changelog"])
-async def test_broker_failure_delays_the_commit_until_it_succeeds_once(kind: str) -> None:
+async def test_an_aborted_commit_is_made_again_once() -> None:
     async with processor_harness() as harness:
-        harness.producer.failures[kind] = 4
+        harness.log.aborted_commits = 4
         await harness.put(harness.record(0), harness.record(1))
         harness.processor.start()
-        await harness.drained()
-        assert harness.journal.kinds()[-4:] == ["changelog", "state", "ack", "ack"]
-        assert harness.journal.acked == [0, 1]
+        await harness.finished()
+        (commit,) = harness.log.commits
+        assert [output.value for output in commit.outputs] == [b"1", b"2"]
         assert harness.counts() == {b"k": 2}
-        # Outputs are repeated only if they were taken and the changelog was not, and then byte for byte.
-        assert len(harness.journal.of("outputs")) == (1 if kind == "outputs" else 5)
-        assert all(outputs == harness.journal.of("outputs")[0] for outputs in harness.journal.of("outputs"))
+        assert harness.log.epoch == 5, "each time the partition is taken over anew"
 
 
-async def test_retried_batch_leaves_no_trace_of_failed_attempts() -> None:
+async def test_a_commit_whose_answer_is_lost_counts_once() -> None:
     async with processor_harness() as harness:
-        harness.handler.transient_failures = 5
+        harness.log.lost_answers = 1
+        await harness.put(*(harness.record(offset) for offset in range(4)))
+        harness.processor.start()
+        await harness.finished()
+        assert [output.value for output in harness.log.outputs] == [b"1", b"2", b"3", b"4"]
+        assert harness.counts() == {b"k": 4}
+        assert harness.behaviour.handled == [[0, 1, 2], [3]]
+
+
+async def test_a_takeover_begins_where_the_log_has_come_to() -> None:
+    log = ScriptedLog()
+    async with processor_harness(log) as before:
+        await before.put(*(before.record(offset) for offset in range(3)))
+        before.processor.start()
+        await before.finished()
+    async with processor_harness(log) as harness:
+        await harness.put(*(harness.record(offset) for offset in range(5)))
+        harness.processor.start()
+        await harness.finished()
+        assert harness.behaviour.handled == [[3, 4]], "what the one before has committed is not handled again"
+        assert harness.behaviour.recovered == [[b"k"]]
+        assert harness.counts() == {b"k": 5}
+
+
+async def test_a_takeover_that_fails_is_tried_again() -> None:
+    async with processor_harness() as harness:
+        harness.log.refused_takeovers = 3
+        await harness.put(harness.record(0))
+        harness.processor.start()
+        assert not harness.processor.is_recovered
+        await harness.finished()
+        assert harness.processor.is_recovered
+        assert harness.counts() == {b"k": 1}
+
+
+async def test_a_fenced_processor_breaks_and_writes_nothing() -> None:
+    log = ScriptedLog()
+    async with processor_harness(log) as zombie, processor_harness(log) as successor:
+        zombie.processor.start()
+        await until(lambda: zombie.processor.is_recovered)
+        successor.processor.start()
+        await until(lambda: successor.processor.is_recovered)
+        await zombie.put(zombie.record(0))
+        await until(lambda: zombie.processor.failure is not None)
+        assert isinstance(zombie.processor.failure, FencedError)
+        assert log.commits == []
+        await successor.put(successor.record(0))
+        await successor.finished()
+        assert successor.counts() == {b"k": 1}
+
+
+async def test_a_redelivered_record_is_handled_once() -> None:
+    async with processor_harness() as harness:
+        await harness.put(*(harness.record(offset) for offset in (0, 1, 0, 1, 2)))
+        harness.processor.start()
+        await harness.finished()
+        await harness.put(harness.record(1), harness.record(3))
+        await harness.finished()
+        assert [offset for batch in harness.behaviour.handled for offset in batch] == [0, 1, 2, 3]
+
+
+async def test_a_transient_failure_leaves_no_trace() -> None:
+    async with processor_harness() as harness:
+        harness.behaviour.transient_failures = 5
         await harness.put(harness.record(0), harness.record(1))
         harness.processor.start()
-        await harness.drained()
-        assert harness.handler.handled == [[0, 1]] * 6
+        await harness.finished()
+        assert harness.behaviour.handled == [[0, 1]] * 6
         assert harness.counts() == {b"k": 2}
-        assert [len(outputs) for outputs in harness.journal.of("outputs")] == [2]
+        assert len(harness.log.commits) == harness.log.epoch == 1
 
 
 async def test_poison_goes_untouched_to_the_dead_letters() -> None:
     async with processor_harness() as harness:
         await harness.put(harness.record(0), harness.record(1, b"poison"), harness.record(2))
         harness.processor.start()
-        await harness.drained()
-        assert harness.journal.acked == [0, 1, 2]
+        await harness.finished()
+        (commit,) = harness.log.commits
         assert harness.counts() == {b"k": 2}
-        (sent,) = harness.journal.of("letters")
-        letter = sent[-1]
+        (letter,) = commit.letters
         assert (letter.key, letter.value, letter.headers[0]) == (b"k", b"poison", ("mine", b"\xff"))
         assert dict(letter.headers)["varve-dlq-reason"] == b"bad"
-        assert [output.value for output in sent[:-1]] == [b"1", b"2"]
+        assert [output.value for output in commit.outputs[:-1]] == [b"1", b"2"]
 
 
-async def test_unexpected_error_isolates_one_record() -> None:
+async def test_an_unexpected_error_isolates_its_record() -> None:
     async with processor_harness() as harness:
         await harness.put(harness.record(0), harness.record(1, b"bug"), harness.record(2))
         harness.processor.start()
-        await harness.drained()
-        assert harness.handler.handled == [[0, 1, 2], [0], [1], [2]]
+        await harness.finished()
+        assert harness.behaviour.handled == [[0, 1, 2], [0], [1], [2]]
         assert harness.counts() == {b"k": 2}, "the record's half-made change does not count"
-        ((letter,),) = harness.journal.of("letters")
+        (letter,) = harness.log.letters
         assert (letter.value, dict(letter.headers)["varve-dlq-reason"]) == (b"bug", b"unexpected")
         assert b"ZeroDivisionError" in dict(letter.headers)["varve-dlq-detail"]
-        assert harness.journal.acked == [0, 1, 2]
-        letter_at, ack_at = harness.journal.kinds().index("letters"), harness.journal.entries.index(("ack", 1))
-        assert letter_at < ack_at
+        assert [commit.next_offset for commit in harness.log.commits] == [1, 2, 3]
 
 
-async def test_dead_letter_note_is_durable_before_the_ack() -> None:
+async def test_an_output_that_kafka_refuses_isolates_its_record() -> None:
+    async with processor_harness() as harness:
+        harness.log.too_large = b"2"
+        await harness.put(harness.record(0), harness.record(1), harness.record(2, key=b"other"))
+        harness.processor.start()
+        await harness.finished()
+        (letter,) = harness.log.letters
+        assert dict(letter.headers)["varve-dlq-reason"] == b"too_large"
+        assert harness.counts() == {b"k": 1, b"other": 1}
+
+
+async def test_a_dead_letters_note_is_committed_with_it() -> None:
     async with processor_harness() as harness:
         await harness.put(harness.record(0, b"bug", key=b"noted"), harness.record(1, b"bug", key=b"half noted"))
         harness.processor.start()
-        await harness.drained()
-        assert harness.counts() == {b"dead-lettered": 0}
-        assert harness.journal.kinds() == ["letters", "changelog", "state", "ack", "letters", "ack"]
+        await harness.finished()
+        assert harness.counts() == {b"passed over": 0}
+        assert [(len(commit.letters), len(commit.rows)) for commit in harness.log.commits] == [(1, 1), (1, 0)]
 
 
-async def test_record_waits_until_its_dead_letter_is_durable() -> None:
+async def test_a_dead_letter_that_is_not_taken_holds_its_record() -> None:
     async with processor_harness() as harness:
-        harness.producer.failures["letters"] = 3
+        harness.log.aborted_commits = 3
         await harness.put(harness.record(0, b"bug"))
         harness.processor.start()
-        await harness.drained()
-        assert harness.journal.kinds() == ["letters", "ack"]
+        await harness.finished()
+        (commit,) = harness.log.commits
+        assert len(commit.letters) == commit.next_offset == 1
 
 
-async def test_processor_stopped_midway_has_acknowledged_nothing() -> None:
+async def test_a_processor_stopped_in_a_commit_has_committed_nothing() -> None:
     async with processor_harness() as harness:
-        harness.producer.gates["changelog"] = asyncio.Event()
+        harness.log.gate = asyncio.Event()
         await harness.put(harness.record(0))
         harness.processor.start()
-        await until(lambda: "outputs" in harness.journal.kinds())
+        await until(lambda: harness.log.waiting == 1)
         await harness.processor.stop()
-        assert harness.journal.kinds() == ["outputs"]
-        assert harness.counts() == {}
+        assert harness.log.commits == []
+        assert harness.writer.is_stopped
         await harness.processor.put(harness.record(1), limit=1)
-        assert harness.processor.backlog == 0, "a record that comes after the end is not kept"
+        assert harness.processor.backlog == 1, "a record that comes after the end is not kept"
 
 
-async def test_nothing_is_written_under_a_later_generation() -> None:
+async def test_after_the_generation_has_passed_nothing_is_written() -> None:
     async with processor_harness() as harness:
-        harness.producer.gates["outputs"] = asyncio.Event()
-        await harness.put(harness.record(0))
         harness.processor.start()
-        await until(harness.producer.entered.is_set)
+        await until(lambda: harness.processor.is_recovered)
         harness.generation += 1
-        harness.producer.gates["outputs"].set()
-        await until(lambda: len(harness.handler.handled) == 3)
-        assert harness.journal.entries == []
+        await harness.put(harness.record(0))
+        await until(lambda: harness.behaviour.handled == [[0]] and not harness.processor.is_recovered)
+        assert harness.log.commits == []
+        assert harness.log.epoch == 1, "who does not own the partition fences nobody"
 
 
-async def test_full_queue_blocks_the_caller() -> None:
+async def test_a_full_queue_holds_back_who_fills_it() -> None:
     async with processor_harness() as harness:
-        harness.producer.gates["outputs"] = asyncio.Event()
         await harness.processor.put(harness.record(0), limit=1)
         waiting = asyncio.create_task(harness.processor.put(harness.record(1), limit=1))
         await asyncio.sleep(0)
         assert not waiting.done()
         harness.processor.start()
-        harness.producer.gates["outputs"].set()
         async with asyncio.timeout(60):
             await waiting
-        await harness.drained()
-        assert harness.journal.acked == [0, 1]
+        await harness.finished()
+        assert harness.processor.next_offset == 2
 
 
-async def test_stop_unblocks_a_waiting_caller() -> None:
+async def test_stopping_frees_who_waits_to_fill_a_queue() -> None:
     async with processor_harness() as harness:
         await harness.processor.put(harness.record(0), limit=1)
         waiting = asyncio.create_task(harness.processor.put(harness.record(1), limit=1))
@@ -143,31 +212,58 @@ async def test_stop_unblocks_a_waiting_caller() -> None:
             await waiting
 
 
-async def test_due_commands_are_sent_while_idle() -> None:
+async def test_due_commands_are_sent_while_no_record_comes() -> None:
     async with processor_harness() as harness:
-        harness.handler.commands = [OutgoingRecord("varve.messages", b"k", b"timer", (), 0)]
+        harness.behaviour.commands = [OutgoingRecord("varve.messages", b"k", b"timer", (), 0)]
         harness.processor.start()
-        await until(lambda: bool(harness.journal.of("outputs")))
-        assert harness.journal.of("outputs")[0] == harness.handler.commands
-        assert harness.handler.recovered == []
+        await until(lambda: bool(harness.log.commits))
+        assert harness.log.commits[0].outputs == harness.behaviour.commands
+        assert harness.log.commits[0].next_offset is None
+        assert harness.behaviour.recovered == [[]]
 
 
-async def test_batch_bytes_are_bounded_and_larger_records_go_alone() -> None:
+async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
+    async with processor_harness() as harness:
+        harness.fetch_position = 7
+        await harness.put(harness.record(0))
+        harness.processor.start()
+        await until(lambda: harness.log.next_offset == 7)
+        assert harness.log.commits[-1].outputs == []
+        assert harness.processor.next_offset == 7
+
+
+async def test_a_batch_is_bounded_in_bytes() -> None:
     async with processor_harness() as harness:
         await harness.put(*(harness.record(offset, b"x" * size) for offset, size in enumerate((400, 500, 600, 2000, 10, 10))))
         harness.processor.start()
-        await harness.drained()
-        assert harness.handler.handled == [[0, 1], [2], [3], [4, 5]]
+        await harness.finished()
+        assert harness.behaviour.handled == [[0, 1], [2], [3], [4, 5]], "a larger record goes alone"
 
 
-async def test_finish_completes_the_current_batch_only() -> None:
+async def test_finishing_ends_the_batch_and_begins_no_other() -> None:
     async with processor_harness() as harness:
-        gate = harness.producer.gates["changelog"] = asyncio.Event()
+        gate = harness.log.gate = asyncio.Event()
         await harness.put(*map(harness.record, range(5)))
         harness.processor.start()
-        await until(lambda: "outputs" in harness.journal.kinds())
+        await until(lambda: harness.log.waiting == 1)
         finishing = asyncio.create_task(harness.processor.finish())
+        await asyncio.sleep(0)
         gate.set()
         await finishing
-        assert harness.journal.acked == [0, 1, 2]
+        assert harness.log.next_offset == 3
         assert harness.processor.backlog == 2
+
+
+@pytest.mark.parametrize("kind", ["aborted_commits", "lost_answers", "refused_takeovers"])
+async def test_every_record_counts_once_through_many_failures(kind: str) -> None:
+    async with processor_harness() as harness:
+        harness.processor.start()
+        for offset in range(30):
+            if offset % 3 == 0:
+                setattr(harness.log, kind, 2)
+            if kind == "refused_takeovers" and offset % 3 == 0:
+                harness.log.aborted_commits = 1
+            await harness.put(harness.record(offset))
+        await harness.finished()
+        assert harness.counts() == {b"k": 30}
+        assert [output.value for output in harness.log.outputs] == [b"%d" % count for count in range(1, 31)]

@@ -16,7 +16,7 @@ from streams.delivery.payload_loader import PayloadLoader
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecordError, TransientError
-from tests.streams.delivery.doubles import Journal, ScriptedProducer, faust_record
+from tests.streams.delivery.doubles import ScriptedLog, faust_record
 from tests.streams.harness import stage_context, until
 
 TOPIC = "windows"
@@ -30,13 +30,13 @@ class EvictingHarness:
     """A keyed driver that may hold two payloads at a time; the handler and the log are this object."""
 
     def __init__(self) -> None:
-        self.journal = Journal()
+        self.log = ScriptedLog()
         self.handled: dict[int, bytes | None] = {}
         self.loaded: list[int] = []
         self.log_failures = 10
         self.peak_payloads = 0
         self.records: list[FaustRecord] = []
-        context = stage_context(ScriptedProducer(self.journal), new_breaker=lambda: CircuitBreaker(failures=10, reset_s=0.002))
+        context = stage_context(lambda partition: self.log.writer(), new_breaker=lambda: CircuitBreaker(failures=10, reset_s=0.002))
         scheduler = Scheduler[FaustRecord](slots=2, tenant_share=1.0, max_in_flight=2, max_span=COUNT, evict=FaustRecord.evict)
         self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, load_payload=self.load_payload)
 
@@ -58,7 +58,7 @@ class EvictingHarness:
         return ConsumedRecord(TOPIC, 0, record.offset, record.key, VALUES[record.offset], (), 0.0)
 
     async def put(self, offset: int) -> None:
-        record = faust_record(ConsumedRecord(TOPIC, 0, offset, b"%d" % offset, VALUES[offset], (), 0.0), self.journal)
+        record = faust_record(ConsumedRecord(TOPIC, 0, offset, b"%d" % offset, VALUES[offset], (), 0.0))
         self.records.append(record)
         await self.driver.put(record)
 
@@ -73,7 +73,7 @@ async def test_evicted_payloads_are_loaded_before_handling() -> None:
     await harness.driver.stop()
     assert harness.driver.failure is None
     assert harness.handled == VALUES
-    assert harness.journal.acked == list(range(COUNT))
+    assert harness.log.next_offset == COUNT
     assert sorted(harness.loaded) == list(range(2, COUNT))
     assert harness.peak_payloads == 2
 

@@ -76,9 +76,14 @@ class FakeClock:
         return self.now
 
 
+def member(clock: FakeClock, *, generation: int = 1) -> Membership:
+    membership = Membership(generation=lambda: generation, session_timeout_s=6, clock=clock)
+    membership.on_assigned()
+    return membership
+
+
 def test_worker_writes_only_under_the_groups_generation() -> None:
-    generation = 4
-    membership = Membership(generation=lambda: generation, session_timeout_s=6, clock=FakeClock())
+    membership = member(FakeClock(), generation=4)
     assert membership.may_write(4)
     assert not membership.may_write(3)
     assert not membership.may_write(5)
@@ -86,23 +91,49 @@ def test_worker_writes_only_under_the_groups_generation() -> None:
 
 def test_zombie_never_writes_again() -> None:
     clock = FakeClock()
-    membership = Membership(generation=lambda: 1, session_timeout_s=6, clock=clock)
+    membership = member(clock)
     clock.now = 6.0
     assert membership.may_write(1)
     clock.now = 6.1
-    assert not membership.may_write(1), "found at the first write, before any heartbeat or rebalance"
+    assert not membership.may_write(1), "found at the first write, before any pulse or rebalance"
     assert membership.is_zombie
-    clock.now = 6.2
+    membership.on_heartbeat(6.1)
     assert not membership.may_write(1)
 
 
-async def test_heartbeat_ends_when_worker_wakes_too_late() -> None:
+async def test_pulse_ends_when_worker_wakes_too_late() -> None:
     clock = FakeClock()
-    membership = Membership(generation=lambda: 1, session_timeout_s=6, clock=clock)
-    heartbeat = asyncio.create_task(membership.run_heartbeat())
+    membership = member(clock)
+    pulse = asyncio.create_task(membership.run_pulse())
     await asyncio.sleep(0)
     assert membership.may_write(1)
     clock.now = 100.0
     async with asyncio.timeout(30):
-        await heartbeat
+        await pulse
     assert membership.is_zombie
+
+
+async def test_unanswered_heartbeats_suspend_writing() -> None:
+    clock = FakeClock()
+    membership = member(clock)
+    clock.now = 5.0
+    membership.on_heartbeat(4.0)
+    pulse = asyncio.create_task(membership.run_pulse())
+    await asyncio.sleep(0)
+    clock.now = 10.0
+    assert membership.may_write(1)
+    clock.now = 10.5
+    assert not membership.may_write(1), "the last answer tells of nothing after 4.0"
+    membership.on_heartbeat(10.4)
+    assert membership.may_write(1)
+    assert not membership.is_zombie
+    pulse.cancel()
+
+
+def test_revoked_worker_writes_nothing_until_assigned_again() -> None:
+    membership = member(FakeClock())
+    membership.on_revoked()
+    membership.on_heartbeat(0.0)
+    assert not membership.may_write(1)
+    membership.on_assigned()
+    assert membership.may_write(1)

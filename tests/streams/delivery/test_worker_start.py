@@ -1,7 +1,6 @@
 """What a worker asks of its topics before it joins its group."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,12 @@ from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver
-from streams.delivery.state import RowStore
 from streams.delivery.worker import Worker
 
 pytestmark = pytest.mark.integration
 
 
-def _never(context: StageContext, rows: Callable[[int], RowStore]) -> Driver:
+def _never(context: StageContext) -> Driver:
     raise AssertionError("a worker whose topics are not right must not begin")
 
 

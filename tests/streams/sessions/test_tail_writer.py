@@ -17,7 +17,8 @@ from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import SessionState
-from tests.streams.harness import InMemoryRows, NoProducer, plain_settings, stage_context, tenants_of, until
+from tests.streams.delivery.doubles import ScriptedLog
+from tests.streams.harness import plain_settings, stage_context, tenants_of, until
 
 
 class FakeTailSink:
@@ -162,19 +163,18 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
     tenants = tenants_of(settings, {"acme": "companion"})
     metrics = Metrics()
     present = 1
-    context = stage_context(NoProducer(), stage="sessions", metrics=metrics, may_write=lambda generation: generation == present)
     state = session("recovered", b"1")
     state.last_event_ms = 1
-    rows = InMemoryRows()
-    key = encode_key("acme", "recovered")
-    rows.rows[key] = (0).to_bytes(8, "big") + SessionCodec().encode(state)
+    log = ScriptedLog(changelog={encode_key("acme", "recovered"): (0).to_bytes(8, "big") + SessionCodec().encode(state)})
+    context = stage_context(
+        lambda partition: log.writer(), stage="sessions", metrics=metrics, may_write=lambda generation: generation == present
+    )
     processors = SessionsDriver(
         tail_writer=writer,
         context=context,
         new_handler=lambda partition: SessionsHandler(
             partition=partition, settings=settings, tenants=tenants, tail=writer, metrics=metrics
         ),
-        rows=lambda _: rows,
         codec=SessionCodec(),
         max_queued=10,
         cache_bytes=1_000_000,

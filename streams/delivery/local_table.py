@@ -1,0 +1,112 @@
+"""The local table of one source partition: rows in RocksDB, and how far into the changelog they go."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, cast
+
+import rocksdict
+
+from streams.delivery.state import Row
+from streams.errors import LocalTableError
+
+_MIB: Final = 1024 * 1024
+_OFFSET_KEY: Final = b"\x00changelog-offset"
+"""A row's key is never empty and begins with no zero byte: Kafka keys are built in :mod:`memory.keys`."""
+
+
+class LocalTable:
+    """Rows of one partition, on this machine's disk. What is lost with it is recovered from the changelog.
+
+    Args:
+        path: Its folder, which nobody else opens.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._database: rocksdict.Rdict | None = None
+
+    def open(self) -> None:
+        """Opens the table, and makes it where there is none; harmless when repeated.
+
+        Raises:
+            LocalTableError: If the disk does not allow it.
+        """
+        if self._database is None:
+            with self._faults("opened"):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._database = rocksdict.Rdict(str(self._path), options=_options())
+
+    def close(self) -> None:
+        """Closes the table; harmless when repeated."""
+        database, self._database = self._database, None
+        if database is not None:
+            with self._faults("closed"):
+                database.close()
+
+    def clear(self) -> None:
+        """Begins anew with no rows."""
+        self.close()
+        shutil.rmtree(self._path, ignore_errors=True)
+        self.open()
+
+    @property
+    def changelog_offset(self) -> int | None:
+        """The offset of the newest changelog record that the rows contain; None for a new table."""
+        with self._faults("read"):
+            raw = self._opened().get(_OFFSET_KEY)
+        return None if raw is None else int(raw)
+
+    def read(self, key: bytes) -> bytes | None:
+        """The row's bytes, position included."""
+        with self._faults("read"):
+            value: bytes | None = self._opened().get(key)
+        return value
+
+    def scan(self) -> Iterator[tuple[bytes, bytes]]:
+        """All rows."""
+        with self._faults("read"):
+            rows = cast(Iterator[tuple[bytes, bytes]], self._opened().items())
+            yield from (row for row in rows if row[0] != _OFFSET_KEY)
+
+    def write(self, rows: list[Row], changelog_offset: int) -> None:
+        """Writes rows and the changelog's offset behind them, in one atomic batch."""
+        batch = rocksdict.WriteBatch(raw_mode=True)
+        for row in rows:
+            if row.value is None:
+                batch.delete(row.key)
+            else:
+                batch.put(row.key, row.value)
+        batch.put(_OFFSET_KEY, str(changelog_offset).encode())
+        with self._faults("written"):
+            self._opened().write(batch)
+
+    def _opened(self) -> rocksdict.Rdict:
+        if self._database is None:
+            raise LocalTableError(f"the local table in {self._path} is not open")
+        return self._database
+
+    @contextlib.contextmanager
+    def _faults(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except LocalTableError:
+            raise
+        except Exception as error:  # rocksdict raises no narrower one
+            raise LocalTableError(f"the local table in {self._path} cannot be {done}: {error}") from error
+
+
+def _options() -> rocksdict.Options:
+    """Bounds a partition's memory to some 32 MB; RocksDB's own defaults would take far more of each of many partitions."""
+    options = rocksdict.Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.set_max_open_files(64)
+    options.set_write_buffer_size(8 * _MIB)
+    options.set_max_write_buffer_number(2)
+    options.set_target_file_size_base(16 * _MIB)
+    blocks = rocksdict.BlockBasedOptions()
+    blocks.set_block_cache(rocksdict.Cache(16 * _MIB))
+    blocks.set_bloom_filter(10, block_based=False)
+    options.set_block_based_table_factory(blocks)
+    return options

@@ -1,0 +1,171 @@
+"""Writes what comes of one source partition: outputs, changelog rows and the source offset, in one transaction a batch.
+
+The transactional id belongs to the group and the partition. Whoever takes the partition over starts a producer of the same id, and from
+then on the broker refuses what any holder before still sends, however late (docs/architecture.md, invariant 1).
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from memory.errors import RecordTooLargeError
+from runtime.errors import KafkaUnavailableError, ProducerFencedError
+from runtime.kafka import OutgoingRecord, client_options
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.settings import KafkaSettings
+from streams.delivery.local_table import LocalTable
+from streams.delivery.no_state import NoState
+from streams.delivery.recovery import recover
+from streams.delivery.state import Row, RowStore
+from streams.errors import FencedError, StreamError, TransientError
+
+NO_OFFSET: Final = -1
+"""The changelog offset of a step that changed no row."""
+
+
+class Writer(Protocol):
+    """What commits the work on one source partition."""
+
+    @property
+    def rows(self) -> RowStore:
+        """The local table, from the take-over on."""
+        ...
+
+    async def take_over(self) -> int | None:
+        """See :meth:`PartitionWriter.take_over`."""
+        ...
+
+    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
+        """See :meth:`PartitionWriter.commit`."""
+        ...
+
+    async def stop(self) -> None:
+        """See :meth:`PartitionWriter.stop`."""
+        ...
+
+
+def transactional_id(group: str, partition: int) -> str:
+    """The id under which one consumer group works on one partition of its source."""
+    return f"{group}.{partition}"
+
+
+class PartitionWriter:
+    """The one writer of a source partition, from its take-over to its end.
+
+    Args:
+        source: The partition.
+        group: The consumer group that reads it.
+        kafka: Where the brokers are.
+        table: The stage's rows of this partition; None where it keeps no state.
+        changelog: The topic that the rows' changes go to first; None as above.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: TopicPartition,
+        group: str,
+        kafka: KafkaSettings,
+        table: LocalTable | None = None,
+        changelog: str | None = None,
+    ) -> None:
+        if (table is None) != (changelog is None):
+            raise ValueError("a table needs a changelog, and a changelog a table")
+        self._source = source
+        self._group = group
+        self._kafka = kafka
+        self._name = f"{source.topic}/{source.partition}"
+        self._table = table
+        self._changelog = None if changelog is None else TopicPartition(changelog, source.partition)
+        identity = transactional_id(group, source.partition)
+        self._producer = TransactionalProducer(kafka=kafka, transactional_id=identity, partitions=kafka.partitions)
+
+    @property
+    def rows(self) -> RowStore:
+        """The local table, from the take-over on."""
+        return NoState() if self._table is None else self._table
+
+    async def take_over(self) -> int | None:
+        """Fences whoever wrote before, brings the table up to the changelog's end, and reads how far the group has come: in this order.
+
+        It also decides a transaction whose answer was lost: it was committed if the offset has moved.
+
+        Returns:
+            The offset of the next record to handle; None where the group has committed nothing yet.
+
+        Raises:
+            TransientError: Kafka does not answer now.
+            LocalTableError: If the table cannot be opened or written.
+            StreamError: If the changelog has lost records.
+        """
+        try:
+            await self._producer.start()
+            if self._table is not None and self._changelog is not None:
+                self._table.open()
+                await recover(self._table, self._changelog, kafka=self._kafka)
+            return await self._committed_offset()
+        except KafkaUnavailableError as error:
+            raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
+
+    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
+        """Commits a batch: all of it, or nothing. The local table is for the caller to bring along.
+
+        Args:
+            outputs: What to produce, dead letters included.
+            rows: The rows that change.
+            next_offset: The offset of the next record to handle; None leaves the group where it is.
+
+        Returns:
+            The offset of the newest row in the changelog; :data:`NO_OFFSET` where none changed.
+
+        Raises:
+            TransientError: Whether it was committed is not known: take the partition over again.
+            FencedError: Another worker has taken the partition over.
+            RecordTooLargeError: An output is larger than the broker takes; nothing was committed.
+        """
+        if rows and self._changelog is None:
+            raise StreamError(f"the group {self._group} keeps no state, but a row was changed")
+        topic = "" if self._changelog is None else self._changelog.topic
+        changes = [OutgoingRecord(topic, row.key, row.value, partition=self._source.partition) for row in rows]
+        offsets = {} if next_offset is None else {self._source: next_offset}
+        try:
+            written = await self._producer.commit([*outputs, *changes], offsets=offsets, group=self._group)
+        except ProducerFencedError as error:
+            raise FencedError(f"{self._name} is another worker's: {error}") from error
+        except RecordTooLargeError:
+            await self._start_again()
+            raise
+        except KafkaUnavailableError as error:
+            raise TransientError(str(error), dependency="kafka") from error
+        return max(written[len(outputs) :], default=NO_OFFSET)
+
+    async def stop(self) -> None:
+        """Aborts what is open, and closes producer and table."""
+        try:
+            await self._producer.stop()
+        finally:
+            if self._table is not None:
+                self._table.close()
+
+    async def _start_again(self) -> None:
+        """A refused record has ended the transaction: nothing of it counts, and the id is still ours."""
+        if not self._producer.is_started:
+            try:
+                await self._producer.start()
+            except KafkaUnavailableError as error:
+                raise TransientError(str(error), dependency="kafka") from error
+
+    async def _committed_offset(self) -> int | None:
+        consumer = AIOKafkaConsumer(**client_options(self._kafka), group_id=self._group, enable_auto_commit=False)
+        try:
+            async with asyncio.timeout(self._kafka.request_timeout_s):
+                await consumer.start()
+                committed: int | None = await consumer.committed(self._source)
+                return committed
+        except (KafkaError, OSError, TimeoutError) as error:
+            raise KafkaUnavailableError(f"the committed offset of group {self._group} cannot be read: {error!r}") from error
+        finally:
+            await consumer.stop()
