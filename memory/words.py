@@ -4,7 +4,7 @@ import threading
 from functools import lru_cache
 from typing import Final
 
-import snowballstemmer  # type: ignore[import-untyped]
+import snowballstemmer
 
 _FUNCTION_WORDS: Final = """
 a about also am an and are as at be been being but by did do does for had has have he her him his in is it its of on or she that the

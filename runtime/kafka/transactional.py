@@ -144,8 +144,8 @@ class TransactionalProducer:
             sent = await _send_batches(client, partition, [(index, records[index]) for index in indexes])
             for acknowledged, batch in sent:
                 metadata = await acknowledged
-                for place, index in enumerate(batch):
-                    written[index] = metadata.offset + place
+                for offset, index in enumerate(batch, start=metadata.offset):
+                    written[index] = offset
 
         async with contextlib.AsyncExitStack() as stack:
             tasks = [asyncio.create_task(produce_partition(*each)) for each in grouped.items()]

@@ -115,7 +115,7 @@ def test_a_measured_deed_done_twice_is_only_doubtful(again: EventDraft) -> None:
     assert compare_alike([event(PUSH_UPS, 0, count=20), again]) == ([], [EventPair(0, 1)])
 
 
-def test_a_measured_deed_of_an_earlier_window_is_only_doubtful() -> None:
+def test_a_measured_deed_of_another_window_is_doubtful() -> None:
     assert compare_alike([event(PUSH_UPS, 0, after=EVENING, count=20)], NotedEvent("note", PUSH_UPS, {"count": 20}, MORNING)) == (
         [],
         [EventPair(0, 1)],

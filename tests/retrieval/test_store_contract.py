@@ -280,7 +280,7 @@ async def test_points_of_another_model_are_refused(store: MemoryStore) -> None:
     assert await store.count(ACME) == 1
 
 
-async def test_a_dropped_store_is_empty_and_can_be_prepared_again(store: MemoryStore) -> None:
+async def test_a_dropped_store_can_be_prepared_again(store: MemoryStore) -> None:
     await store.upsert([point(memory())])
     await store.drop()
     assert await store.count(ACME) == 0

@@ -125,7 +125,7 @@ async def test_stopping_aborts_what_is_open(producer: TransactionalProducer, set
     assert await committed_values(settings, topic) == [], "and no reader waits for the broker's time-out"
 
 
-async def test_a_record_too_large_is_refused_before_anything_is_sent(
+async def test_a_record_too_large_is_refused_unsent(
     producer: TransactionalProducer, settings: KafkaSettings, topic: str
 ) -> None:
     with pytest.raises(RecordTooLargeError, match=topic):

@@ -137,16 +137,16 @@ async def test_an_unusable_vector_fails_no_other_text() -> None:
 
 
 async def test_bisection_stops_at_an_outage() -> None:
-    asked: list[list[str]] = []
+    batches: list[list[str]] = []
 
     async def run(texts: Sequence[str]) -> list[Embedding]:
-        asked.append(list(texts))
+        batches.append(list(texts))
         raise InputRefusedError("one of them") if len(texts) > 2 else TransientModelError("away")
 
     with pytest.raises(TransientModelError, match="away"):
         await MicroBatcher(embed_batch=run, batch_size=4).embed(["a", "b", "c", "d"])
 
-    assert asked == [["a", "b", "c", "d"], ["a", "b"]]
+    assert batches == [["a", "b", "c", "d"], ["a", "b"]]
 
 
 class LimitedBackend:
@@ -157,7 +157,7 @@ class LimitedBackend:
 
     def __init__(self, calls: int) -> None:
         self.calls_left = self.calls_of_a_window = calls
-        self.asked: list[str] = []
+        self.texts: list[str] = []
 
     def next_window(self) -> None:
         self.calls_left = self.calls_of_a_window
@@ -166,7 +166,7 @@ class LimitedBackend:
         if not self.calls_left:
             raise TransientModelError("429")
         self.calls_left -= 1
-        self.asked += texts
+        self.texts += texts
         return [Embedding(dense=np.array([len(text)], dtype=np.float32), late=None) for text in texts]
 
     async def queries(self, texts: Sequence[str]) -> list[Embedding]:
@@ -189,7 +189,7 @@ async def test_a_rate_limited_call_resumes_where_it_stopped(concurrency: int) ->
     embeddings = await embedder.embed_documents(texts)
     await embedder.close()
 
-    assert sorted(backend.asked) == sorted(texts)
+    assert sorted(backend.texts) == sorted(texts)
     assert [int(each.dense[0]) for each in embeddings] == [len(text) for text in texts]
 
 
@@ -217,7 +217,7 @@ async def test_a_hanging_batch_blocks_no_concurrent_batch() -> None:
 async def test_batches_keep_the_concurrency_limit() -> None:
     model = GatedModel()
     batcher = MicroBatcher(embed_batch=model.run, batch_size=1, concurrency=2)
-    asked = asyncio.create_task(batcher.embed(["a", "b", "c", "d"]))
+    embedding = asyncio.create_task(batcher.embed(["a", "b", "c", "d"]))
     await asyncio.wait_for(model.begun.wait(), 5)
     for _ in range(10):
         await asyncio.sleep(0)
@@ -225,7 +225,7 @@ async def test_batches_keep_the_concurrency_limit() -> None:
     assert model.batches == [["a"], ["b"]]
 
     model.gate.set()
-    assert len(await asked) == 4
+    assert len(await embedding) == 4
 
 
 async def test_a_text_requested_while_running_is_embedded_once() -> None:

@@ -219,7 +219,7 @@ async def test_lost_answer_to_a_commit_writes_once() -> None:
         assert sorted(int(output.value or b"") for output in harness.sent) == list(range(20))
 
 
-async def test_results_behind_a_slow_head_are_committed_before_its_offset() -> None:
+async def test_results_behind_a_slow_head_are_committed() -> None:
     async with driver_harness() as harness:
         harness.gates[0] = asyncio.Event()
         await harness.put_all(range(4))
@@ -307,7 +307,7 @@ async def test_stale_attempt_does_not_block_a_returned_partition() -> None:
         assert [output.value for output in harness.sent] == [b"1"]
 
 
-async def test_commit_cut_off_by_a_rebalance_is_made_on_redelivery() -> None:
+async def test_commit_cut_off_by_a_rebalance_is_repeated() -> None:
     async with driver_harness() as harness:
         gate = harness.log.gate = asyncio.Event()
         await harness.put(0)

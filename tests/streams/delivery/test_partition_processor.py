@@ -155,7 +155,7 @@ async def test_a_dead_letters_note_is_committed_with_it() -> None:
         assert [(len(commit.letters), len(commit.rows)) for commit in harness.log.commits] == [(1, 1), (1, 0)]
 
 
-async def test_a_dead_letter_that_is_not_taken_holds_its_record() -> None:
+async def test_a_refused_dead_letter_holds_its_record() -> None:
     async with processor_harness() as harness:
         harness.log.aborted_commits = 3
         await harness.put(harness.record(0, b"bug"))
