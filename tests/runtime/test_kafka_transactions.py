@@ -125,9 +125,7 @@ async def test_stopping_aborts_what_is_open(producer: TransactionalProducer, set
     assert await committed_values(settings, topic) == [], "and no reader waits for the broker's time-out"
 
 
-async def test_a_record_too_large_is_refused_unsent(
-    producer: TransactionalProducer, settings: KafkaSettings, topic: str
-) -> None:
+async def test_a_record_too_large_is_refused_unsent(producer: TransactionalProducer, settings: KafkaSettings, topic: str) -> None:
     with pytest.raises(RecordTooLargeError, match=topic):
         await producer.commit([record(topic, b"a"), record(topic, b"x" * 1_000_000)], offsets={}, group=GROUP)
     assert await producer.commit([record(topic, b"b")], offsets={}, group=GROUP) == [0]
