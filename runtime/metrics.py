@@ -31,6 +31,9 @@ class Metrics:
         )
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
+        self.refused_files = Gauge(
+            "varve_refused_files", "Tenants' and schema files whose newest version is refused.", registry=self.registry
+        )
         self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
 
     def render(self) -> bytes:

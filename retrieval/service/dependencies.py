@@ -59,7 +59,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
     """
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        tenants = TenantDirectory(path=settings.tenants_path)
+        tenants = TenantDirectory(path=settings.tenants_path, schema_copies=settings.schema_copies_path, metrics=metrics())
         embedder = await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path)
         stack.push_async_callback(embedder.close)
         store = build_store(settings)

@@ -80,6 +80,11 @@ class Settings(BaseSettings):
         return self.tenants_file or self.data / "tenants.json"
 
     @property
+    def schema_copies_path(self) -> Path:
+        """Where copies of the last good schema files lie."""
+        return self.data / "schemas"
+
+    @property
     def edge_socket(self) -> Path:
         """Where the Edge process listens."""
         return self.store.socket or self.data / "edge.sock"

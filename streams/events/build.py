@@ -18,7 +18,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
         metrics: Where the stage counts.
         resources: Closes what was opened.
     """
-    tenants = open_tenants(settings)
+    tenants = open_tenants(settings, metrics)
     return ordered_driver_factory(
         settings,
         LedgerCodec(),

@@ -41,7 +41,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     resources.push_async_callback(embedder.close)
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
-    tenants = open_tenants(settings)
+    tenants = open_tenants(settings, metrics)
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     resources.push_async_callback(extractor.close)

@@ -82,7 +82,7 @@ class ExtractionHandler:
         generation = tenant.generation if self._generation is None else self._generation
         if not tenant.has_generation(generation):
             return []
-        schema = schema_of(self._tenants, window.tenant, generation)
+        schema = schema_of(self._tenants, window.tenant, generation, may_wait=True)
         earlier = await self._earlier_windows(window, generation)
         context = ExtractionContext(
             session_summary=earlier.summary,

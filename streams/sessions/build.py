@@ -23,7 +23,7 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
         metrics: Where the stage counts.
         resources: Closes what was opened.
     """
-    tenants = open_tenants(settings)
+    tenants = open_tenants(settings, metrics)
     redis = await resources.enter_async_context(open_redis(settings.redis))
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
     writer.start()

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,7 @@ import pytest
 
 from memory.errors import SchemaError
 from runtime.errors import TenantsFileError, UnknownTenantError
+from runtime.metrics import Metrics
 from runtime.settings import BudgetSettings
 from runtime.tenants import TenantDirectory, add_tenant, hash_key
 from runtime.tenants_file import add_admin_key, add_generation, set_generation
@@ -89,6 +91,117 @@ def test_a_changed_schema_file_is_read_again(path: Path) -> None:
     assert [each.name for each in directory.schema_of("acme").event_types] == ["note"]
     _touch_later(schema, schema.read_text().replace('"note"', '"remark"'))
     assert [each.name for each in directory.schema_of("acme").event_types] == ["remark"]
+
+
+BROKEN = ['{"Name": "notes", "EventTypes": [{"EventType": "note"', '{"Name": "notes", "EventTypes": [{"EventType": 7}]}', None]
+"""Half-written, refused by the checks, and missing."""
+
+
+@pytest.fixture
+def schema(path: Path) -> Path:
+    """The file of a tenant's own schema."""
+    path.parent.mkdir()
+    file = path.parent / "notes.json"
+    file.write_bytes(orjson.dumps(SCHEMA))
+    add_tenant(path, "acme", schema="notes.json")
+    return file
+
+
+def _break(schema: Path, content: str | None) -> None:
+    if content is None:
+        schema.unlink()
+    else:
+        _touch_later(schema, content)
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_broken_schema_edit_keeps_the_last_good(path: Path, schema: Path, content: str | None) -> None:
+    metrics = Metrics()
+    directory = TenantDirectory(path=path, metrics=metrics)
+    good = directory.schema_of("acme")
+    text = schema.read_text()
+    _break(schema, content)
+
+    for _ in range(3):
+        assert directory.schema_of("acme") == good
+    assert list(directory.refused) == ["notes.json"]
+    assert b"varve_refused_files 1.0" in metrics.render()
+
+    add_tenant(path, "umbrella", schema="companion")
+    assert directory.get("umbrella")
+    assert directory.schema_of("acme") == good, "the tenants' file was read again meanwhile"
+
+    schema.write_text(text.replace('"note"', '"remark"'))
+    assert [each.name for each in directory.schema_of("acme").event_types] == ["remark"]
+    assert not directory.refused
+    assert b"varve_refused_files 0.0" in metrics.render()
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_new_process_takes_the_last_good_copy(path: Path, schema: Path, content: str | None, tmp_path: Path) -> None:
+    copies = tmp_path / "schemas"
+    good = TenantDirectory(path=path, schema_copies=copies).schema_of("acme")
+    _break(schema, content)
+    assert TenantDirectory(path=path, schema_copies=copies).schema_of("acme") == good
+    with pytest.raises(SchemaError, match="notes"):
+        TenantDirectory(path=path, schema_copies=tmp_path / "another machine").schema_of("acme")
+
+
+def test_a_schema_that_is_mended_serves_at_once(path: Path, schema: Path) -> None:
+    good = schema.read_text()
+    schema.write_text(good[:-20])
+    directory = TenantDirectory(path=path)
+    for _ in range(2):
+        with pytest.raises(SchemaError, match="not JSON"):
+            directory.schema_of("acme")
+    _touch_later(schema, good)
+    assert directory.schema_of("acme").name == "notes"
+
+
+@pytest.mark.parametrize("content", ['{"tenants": [{"id": "acm', "", None])
+def test_a_half_written_tenants_file_is_told(path: Path, content: str | None) -> None:
+    metrics = Metrics()
+    add_tenant(path, "acme", schema="companion")
+    directory = TenantDirectory(path=path, metrics=metrics)
+    good = path.read_text()
+    _break(path, content)
+    assert directory.get("acme").id == "acme"
+    assert list(directory.refused) == ["tenants.json"]
+    assert b"varve_refused_files 1.0" in metrics.render()
+    path.write_text(good.replace('"acme"', '"umbrella"'))
+    assert [tenant.id for tenant in directory.all()] == ["umbrella"]
+    assert not directory.refused
+
+
+def _write_many(path: Path, count: int) -> None:
+    tenants = [{"id": f"tenant-{number}", "schema": "companion", "key_hashes": [hash_key(str(number))]} for number in range(count)]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(orjson.dumps({"tenants": tenants}))
+
+
+async def test_a_large_file_leaves_the_loop_free(path: Path) -> None:
+    _write_many(path, 10_000)
+    directory = TenantDirectory(path=path)
+    _write_many(path, 10_001)
+
+    looks = 0
+    async with asyncio.timeout(30):
+        while len(directory.all()) == 10_000:
+            assert directory.get("tenant-9999")
+            looks += 1
+            await asyncio.sleep(0)
+    assert looks > 1, "who was there before is found while the change is read"
+    assert directory.get("tenant-10000")
+
+
+def test_somebody_new_in_a_large_file_is_found(path: Path) -> None:
+    _write_many(path, 9_999)
+    directory = TenantDirectory(path=path, recheck_s=60)
+    assert directory.by_api_key("9999") is None
+    _write_many(path, 10_000)
+    found = directory.by_api_key("9999")
+    assert found is not None
+    assert found.id == "tenant-9999"
 
 
 def test_an_unknown_schema_is_refused_before_writing(path: Path) -> None:

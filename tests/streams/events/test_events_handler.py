@@ -1,5 +1,7 @@
 """The events stage: a second extraction of a window replaces exactly what the first published, and repetitions are harmless."""
 
+from importlib.resources import files
+
 import pytest
 
 from memory.headers import ORIGIN
@@ -12,7 +14,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec, PublishedWindow
-from tests.streams.agent_extractions import TENANT, extraction, extraction_record
+from tests.streams.agent_extractions import SCHEMA, TENANT, extraction, extraction_record
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, tenants_of
 
 
@@ -131,6 +133,18 @@ async def test_an_unusable_extraction_is_refused_alone(stage: PartitionHarness, 
         (5, "unsupported_version"),
     ]
     assert changes(batch) == {"grep": ("apply",), "make": ("apply",)}
+
+
+async def test_a_broken_schema_edit_dead_letters_nothing(settings: Settings) -> None:
+    schema = settings.tenants_path.parent / "own.json"
+    schema.write_bytes((files("memory.scenarios") / f"{SCHEMA}.json").read_bytes())
+    stage = assigned(settings, tenants_of(settings, {"own": "own.json"}))
+    before = await stage.process([extraction_record(extraction(0, [("grep", 0)], tenant="own"), 0)])
+    schema.write_text(schema.read_text()[:-20])
+    after = await stage.process([extraction_record(extraction(1, [("curl", 0)], tenant="own"), 1)])
+    assert not before.rejections
+    assert not after.rejections
+    assert changes(after) == {"curl": ("apply",)}
 
 
 async def test_an_extraction_refused_half_way_publishes_nothing(stage: PartitionHarness) -> None:

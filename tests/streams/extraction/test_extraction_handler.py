@@ -38,7 +38,7 @@ from tests.extraction.embedders import RefusingEmbedder
 from tests.redis_server import SilentRedis
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
 from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
-from tests.streams.harness import delivered
+from tests.streams.harness import delivered, tenants_of
 
 
 async def test_an_extraction_goes_to_its_users_key(settings: Settings, tenants: TenantDirectory) -> None:
@@ -160,6 +160,23 @@ async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenan
         await new_handler(settings, tenants, extractor).handle(window_record("nobody"))
     assert poison.value.reason == "unknown_tenant"
     assert extractor.seen == []
+
+
+async def test_a_tenant_without_a_good_schema_waits(settings: Settings, tenants: TenantDirectory) -> None:
+    schema = settings.tenants_path.parent / "own.json"
+    schema.write_text("[]")
+    tenants_of(settings, {"own": "own.json"})
+    schema.write_text('{"Name": "half')
+    extractor = ScriptedExtractor()
+    stage = new_handler(settings, TenantDirectory(path=settings.tenants_path), extractor)
+    with pytest.raises(TransientError, match=r"own\.json is not JSON") as failure:
+        await stage.handle(window_record("own"))
+    assert not failure.value.counts_as_attempt, "the tenant's records wait, and no other's"
+    assert extractor.seen == []
+
+    schema.write_text("[]")
+    await stage.handle(window_record("own"))
+    assert len(extractor.seen) == 1
 
 
 def test_a_records_tenant_comes_from_its_key(settings: Settings, tenants: TenantDirectory) -> None:
