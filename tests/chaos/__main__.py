@@ -34,11 +34,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=None, help="drawn and printed where not given")
     parser.add_argument("--faults", nargs="+", choices=sorted(FAULTS), default=list(FAULTS), metavar="NAME", help=", ".join(FAULTS))
     parser.add_argument("--keep", action="store_true", help="keep all data and logs, as after a failure")
+    parser.add_argument("--no-rebuild", action="store_true", help="rebuild nothing behind the faults: quicker, and proves less")
     arguments = parser.parse_args()
     seed = secrets.randbelow(2**31) if arguments.seed is None else arguments.seed
     folder = Path(tempfile.mkdtemp(prefix="varve-chaos-"))
     print(f"seed {seed}, data and logs in {folder}", flush=True)
-    outcomes = asyncio.run(_run(folder, arguments.faults, seed))
+    outcomes = asyncio.run(_run(folder, arguments.faults, seed, rebuilds=not arguments.no_rebuild))
     arguments.report.parent.mkdir(parents=True, exist_ok=True)
     arguments.report.write_bytes(orjson.dumps({"seed": seed, "runs": [each.as_json() for each in outcomes]}, option=orjson.OPT_INDENT_2))
     passed = all(each.verdict.passed for each in outcomes)
@@ -47,8 +48,8 @@ def main() -> None:
     sys.exit(0 if passed else 1)
 
 
-async def _run(folder: Path, names: list[str], seed: int) -> list[Outcome]:
-    """Runs fault after fault, and a rebuild after each. After a few, or one that did damage, the next fault gets a new cluster."""
+async def _run(folder: Path, names: list[str], seed: int, *, rebuilds: bool) -> list[Outcome]:
+    """Runs fault after fault, a rebuild after each if wanted. After a few, or one that did damage, the next gets a new cluster."""
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # a killed broker is expected here
     outcomes: list[Outcome] = []
     pending = list(names)
@@ -62,7 +63,7 @@ async def _run(folder: Path, names: list[str], seed: int) -> list[Outcome]:
                 fault = FAULTS[batch.pop(0)]
                 outcomes.append(_printed(await _outcome_of(run_fault(cluster, fault, seed=seed), fault.name, seed)))
                 intact = outcomes[-1].verdict.passed
-                if intact:
+                if intact and rebuilds:
                     rebuild = run_rebuild(cluster, [tenant_of(fault, seed)], seed=seed, after_fault=fault.name)
                     outcomes.append(_printed(await _outcome_of(rebuild, fault.name, seed)))
                     intact = outcomes[-1].verdict.passed

@@ -25,6 +25,7 @@ from runtime.settings import (
 )
 from runtime.tenants import add_tenant
 from streams.stages import STAGES
+from tests.chaos.cues import CueFile
 from tests.chaos.poison import ORPHAN
 from tests.chaos.restarted_process import RestartedProcess
 from varve.embedded import jars
@@ -150,13 +151,21 @@ class Cluster:
         """The variables that give a process these settings."""
         return dict(_variables("VARVE", self.settings.model_dump(mode="json", exclude_defaults=True)))
 
+    def cue_file(self, worker: str) -> CueFile:
+        """Where a worker looks up at which step it is to die."""
+        return CueFile(self._cue_path(worker))
+
+    def _cue_path(self, worker: str) -> Path:
+        return self.folder / f"{worker}.cue"
+
     def _worker(self, stage: str, number: int) -> RestartedProcess:
         name = f"{stage}-{number}"
         port = free_port()
 
         def prepare() -> ProcessSpec:
             extra = {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
-            return self._python(name, ("-m", "varve", "worker", stage), _http_probe(f"http://{HOST}:{port}/readyz"), extra)
+            command = ("-m", "tests.chaos.cued_worker", str(self._cue_path(name)), stage)
+            return self._python(name, command, _http_probe(f"http://{HOST}:{port}/readyz"), extra)
 
         return RestartedProcess(name, prepare)
 

@@ -9,6 +9,7 @@ from aiokafka import AIOKafkaProducer
 from runtime.kafka import client_options
 from streams.stages import STAGES
 from tests.chaos.full_disk import fill_disk
+from tests.chaos.kill_on_cue import CUES, kill_at
 from tests.chaos.messages import TrafficProfile
 from tests.chaos.poison import Poison, poison, too_large, wall_clock
 from tests.chaos.restarted_process import RestartedProcess
@@ -165,6 +166,7 @@ FAULTS: dict[str, Fault] = {
     fault.name: fault
     for fault in (
         *(Fault(name=f"kill-{stage}", inject=kill(worker(stage))) for stage in STAGES),
+        *(Fault(name=f"kill-at-{cue}", inject=kill_at(cue), pause_s=0.4) for cue in CUES),
         Fault(name="kill-service", inject=kill(service)),
         Fault(name="kill-broker", inject=kill(broker, within_s=12.0)),
         Fault(name="kill-redis", inject=kill(redis)),

@@ -1,0 +1,113 @@
+"""The steps of a batch at which a worker can be made to kill itself: the product is wrapped from outside, in the worker's own process.
+
+A worker looks at each step for its cue file. Where the file names the step, and that step has come often enough, the worker ends by
+SIGKILL there: nothing is flushed, closed or told.
+"""
+
+import functools
+import os
+import signal
+from collections.abc import Callable
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Final
+
+from aiokafka import AIOKafkaProducer
+
+from runtime.kafka import transactional
+from runtime.kafka.transactional import TransactionalProducer
+from streams.delivery.partition_committer import PartitionCommitter
+from streams.delivery.partition_processor import PartitionProcessor
+from streams.delivery.partition_writer import PartitionWriter
+
+TAKE_OVER_CUES: Final = ("fenced", "recovered")
+"""Steps of a take-over: the writer before is fenced; the local table is recovered, and the committed offset not yet read."""
+BATCH_CUES: Final = ("begin", "sent", "offsets", "commit", "committed", "applied")
+"""Steps of a batch: before its transaction begins, its outputs sent and not confirmed, confirmed, its offset added, the transaction
+committed and the local table not written, all of it done."""
+
+_is_idle: ContextVar[bool] = ContextVar("is_idle", default=False)
+"""Whether the transaction commits a position alone, behind the markers at a log's end: no batch."""
+
+
+class CueFile:
+    """Names the step at which a worker is to die, and at which visit of it.
+
+    Args:
+        path: Where the file is while a cue is set.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def set(self, cue: str, *, visit: int) -> None:
+        """Sets a cue: the worker dies when it comes to the step for the ``visit``-th time."""
+        self._write(cue, visit)
+
+    def clear(self) -> None:
+        """Takes a cue back; harmless where none is set."""
+        self._path.unlink(missing_ok=True)
+
+    def visit(self, cue: str) -> bool:
+        """Counts a visit of a step; returns whether the worker is to die now. The cue is then used up."""
+        try:
+            named, left = self._path.read_text().split()
+        except (FileNotFoundError, ValueError):
+            return False
+        if named != cue:
+            return False
+        if int(left) > 1:
+            self._write(cue, int(left) - 1)
+            return False
+        self.clear()
+        return True
+
+    def _write(self, cue: str, visit: int) -> None:
+        written = self._path.with_suffix(".new")
+        written.write_text(f"{cue} {visit}")
+        written.replace(self._path)
+
+
+def install(cues: CueFile) -> None:
+    """Wraps each step of a batch, so that this process dies on cue."""
+
+    def reach(cue: str) -> None:
+        if not _is_idle.get() and cues.visit(cue):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    _wrap(TransactionalProducer, "start", after=lambda: reach("fenced"))
+    _wrap(PartitionWriter, "_committed_offset", before=lambda: reach("recovered"))
+    _wrap(TransactionalProducer, "commit", before=lambda: reach("begin"), after=lambda: reach("committed"))
+    _wrap(transactional, "_send_batches", after=lambda: reach("sent"))
+    _wrap(AIOKafkaProducer, "send_offsets_to_transaction", before=lambda: reach("offsets"))
+    _wrap(AIOKafkaProducer, "commit_transaction", before=lambda: reach("commit"))
+    for driver in (PartitionProcessor, PartitionCommitter):
+        _wrap(driver, "_commit", after=lambda: reach("applied"))
+        _wrap(driver, "_commit_position", before=lambda: _is_idle.set(True), always=lambda: _is_idle.set(False))
+
+
+def _nothing() -> None:
+    """At most steps."""
+
+
+def _wrap(
+    owner: Any,
+    name: str,
+    *,
+    before: Callable[[], object] = _nothing,
+    after: Callable[[], object] = _nothing,
+    always: Callable[[], object] = _nothing,
+) -> None:
+    wrapped = getattr(owner, name)
+
+    @functools.wraps(wrapped)
+    async def stepped(*args: Any, **options: Any) -> Any:
+        before()
+        try:
+            result = await wrapped(*args, **options)
+        finally:
+            always()
+        after()
+        return result
+
+    setattr(owner, name, stepped)

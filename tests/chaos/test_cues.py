@@ -1,0 +1,70 @@
+"""A worker dies at the step that its cue file names, at the visit that it names, and once."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.cues import BATCH_CUES, TAKE_OVER_CUES, CueFile
+
+WORK = """
+import asyncio, sys
+from pathlib import Path
+from runtime.kafka import transactional
+from runtime.kafka.transactional import TransactionalProducer
+from streams.delivery.partition_committer import PartitionCommitter
+from streams.delivery.partition_processor import PartitionProcessor
+from streams.delivery.partition_writer import PartitionWriter
+from aiokafka import AIOKafkaProducer
+from tests.chaos.cues import CueFile, install
+
+async def step(*args): pass
+for owner, name in [
+    (TransactionalProducer, "start"), (PartitionWriter, "_committed_offset"), (TransactionalProducer, "commit"),
+    (transactional, "_send_batches"), (AIOKafkaProducer, "send_offsets_to_transaction"), (AIOKafkaProducer, "commit_transaction"),
+    (PartitionProcessor, "_commit"), (PartitionCommitter, "_commit"),
+]:
+    getattr(owner, name)  # each step is still called so in the product
+    setattr(owner, name, step)
+async def idle(self): await PartitionProcessor._commit(self)
+PartitionProcessor._commit_position = idle
+install(CueFile(Path(sys.argv[1])))
+
+async def batch():
+    await TransactionalProducer.start(None)
+    await PartitionWriter._committed_offset(None)
+    await PartitionProcessor._commit_position(None)
+    for _ in range(2):
+        await transactional._send_batches()
+        await AIOKafkaProducer.send_offsets_to_transaction(None)
+        await AIOKafkaProducer.commit_transaction(None)
+        await TransactionalProducer.commit(None)
+        await PartitionProcessor._commit(None)
+        print("done", flush=True)
+asyncio.run(batch())
+"""
+
+
+def test_a_cue_counts_its_visits_and_is_used_up(tmp_path: Path) -> None:
+    cues = CueFile(tmp_path / "worker.cue")
+    assert not cues.visit("sent")
+    cues.set("sent", visit=2)
+    assert [cues.visit(cue) for cue in ("commit", "sent", "sent", "sent")] == [False, False, True, False]
+
+
+def test_a_cleared_cue_kills_nobody(tmp_path: Path) -> None:
+    cues = CueFile(tmp_path / "worker.cue")
+    cues.set("sent", visit=1)
+    cues.clear()
+    assert not cues.visit("sent")
+
+
+@pytest.mark.parametrize("cue", [*TAKE_OVER_CUES, *BATCH_CUES])
+def test_a_process_dies_at_its_cue(cue: str, tmp_path: Path) -> None:
+    path = tmp_path / "worker.cue"
+    in_takeover = cue in TAKE_OVER_CUES
+    CueFile(path).set(cue, visit=1 if in_takeover else 2)
+    ended = subprocess.run([sys.executable, "-c", WORK, str(path)], capture_output=True, text=True, check=False)
+    assert ended.returncode == -9, ended.stderr
+    assert ended.stdout.count("done") == (0 if in_takeover else 1), "a position that is committed alone is no batch"
