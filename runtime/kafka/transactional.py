@@ -21,6 +21,9 @@ from runtime.settings import KafkaSettings
 _CLOSE_S: Final = 2.0
 """How long an abort, and then closing, may take: whoever has the id next aborts what is left open."""
 
+_RETRY_BACKOFF_MS: Final = 30
+"""The coordinator refuses a transaction that begins while the markers of the one before are still being written: for milliseconds."""
+
 _BATCH_BYTES: Final = 1_000_000
 """A batch is closed at this size; a larger record has one to itself."""
 
@@ -64,6 +67,7 @@ class TransactionalProducer:
             transactional_id=self._id,
             transaction_timeout_ms=int(self._kafka.transaction_timeout_s * 1000),
             linger_ms=0,
+            retry_backoff_ms=_RETRY_BACKOFF_MS,
             max_batch_size=_BATCH_BYTES,
             max_request_size=self._largest + _BATCH_BYTES,
             compression_type=None if self._kafka.compression == "none" else self._kafka.compression,
