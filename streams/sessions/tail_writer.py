@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -14,8 +15,11 @@ from streams.sessions.windows import SessionState
 _INTERVAL_S: Final = 0.1
 _RETRY_S: Final = 1.0
 _BATCH_SIZE: Final = 250
+_MAX_BATCH_BYTES: Final = 4 * 1024 * 1024
 _MAX_PENDING_BYTES: Final = 32 * 1024 * 1024
-"""How much is kept for the next try when Redis is away."""
+"""How much waits to be written or is being written, whether Redis is away, slow, or merely behind."""
+_TAIL_BYTES: Final = 4096
+"""What a tail weighs beside its messages."""
 
 
 @dataclass(slots=True)
@@ -24,11 +28,18 @@ class _PendingTail:
 
     state: SessionState | None = None
     closed: TailWindow | None = None
+    size: int = 0
+    """What it weighed when it was last changed."""
 
-    @property
-    def size(self) -> int:
+    def weigh(self) -> int:
+        """Weighs it again, since sessions grow.
+
+        Returns:
+            By how much it has grown.
+        """
         closed = sum(map(len, self.closed.messages)) if self.closed is not None else 0
-        return closed + (self.state.size if self.state is not None else 0)
+        before, self.size = self.size, _TAIL_BYTES + closed + (self.state.size if self.state is not None else 0)
+        return self.size - before
 
     def view(self) -> SessionView:
         opened = TailWindow(self.state.sequence, tuple(self.state.raw_messages)) if self.state is not None else None
@@ -46,8 +57,8 @@ class TailSink(Protocol):
 class TailWriter:
     """Collects which sessions have changed and writes their tails several times a second.
 
-    A session that changes a hundred times between two writes costs one write. While Redis is away, changes wait within bounds. The tails
-    are a view: nothing else depends on them.
+    A session that changes a hundred times between two writes costs one write. What waits, or is on its way to Redis, is bounded: beyond,
+    the tail that has waited longest is skipped until its session's next message. The tails are a view: nothing else depends on them.
 
     Args:
         tail: Where tails are written.
@@ -57,7 +68,9 @@ class TailWriter:
     def __init__(self, *, tail: TailSink, metrics: Metrics) -> None:
         self._tail = tail
         self._metrics = metrics
-        self._pending: dict[tuple[str, str], _PendingTail] = {}
+        self._pending: OrderedDict[tuple[str, str], _PendingTail] = OrderedDict()
+        self._pending_bytes = 0
+        self._writing_bytes = 0
         self._may_write: Callable[[], bool] | None = None
         self._write_lock = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -73,7 +86,7 @@ class TailWriter:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-        self._pending.clear()
+        self._drop_pending()
 
     def assign(self, may_write: Callable[[], bool]) -> None:
         """Allows writing.
@@ -89,12 +102,11 @@ class TailWriter:
         """Drops pending tails; on return nothing is written until the next :meth:`assign`."""
         self._may_write = None
         async with self._write_lock:
-            self._pending.clear()
+            self._drop_pending()
 
     def window_changed(self, state: SessionState) -> None:
         """A session's open window has changed."""
-        self._pending.setdefault((state.tenant, state.session), _PendingTail()).state = state
-        self._wake.set()
+        self._add((state.tenant, state.session), state=state)
 
     def window_closed(self, tenant: str, session: str, window: TailWindow) -> None:
         """A window has closed.
@@ -104,8 +116,25 @@ class TailWriter:
             session: Its name.
             window: The window.
         """
-        self._pending.setdefault((tenant, session), _PendingTail()).closed = window
+        self._add((tenant, session), closed=window)
+
+    def _add(self, name: tuple[str, str], *, state: SessionState | None = None, closed: TailWindow | None = None) -> None:
+        pending = self._pending.setdefault(name, _PendingTail())
+        pending.state = state or pending.state
+        pending.closed = closed or pending.closed
+        self._pending_bytes += pending.weigh()
+        self._skip_beyond_bound()
         self._wake.set()
+
+    def _skip_beyond_bound(self) -> None:
+        while self._pending and self._pending_bytes + self._writing_bytes > _MAX_PENDING_BYTES:
+            _, skipped = self._pending.popitem(last=False)
+            self._pending_bytes -= skipped.size
+            self._metrics.records.labels("sessions", "tail_skipped").inc()
+
+    def _drop_pending(self) -> None:
+        self._pending.clear()
+        self._pending_bytes = 0
 
     async def _run(self) -> None:
         while True:
@@ -122,24 +151,34 @@ class TailWriter:
 
     async def _write(self, may_write: Callable[[], bool]) -> bool:
         if not may_write():
-            self._pending.clear()
+            self._drop_pending()
             return True
-        batch = {name: self._pending.pop(name) for name in [*self._pending][:_BATCH_SIZE]}
+        batch = self._take_batch()
         try:
             await self._tail.write([TailUpdate(*name, pending.view()) for name, pending in batch.items()])
         except RedisUnavailableError:
+            self._writing_bytes = 0
             self._requeue(batch)
             return False
+        finally:
+            self._writing_bytes = 0
         return True
+
+    def _take_batch(self) -> dict[tuple[str, str], _PendingTail]:
+        """The tails that have waited longest, as many as are written together."""
+        batch: dict[tuple[str, str], _PendingTail] = {}
+        while self._pending and len(batch) < _BATCH_SIZE and self._writing_bytes < _MAX_BATCH_BYTES:
+            name, pending = self._pending.popitem(last=False)
+            batch[name] = pending
+            self._pending_bytes -= pending.size
+            self._writing_bytes += pending.size
+        return batch
 
     def _requeue(self, batch: dict[tuple[str, str], _PendingTail]) -> None:
         for name, old in batch.items():
             new = self._pending.setdefault(name, _PendingTail())
             new.state = new.state or old.state
             new.closed = new.closed or old.closed
-        pending_bytes = 0
-        for name in [*self._pending]:
-            pending_bytes += self._pending[name].size
-            if pending_bytes > _MAX_PENDING_BYTES:
-                del self._pending[name]
-                self._metrics.records.labels("sessions", "tail_skipped").inc()
+            self._pending_bytes += new.weigh()
+            self._pending.move_to_end(name, last=False)
+        self._skip_beyond_bound()

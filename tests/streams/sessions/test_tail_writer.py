@@ -100,7 +100,7 @@ async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, s
 
 
 async def test_pending_tails_are_bounded(writer: TailWriter, sink: FakeTailSink, metrics: Metrics, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tail_module, "_MAX_PENDING_BYTES", 5)
+    monkeypatch.setattr(tail_module, "_MAX_PENDING_BYTES", 2 * (tail_module._TAIL_BYTES + 2))
     writer.assign(lambda: True)
     sink.is_away = True
     for name in "abcd":
@@ -109,6 +109,38 @@ async def test_pending_tails_are_bounded(writer: TailWriter, sink: FakeTailSink,
     sink.is_away = False
     await until(lambda: len(sink.open) == 2)
     assert metrics.records.labels("sessions", "tail_skipped")._value.get() == 2
+
+
+async def test_tails_are_bounded_while_redis_is_slow(writer: TailWriter, sink: FakeTailSink, metrics: Metrics) -> None:
+    bound = tail_module._MAX_PENDING_BYTES
+    writer.assign(lambda: True)
+    sink.answers.clear()
+    for number in range(2_000):
+        writer.window_changed(session(f"s-{number}", b"x" * 100_000))
+        if number == 100:
+            await until(lambda: sink.tries == 1)
+        assert writer._pending_bytes + writer._writing_bytes <= bound
+    assert writer._writing_bytes > 0
+    assert metrics.records.labels("sessions", "tail_skipped")._value.get() >= 2_000 - bound / 100_000
+    sink.answers.set()
+    await until(lambda: "s-1999" in sink.open and not writer._pending)
+    assert writer._pending_bytes == 0
+
+
+async def test_a_growing_tail_counts_as_it_grows(
+    writer: TailWriter, sink: FakeTailSink, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail_module, "_MAX_PENDING_BYTES", tail_module._TAIL_BYTES + 5)
+    state = session("s")
+    for _ in range(5):
+        state.raw_messages.append(b"1")
+        state.size += 1
+        writer.window_changed(state)
+    assert list(writer._pending) == [("acme", "s")]
+    state.size += 1
+    writer.window_changed(state)
+    assert not writer._pending
+    assert metrics.records.labels("sessions", "tail_skipped")._value.get() == 1
 
 
 async def test_a_worker_that_may_not_write_drops_pending_tails(writer: TailWriter, sink: FakeTailSink) -> None:
@@ -177,6 +209,7 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
         ),
         codec=SessionCodec(),
         max_queued=10,
+        max_queued_bytes=10_000,
         cache_bytes=1_000_000,
     )
     await processors.assign({0}, 1)
