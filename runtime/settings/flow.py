@@ -80,7 +80,9 @@ class SessionSettings(Group):
     idle_partition_s: float = Field(
         default=10.0, gt=0, description="Wall-clock silence after which a partition's clock moves on by itself."
     )
-    max_future_s: float = Field(default=300.0, ge=0, description="A message dated further ahead of the wall clock is dead-lettered.")
+    max_future_s: float = Field(
+        default=300.0, ge=0, description="A message dated further ahead of the time it was appended to the log at is dead-lettered."
+    )
 
 
 class DeliverySettings(Group):
@@ -99,6 +101,9 @@ class DeliverySettings(Group):
     )
     max_queued: int = Field(
         default=5000, ge=1, description="Records of one partition that wait for their turn, in a stage that handles them in order."
+    )
+    max_queued_bytes: int = Field(
+        default=16_000_000, ge=1, description="Bytes of such records, in keys, values and headers; a larger one waits alone."
     )
     max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
     max_batch_bytes: int = Field(default=500_000, ge=1, description="Bytes of such records; a larger one goes alone.")

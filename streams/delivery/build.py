@@ -35,6 +35,7 @@ def ordered_driver_factory(
             new_handler=new_handler,
             codec=codec,
             max_queued=settings.delivery.max_queued,
+            max_queued_bytes=settings.delivery.max_queued_bytes,
             cache_bytes=settings.delivery.state_cache_bytes,
         )
 

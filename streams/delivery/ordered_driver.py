@@ -20,6 +20,7 @@ class OrderedDriver:
         new_handler: Makes the handler of one partition.
         codec: How the stage's state becomes bytes.
         max_queued: How many records of one partition are held.
+        max_queued_bytes: How many bytes they may have.
         cache_bytes: What the state objects of one partition may weigh in memory.
     """
 
@@ -30,12 +31,14 @@ class OrderedDriver:
         new_handler: Callable[[int], BatchHandler],
         codec: Codec[Any],
         max_queued: int,
+        max_queued_bytes: int,
         cache_bytes: int,
     ) -> None:
         self._context = context
         self._new_handler = new_handler
         self._codec = codec
         self._max_queued = max_queued
+        self._max_queued_bytes = max_queued_bytes
         self._cache_bytes = cache_bytes
         self._processors: dict[int, PartitionProcessor] = {}
 
@@ -84,7 +87,7 @@ class OrderedDriver:
         """Takes a record in."""
         processor = self._processors.get(delivery.record.partition)
         if processor is not None:
-            await processor.put(delivery, limit=self._max_queued)
+            await processor.put(delivery, limit=self._max_queued, limit_bytes=self._max_queued_bytes)
 
     async def finish(self) -> None:
         """Lets every processor finish the batch that it is at."""

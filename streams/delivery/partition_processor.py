@@ -70,6 +70,7 @@ class PartitionProcessor:
         self._writer = writer
         self._context = context
         self._queue: deque[ConsumedRecord] = deque()
+        self._queued_bytes = 0
         self._arrived = asyncio.Event()
         self._freed = asyncio.Event()
         self._is_closed = False
@@ -105,13 +106,21 @@ class PartitionProcessor:
         """Begins."""
         self._task = asyncio.create_task(self._run(), name=f"{self._context.stage}-{self._partition}")
 
-    async def put(self, delivery: Delivery, *, limit: int) -> None:
-        """Takes a record in; waits while ``limit`` are queued."""
-        while len(self._queue) >= limit and not self._is_closed:
+    async def put(self, delivery: Delivery, *, limit: int, limit_bytes: int) -> None:
+        """Takes a record in; waits until there is room for it.
+
+        Args:
+            delivery: The record.
+            limit: How many records may be queued.
+            limit_bytes: How many bytes they may have; a larger record is queued alone.
+        """
+        size = _size(delivery.record)
+        while (len(self._queue) >= limit or (self._queue and self._queued_bytes + size > limit_bytes)) and not self._is_closed:
             self._freed.clear()
             await self._freed.wait()
         if not self._is_closed:
             self._queue.append(delivery.record)
+            self._queued_bytes += size
             self._arrived.set()
 
     async def finish(self) -> None:
@@ -175,7 +184,6 @@ class PartitionProcessor:
                 if records:
                     await self._handle(handler, state, records)
                     self._drop_done()
-                    self._freed.set()
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + _TICK_S
                 await self._send_due(handler)
@@ -192,7 +200,8 @@ class PartitionProcessor:
     def _drop_done(self) -> None:
         """Takes out what is committed: a record may have been delivered before another worker's commit of it was known, or twice."""
         while self._queue and self._is_done(self._queue[0]):
-            self._queue.popleft()
+            self._queued_bytes -= _size(self._queue.popleft())
+            self._freed.set()
 
     def _is_done(self, record: ConsumedRecord) -> bool:
         return self._next_offset is not None and record.offset < self._next_offset
@@ -287,3 +296,8 @@ class PartitionProcessor:
         commands = handler.due(datetime.now(UTC))
         if commands and self._may_write():
             await self._writer.commit(commands, [], next_offset=None)
+
+
+def _size(record: ConsumedRecord) -> int:
+    """The bytes that a queued record holds."""
+    return len(record.key or b"") + len(record.value or b"") + sum(len(value) for _, value in record.headers)

@@ -26,7 +26,7 @@ class ConsumedRecord:
     value: bytes | None
     headers: Headers
     timestamp: float
-    """When it was produced, by the broker's or producer's clock, in seconds since the epoch."""
+    """When it was appended to the log, by the broker's clock, in seconds since the epoch; by the producer's, where the topic says so."""
 
     def header(self, name: str) -> bytes | None:
         """The last header of that name."""
@@ -44,6 +44,11 @@ class ConsumedRecord:
     def origin(self) -> LogPosition:
         """Where the record first lay, before it was forwarded or redriven."""
         return origin_of(self.headers) or self.position
+
+    @property
+    def appended_ms(self) -> int:
+        """When it was appended to the log, in milliseconds since the epoch."""
+        return round(self.timestamp * 1000)
 
     @property
     def produced_ms(self) -> int:

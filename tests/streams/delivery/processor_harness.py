@@ -113,7 +113,7 @@ class ProcessorHarness:
 
     async def put(self, *records: Delivered) -> None:
         for record in records:
-            await self.processor.put(record, limit=100)
+            await self.processor.put(record, limit=100, limit_bytes=1_000_000)
 
     async def finished(self) -> None:
         async with asyncio.timeout(60):

@@ -174,7 +174,7 @@ async def test_a_processor_stopped_in_a_commit_has_committed_nothing() -> None:
         await harness.processor.stop()
         assert harness.log.commits == []
         assert harness.writer.is_stopped
-        await harness.processor.put(harness.record(1), limit=1)
+        await harness.processor.put(harness.record(1), limit=1, limit_bytes=1000)
         assert harness.processor.backlog == 1, "a record that comes after the end is not kept"
 
 
@@ -191,8 +191,8 @@ async def test_after_the_generation_has_passed_nothing_is_written() -> None:
 
 async def test_a_full_queue_holds_back_who_fills_it() -> None:
     async with processor_harness() as harness:
-        await harness.processor.put(harness.record(0), limit=1)
-        waiting = asyncio.create_task(harness.processor.put(harness.record(1), limit=1))
+        await harness.processor.put(harness.record(0), limit=1, limit_bytes=1000)
+        waiting = asyncio.create_task(harness.processor.put(harness.record(1), limit=1, limit_bytes=1000))
         await asyncio.sleep(0)
         assert not waiting.done()
         harness.processor.start()
@@ -202,10 +202,25 @@ async def test_a_full_queue_holds_back_who_fills_it() -> None:
         assert harness.processor.next_offset == 2
 
 
+async def test_a_queue_of_large_records_is_full_by_bytes() -> None:
+    async with processor_harness() as harness:
+        large = harness.record(0, value=b"x" * 600)
+        await harness.processor.put(large, limit=100, limit_bytes=1000)
+        waiting = asyncio.create_task(harness.processor.put(harness.record(1, value=b"x" * 600), limit=100, limit_bytes=1000))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        harness.processor.start()
+        async with asyncio.timeout(60):
+            await waiting
+            await harness.processor.put(harness.record(2, value=b"x" * 2000), limit=100, limit_bytes=1000)
+        await harness.finished()
+        assert harness.processor.next_offset == 3, "one that is larger than the bound goes alone"
+
+
 async def test_stopping_frees_who_waits_to_fill_a_queue() -> None:
     async with processor_harness() as harness:
-        await harness.processor.put(harness.record(0), limit=1)
-        waiting = asyncio.create_task(harness.processor.put(harness.record(1), limit=1))
+        await harness.processor.put(harness.record(0), limit=1, limit_bytes=1000)
+        waiting = asyncio.create_task(harness.processor.put(harness.record(1), limit=1, limit_bytes=1000))
         await asyncio.sleep(0)
         await harness.processor.stop()
         async with asyncio.timeout(60):
