@@ -1,7 +1,8 @@
 """The sessions stage: messages in, closed windows out."""
 
-from collections.abc import Awaitable
-from datetime import UTC, datetime, timedelta
+from collections import defaultdict
+from collections.abc import Awaitable, Iterable
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from memory.errors import MalformedRecordError, RecordTooLargeError
@@ -56,7 +57,7 @@ class SessionsHandler(BatchHandler):
         self._partition = partition
         self._partitions = settings.kafka.partitions
         self._max_bytes = settings.kafka.max_record_bytes
-        self._max_future = timedelta(seconds=settings.sessions.max_future_s)
+        self._max_future_ms = int(settings.sessions.max_future_s * 1000)
         self._messages_topic = settings.topic("messages")
         self._windows_topic = settings.topic("windows")
         self._tenants = tenants
@@ -67,6 +68,7 @@ class SessionsHandler(BatchHandler):
         self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._silence_ms)
         self._timers = Timers()
         self._open: dict[bytes, _OpenWindow] = {}
+        self._open_by_tenant: defaultdict[str, set[bytes]] = defaultdict(set)
         self._first_of_last_batch: ConsumedRecord | None = None
         self._changed_keys: set[bytes] = set()
 
@@ -83,8 +85,7 @@ class SessionsHandler(BatchHandler):
 
     async def handle(self, batch: Batch) -> None:
         """Handles messages and commands in the order of their log."""
-        now = datetime.now(UTC)
-        wall_ms = milliseconds(now)
+        wall_ms = milliseconds(datetime.now(UTC))
         if batch.records[0] is self._first_of_last_batch:
             self._restore_timers(batch.state, wall_ms)
         self._first_of_last_batch = batch.records[0]
@@ -93,7 +94,7 @@ class SessionsHandler(BatchHandler):
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
             if record.header(KIND) == COMMAND:
                 return self._command(batch, record, wall_ms)
-            self._message(batch, record, now, wall_ms)
+            self._message(batch, record, wall_ms)
             return None
 
         await batch.each(handle)
@@ -121,8 +122,8 @@ class SessionsHandler(BatchHandler):
             )
         return commands
 
-    def _message(self, batch: Batch, record: ConsumedRecord, now: datetime, wall_ms: int) -> None:
-        message = self._read(record, now)
+    def _message(self, batch: Batch, record: ConsumedRecord, wall_ms: int) -> None:
+        message = self._read(record)
         key = encode_key(message.tenant, message.session)
         if self._forward(batch, record, key):
             return
@@ -144,16 +145,19 @@ class SessionsHandler(BatchHandler):
             self._publish_tail(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
-    def _read(self, record: ConsumedRecord, now: datetime) -> Message:
+    def _read(self, record: ConsumedRecord) -> Message:
         if record.value is None:
             raise MalformedRecordError("a message without a value")
         if len(record.value) > self._max_bytes - _WINDOW_OVERHEAD:
             raise RecordTooLargeError(f"a message of {len(record.value)} bytes is over the limit of {self._max_bytes - _WINDOW_OVERHEAD}")
         message = Message.from_json(record.value)
         tenant_of(self._tenants, message.tenant)
-        if message.event_time > now + self._max_future:
+        # By the log's own time, so that a replay judges alike. What is forwarded or driven again is appended anew, and judged by that.
+        if milliseconds(message.event_time) > record.appended_ms + self._max_future_ms:
             raise PoisonRecordError(
-                "future_dated", f"event_time {message.event_time.isoformat()} lies ahead of the wall clock {now.isoformat()}"
+                "future_dated",
+                f"event_time {message.event_time.isoformat()} lies ahead of the time the record was appended at, "
+                f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: drive it again when its time has come",
             )
         return message
 
@@ -185,7 +189,7 @@ class SessionsHandler(BatchHandler):
             if command.command == "flush" and self._forward(batch, record, keys[0]):
                 return
         else:
-            keys = [key for key in sorted(self._timers.open_sessions()) if command.tenant in (None, self._open[key].tenant)]
+            keys = sorted(self._open_sessions(command.tenant))
         yielder = Yielder()
         for key in keys:
             await yielder.maybe_yield()
@@ -227,13 +231,23 @@ class SessionsHandler(BatchHandler):
     def _track(self, key: bytes, state: SessionState, wall_ms: int) -> None:
         if state.is_open:
             self._timers.set(key, self._window_builder.due_ms(state), wall_ms)
+            self._open_by_tenant[state.tenant].add(key)
             self._open[key] = _OpenWindow(state.tenant, state.session, state.sequence, state.last_offset)
         else:
             self._untrack(key)
 
     def _untrack(self, key: bytes) -> None:
         self._timers.cancel(key)
-        self._open.pop(key, None)
+        window = self._open.pop(key, None)
+        if window is not None:
+            keys = self._open_by_tenant[window.tenant]
+            keys.discard(key)
+            if not keys:
+                del self._open_by_tenant[window.tenant]
+
+    def _open_sessions(self, tenant: str | None) -> Iterable[bytes]:
+        """The keys of a tenant's sessions with an open window; None: of all tenants'."""
+        return self._open if tenant is None else self._open_by_tenant.get(tenant, ())
 
     def _publish_tail(self, state: SessionState, closed: list[ClosedWindow]) -> None:
         if self._tail is not None:

@@ -21,5 +21,9 @@ def test_source_topics_are_kept_for_ever_uncompacted() -> None:
         assert (spec.cleanup, spec.retention_ms) == ("delete", -1)
 
 
+def test_no_producers_clock_dates_a_message_in_the_log() -> None:
+    assert topics.MESSAGES.config == {"message.timestamp.type": "LogAppendTime"}
+
+
 def test_the_change_feed_is_compacted() -> None:
     assert topics.MEMORIES.cleanup == "compact"

@@ -20,6 +20,8 @@ from streams.delivery.retry_policy import RetryPolicy
 from streams.delivery.state import Codec, PartitionState, Row
 
 PREFIX = "varve."
+APPENDED_AT = datetime(2025, 1, 1, tzinfo=UTC)
+"""When the log took a record, unless a test says otherwise: behind the event times that tests use."""
 
 
 class InMemoryRows:
@@ -120,9 +122,16 @@ def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageCon
 
 
 def delivered(
-    topic: str, offset: int, key: bytes | None, value: bytes | None, *, headers: Headers = (), partition: int = 0
+    topic: str,
+    offset: int,
+    key: bytes | None,
+    value: bytes | None,
+    *,
+    headers: Headers = (),
+    partition: int = 0,
+    appended_at: datetime = APPENDED_AT,
 ) -> ConsumedRecord:
-    return ConsumedRecord(f"{PREFIX}{topic}", partition, offset, key, value, headers, 0.0)
+    return ConsumedRecord(f"{PREFIX}{topic}", partition, offset, key, value, headers, appended_at.timestamp())
 
 
 def tenants_of(settings: Settings, tenants: Mapping[str, str]) -> TenantDirectory:

@@ -18,7 +18,7 @@ from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.windows import SessionState
-from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
 
 PARTITIONS = 4
 KEY = encode_key("acme", "s1")
@@ -60,7 +60,7 @@ def flush(offset: int, *, partition: int = HOME) -> ConsumedRecord:
 def as_delivered(output: OutgoingRecord, offset: int) -> ConsumedRecord:
     assert output.topic == "varve.messages"
     partition = partition_of(output.key or b"", PARTITIONS) if output.partition is None else output.partition
-    return ConsumedRecord(output.topic, partition, offset, output.key, output.value, output.headers, 0.0)
+    return ConsumedRecord(output.topic, partition, offset, output.key, output.value, output.headers, APPENDED_AT.timestamp())
 
 
 def state_of(stage: PartitionHarness) -> SessionState:
@@ -90,7 +90,7 @@ DEEP = b'{"tenant":"acme","user":"u","session":"s1","event_time":"2024-05-01T00:
         (message().replace(b'"schema_version":"1.0"', b'"schema_version":"2.0"'), "unsupported_version"),
         (message(tenant="nobody"), "unknown_tenant"),
         (message().replace(b"hello", b"x" * 950_000), "too_large"),
-        (message(event_time=datetime.now(UTC) + timedelta(days=2)), "future_dated"),
+        (message(event_time=APPENDED_AT + timedelta(seconds=301)), "future_dated"),
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value)[:40],
 )
@@ -103,7 +103,7 @@ async def test_an_unreadable_record_is_refused_alone(assigned: Callable[..., Par
 
 
 async def test_a_message_slightly_in_the_future_is_accepted(assigned: Callable[..., PartitionHarness]) -> None:
-    batch = await assigned().process([record(0, message(event_time=datetime.now(UTC) + timedelta(seconds=200)))])
+    batch = await assigned().process([record(0, message(event_time=APPENDED_AT + timedelta(seconds=300)))])
     assert batch.rejections == []
 
 
@@ -119,7 +119,9 @@ async def test_a_misplaced_message_is_forwarded_once_with_its_origin(assigned: C
     forwarded = await assigned(ELSEWHERE).process([lost])
     (output,) = forwarded.outputs
     assert (output.key, output.value) == (KEY, lost.value)
-    assert dict(output.headers) == {"trace": b"1", FORWARDED: b"1", ORIGIN: f"varve.messages/{ELSEWHERE}/7".encode(), PRODUCED_AT: b"0"}
+    produced_at = b"%d" % lost.appended_ms
+    origin = f"varve.messages/{ELSEWHERE}/7".encode()
+    assert dict(output.headers) == {"trace": b"1", FORWARDED: b"1", ORIGIN: origin, PRODUCED_AT: produced_at}
     home = assigned()
     taken = await home.process([as_delivered(output, 3), as_delivered(output, 4)])
     assert [taken.outputs, taken.rejections] == [[], []]
