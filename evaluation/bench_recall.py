@@ -30,6 +30,7 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.edge.shard import Shard
 from retrieval.stores.points import memory_of
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import plan_query
 
 DIMENSION = 384
@@ -69,7 +70,7 @@ class RandomData:
             event_time=START + timedelta(minutes=index),
             message_ids=[f"m{index}"],
         )
-        return Point(memory, Embedding(self._unit(DIMENSION), self._unit(LATE_ROWS, DIMENSION)))
+        return Point(memory, Embedding(self._unit(DIMENSION), self._unit(LATE_ROWS, DIMENSION)), FeedPosition(0, index, index))
 
     def query(self, index: int) -> RecallQuery:
         """The query of that index, with random vectors."""

@@ -1,18 +1,34 @@
 """The newest messages of every session in Redis: short-term memory, readable before any window closes (read your writes).
 
 A session has two values: the open window and the newest closed one, each written whole. So a write costs one command however many
-messages it brings, may be repeated, and needs no reading first. A window counts as open only while no later or equal one has closed.
+messages it brings, and may be repeated. A window counts as open only while no later or equal one has closed.
+
+Redis cannot refuse a worker that was replaced. So a value bears the place of the newest message that its writer knew, and a write yields
+to a value of a later place: what such a worker still had under way changes nothing. Places are compared within one partition. A session
+lies in another one only if the topic was created anew, and the later write wins then.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 import orjson
 from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from runtime.redis import GuardedRedis
+
+_WRITE: Final = """
+local function write(key, value)
+    if value == '' then return end
+    local partition, offset = string.match(redis.call('GETRANGE', key, 0, 63), '^(%d+)/(%-?%d+)/')
+    if partition == ARGV[1] and tonumber(offset) > tonumber(ARGV[2]) then return end
+    redis.call('SET', key, ARGV[1] .. '/' .. ARGV[2] .. '/' .. value, 'PX', ARGV[3])
+end
+write(KEYS[1], ARGV[4])
+write(KEYS[2], ARGV[5])
+"""
+"""Writes the open and the closed window of a session, each unless a later one is there. A value without a place is older than any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +57,10 @@ class TailUpdate:
     tenant: str
     session: str
     view: SessionView
+    partition: int
+    """Of the session's messages."""
+    offset: int
+    """Of the newest message that the writer of the view knows."""
 
 
 class SessionTail:
@@ -58,16 +78,15 @@ class SessionTail:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def write(self, updates: Iterable[TailUpdate]) -> None:
-        """Writes the tails of sessions, all in one round trip."""
+        """Writes the tails of sessions, all at once. What is older than what stands is passed over."""
 
         async def write(client: Redis) -> None:
+            script = client.register_script(_WRITE)
             async with client.pipeline(transaction=False) as pipe:
                 for update in updates:
-                    open_key, closed_key = self._keys(update.tenant, update.session)
-                    if update.view.open is not None:
-                        pipe.set(open_key, _packed(update.view.open), px=self._ttl_ms)
-                    if update.view.closed is not None:
-                        pipe.set(closed_key, _packed(update.view.closed), px=self._ttl_ms)
+                    windows = (_packed(update.view.open), _packed(update.view.closed))
+                    arguments = (update.partition, update.offset, self._ttl_ms, *windows)
+                    await script(keys=self._keys(update.tenant, update.session), args=arguments, client=pipe)
                 await pipe.execute()
 
         await self._redis.run("writing session tails", write)
@@ -87,12 +106,13 @@ class SessionTail:
         return self._redis.key("open", name), self._redis.key("closed", name)
 
 
-def _packed(window: TailWindow) -> bytes:
-    return b"%d:[%s]" % (window.sequence, b",".join(window.messages))
+def _packed(window: TailWindow | None) -> bytes:
+    return b"" if window is None else b"%d:[%s]" % (window.sequence, b",".join(window.messages))
 
 
 def _unpacked(written: bytes | None) -> TailWindow | None:
     if written is None:
         return None
-    sequence, _, messages = written.partition(b":")
+    head, _, messages = written.partition(b":")
+    sequence = head.rpartition(b"/")[2]
     return TailWindow(int(sequence), tuple(orjson.dumps(message) for message in orjson.loads(messages)))

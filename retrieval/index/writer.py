@@ -1,16 +1,35 @@
 """Applies the change feed to the vector store."""
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from memory.records import Memory, MemoryChange
 from models.embedding.port import Embedder
 from retrieval.errors import StoreRejectedError, StoreUnavailableError
 from retrieval.stores.port import MemoryStore, Point, TenantScope
+from retrieval.stores.position import FeedPosition
+
+TOMBSTONE_AGE: Final = timedelta(hours=24)
+"""A tombstone is removed once it is so old: no write that was under way before it arrives later than that."""
+_PURGE_INTERVAL_S: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class FeedChange:
+    """A change, and where in the feed it lies."""
+
+    change: MemoryChange
+    position: FeedPosition
 
 
 class IndexWriter:
     """Writes batches of changes durably and idempotently. The first write prepares the store for the embedder's model.
+
+    The writer removes old tombstones too, with its first write and then about once an hour.
 
     Args:
         store: The store to write to.
@@ -21,12 +40,13 @@ class IndexWriter:
         self._store = store
         self._embedder = embedder
         self._prepared = False
+        self._next_purge_s = 0.0
 
-    async def write(self, changes: Sequence[MemoryChange], *, before_writing: Callable[[], None] = lambda: None) -> None:
-        """Applies changes. Of several changes of one memory only the last is written.
+    async def write(self, changes: Sequence[FeedChange], *, before_writing: Callable[[], None] = lambda: None) -> None:
+        """Applies changes. Of several changes of one memory only the newest is written, and only if the store holds no newer one.
 
         Args:
-            changes: In the order of the feed, which keeps the changes of one memory in order.
+            changes: In the order that they were read in. Their positions say which of one memory's is the newest.
             before_writing: A fencing check, called before each request to the store. If it raises, nothing more is written. Embedding
                 takes time, and another writer may have taken over the partition meanwhile and written newer changes.
 
@@ -35,19 +55,20 @@ class IndexWriter:
             StoreRejectedError: If the store refuses one of them, or has another model. Some of the others may be written.
             models.errors.ModelError: What the embedder raised.
         """
-        latest = {(change.tenant, change.memory_id): change for change in changes}
-        for change in latest.values():
-            _check(change)
-        memories = [change.memory for change in latest.values() if change.op == "upsert" and change.memory is not None]
-        points = await self._embed(memories)
+        newest = _newest(changes)
+        for each in newest:
+            _check(each.change)
+        upserts = (each for each in newest if each.change.op == "upsert")
+        points = await self._embed([(each.change.memory, each.position) for each in upserts if each.change.memory is not None])
         try:
             await self._prepare()
             if points:
                 before_writing()
                 await self._store.upsert(points)
-            for tenant, ids in _tombstoned_ids(latest.values()).items():
+            for tenant, positions in _deletions(newest).items():
                 before_writing()
-                await self._store.delete(TenantScope(tenant), ids)
+                await self._store.delete(TenantScope(tenant), positions)
+            await self._purge()
         except StoreUnavailableError:
             # It may have been dropped for a rebuild: the next write creates it again.
             self._prepared = False
@@ -58,12 +79,27 @@ class IndexWriter:
             await self._store.prepare(model=self._embedder.name, dimension=self._embedder.dimension)
             self._prepared = True
 
-    async def _embed(self, memories: Sequence[Memory]) -> list[Point]:
-        contents = list(dict.fromkeys(memory.content for memory in memories))
+    async def _purge(self) -> None:
+        now_s = time.monotonic()
+        if now_s >= self._next_purge_s:
+            await self._store.purge_tombstones(before=datetime.now(UTC) - TOMBSTONE_AGE)
+            self._next_purge_s = now_s + _PURGE_INTERVAL_S
+
+    async def _embed(self, memories: Sequence[tuple[Memory, FeedPosition]]) -> list[Point]:
+        contents = list(dict.fromkeys(memory.content for memory, _ in memories))
         if not contents:
             return []
         embeddings = dict(zip(contents, await self._embedder.embed_documents(contents), strict=True))
-        return [Point(memory, embeddings[memory.content]) for memory in memories]
+        return [Point(memory, embeddings[memory.content], position) for memory, position in memories]
+
+
+def _newest(changes: Iterable[FeedChange]) -> list[FeedChange]:
+    newest: dict[tuple[str, str], FeedChange] = {}
+    for each in changes:
+        name = (each.change.tenant, each.change.memory_id)
+        if name not in newest or not each.position.yields_to(newest[name].position):
+            newest[name] = each
+    return list(newest.values())
 
 
 def _check(change: MemoryChange) -> None:
@@ -78,9 +114,9 @@ def _check(change: MemoryChange) -> None:
         )
 
 
-def _tombstoned_ids(changes: Iterable[MemoryChange]) -> dict[str, list[str]]:
-    by_tenant: dict[str, list[str]] = defaultdict(list)
-    for change in changes:
-        if change.op == "tombstone":
-            by_tenant[change.tenant].append(change.memory_id)
+def _deletions(changes: Iterable[FeedChange]) -> dict[str, dict[str, FeedPosition]]:
+    by_tenant: dict[str, dict[str, FeedPosition]] = defaultdict(dict)
+    for each in changes:
+        if each.change.op == "tombstone":
+            by_tenant[each.change.tenant][each.change.memory_id] = each.position
     return by_tenant

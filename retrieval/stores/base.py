@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from memory.records import Memory
 from retrieval.errors import StoreRejectedError
 from retrieval.stores.filters import TenantFilter
-from retrieval.stores.points import check_points, memory_of, point_ids
+from retrieval.stores.points import check_points, memory_of, newest_by_id, point_ids
 from retrieval.stores.port import Point, TenantScope
 
 
@@ -32,11 +32,11 @@ class StoreBase(ABC):
         records = await self._scroll_records(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
 
-    def _check_points(self, points: Sequence[Point]) -> tuple[str, int]:
+    def _checked_points(self, points: Sequence[Point]) -> tuple[list[Point], str, int]:
         """Checks points before an upsert.
 
         Returns:
-            The model and the dimension that the store was prepared for.
+            The newest point of each id, and the model and the dimension that the store was prepared for.
 
         Raises:
             StoreRejectedError: If the store was not prepared, or a point does not fit.
@@ -44,4 +44,4 @@ class StoreBase(ABC):
         if self._model is None:
             raise StoreRejectedError("call prepare() before upsert(): the store has to know which model made the vectors")
         check_points(points, dimension=self._model[1])
-        return self._model
+        return newest_by_id(points), *self._model

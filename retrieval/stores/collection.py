@@ -26,10 +26,19 @@ RECORD: Final = "record"
 MODEL: Final = "model"
 """The embedding model that made the vectors. It is not indexed."""
 
+FEED_PARTITION: Final = "feed_partition"
+FEED_OFFSET: Final = "feed_offset"
+FEED_MS: Final = "feed_ms"
+"""See :class:`retrieval.stores.position.FeedPosition`."""
+DELETED_AT: Final = "deleted_at"
+"""When a tombstone was written. It has this field and its position, no tenant and no vectors."""
+
 KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION)
 """Fields with a keyword index."""
-DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT)
+DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""
+POSITION_FIELDS: Final = (FEED_PARTITION, FEED_OFFSET, FEED_MS)
+"""Whole numbers. Only the server filters by them, so only there they are indexed."""
 
 _UNVERSIONED: Final = 1
 """The analyzer's version of collections that were created before it was recorded."""

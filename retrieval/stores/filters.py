@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from retrieval.stores.collection import EVENT_TIME, EXPIRES_AT, GENERATION, KIND, TENANT, TYPE, USER
+from retrieval.stores.collection import DELETED_AT, EVENT_TIME, EXPIRES_AT, GENERATION, KIND, TENANT, TYPE, USER
 from retrieval.stores.port import TenantScope
 
 
@@ -44,9 +44,23 @@ class HasId:
 Condition = MatchAny | DatetimeRange | MissingOrAfter | HasId
 
 
+@dataclass(frozen=True, slots=True)
+class TombstoneFilter:
+    """Passes the tombstones that were written before a moment, and no memory."""
+
+    before: datetime
+
+    def conditions(self) -> Iterator[Condition]:
+        """The one condition."""
+        yield DatetimeRange(DELETED_AT, None, iso_time(self.before))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantFilter:
-    """The filter of every request to a store. It cannot be built without a scope."""
+    """The filter of every request to a store. It cannot be built without a scope.
+
+    Tombstones have no tenant, so the first condition alone keeps them from every query, count and page, and from the term statistics.
+    """
 
     scope: TenantScope
     ids: tuple[str, ...] | None = None

@@ -5,7 +5,8 @@ know (integers beyond 64 bits become floats), and a text is the cheapest field t
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
@@ -13,17 +14,19 @@ import numpy as np
 from memory.records import Memory
 from models.embedding.port import Embedding, Vector
 from retrieval.errors import StoreRejectedError
-from retrieval.stores.collection import EVENT_TIME, EXPIRES_AT, GENERATION, KIND, MODEL, RECORD, TENANT, TYPE, USER
+from retrieval.stores.collection import DELETED_AT, EVENT_TIME, EXPIRES_AT, GENERATION, KIND, MODEL, RECORD, TENANT, TYPE, USER
 from retrieval.stores.filters import iso_time
 from retrieval.stores.lexical import Terms, document_terms
 from retrieval.stores.port import Point
+from retrieval.stores.position import FeedPosition
 
 MAX_LATE_ROWS: Final = 1024
 """Both engines refuse multivectors of more than about a million numbers. Pooling leaves far fewer rows than this."""
 
 
-def payload_of(memory: Memory, *, model: str) -> dict[str, Any]:
+def payload_of(point: Point, *, model: str) -> dict[str, Any]:
     """The payload that is stored beside the vectors."""
+    memory = point.memory
     fields = {
         TENANT: memory.tenant,
         USER: memory.user,
@@ -35,7 +38,12 @@ def payload_of(memory: Memory, *, model: str) -> dict[str, Any]:
         MODEL: model,
         RECORD: memory.to_json().decode(),
     }
-    return {name: value for name, value in fields.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None} | point.position.payload()
+
+
+def tombstone_payload(position: FeedPosition, now: datetime) -> dict[str, Any]:
+    """The payload of a tombstone. It has no tenant, so that no :class:`retrieval.stores.filters.TenantFilter` passes it."""
+    return {DELETED_AT: iso_time(now), **position.payload()}
 
 
 def memory_of(record: str) -> Memory:
@@ -60,6 +68,26 @@ def check_points(points: Sequence[Point], *, dimension: int) -> None:
         problem = _id_problem(point.memory.id) or embedding_problem(point.embedding, dimension)
         if problem:
             raise StoreRejectedError(f"memory {point.memory.id!r} of tenant {point.memory.tenant!r}: {problem}")
+
+
+def newest_by_id(points: Sequence[Point]) -> list[Point]:
+    """Of several points with one id the one of the newest position: an engine checks a request's points against the stored ones alone."""
+    newest: dict[str, Point] = {}
+    for point in points:
+        other = newest.get(point.memory.id)
+        if other is None or not point.position.yields_to(other.position):
+            newest[point.memory.id] = point
+    return list(newest.values())
+
+
+def canonical_positions(positions: Mapping[str, FeedPosition]) -> dict[str, FeedPosition]:
+    """The positions by the canonical ids of the points, the newest for each, without ids that no point can have."""
+    newest: dict[str, FeedPosition] = {}
+    for memory_id, position in positions.items():
+        point_id = _point_id(memory_id)
+        if point_id is not None and not position.yields_to(newest.get(point_id)):
+            newest[point_id] = position
+    return newest
 
 
 def embedding_problem(embedding: Embedding, dimension: int) -> str | None:

@@ -1,12 +1,13 @@
-"""The port to a vector store. No query can be built without a :class:`TenantScope`."""
+"""The port to a vector store. No query can be built without a :class:`TenantScope`, and no write without a :class:`FeedPosition`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from memory.records import Memory
 from models.embedding.port import Embedding
+from retrieval.stores.position import FeedPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Point:
 
     memory: Memory
     embedding: Embedding
+    position: FeedPosition
+    """Of the record that the memory comes of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +78,21 @@ class MemoryStore(Protocol):
         ...
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Writes points. A point replaces the one with the same id."""
+        """Writes points. A point replaces the one with the same id, and its tombstone, but neither if its position is newer."""
         ...
 
-    async def delete(self, scope: TenantScope, ids: Sequence[str]) -> None:
-        """Removes points of one scope. An unknown id is no error."""
+    async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
+        """Replaces points of one scope by tombstones, which no query finds and no upsert of an older position replaces.
+
+        Args:
+            scope: A point outside of it stays as it is.
+            positions: Of the records that delete, by the ids of the memories. A point of a newer position stays. An unknown id gets its
+                tombstone too: the upsert before it may still be under way.
+        """
+        ...
+
+    async def purge_tombstones(self, *, before: datetime) -> None:
+        """Removes the tombstones that were written before that moment. No write may be under way for so long."""
         ...
 
     async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:

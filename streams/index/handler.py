@@ -5,7 +5,8 @@ from memory.keys import decode_key
 from memory.records import MemoryChange
 from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
 from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
-from retrieval.index.writer import IndexWriter
+from retrieval.index.writer import FeedChange, IndexWriter
+from retrieval.stores.position import FeedPosition
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
@@ -26,17 +27,17 @@ class IndexHandler(BatchHandler):
         changes: list[tuple[ConsumedRecord, MemoryChange]] = []
         await batch.each(lambda record: changes.append((record, change_of(record))))
         try:
-            await self._write(batch, [change for _, change in changes])
+            await self._write(batch, [_placed(record, change) for record, change in changes])
         except (StoreRejectedError, InputRefusedError):
             for record, change in changes:
                 try:
-                    await self._write(batch, [change])
+                    await self._write(batch, [_placed(record, change)])
                 except StoreRejectedError as error:
                     batch.reject(record, PoisonRecordError("store_rejected", str(error)))
                 except InputRefusedError as error:
                     batch.reject(record, PoisonRecordError("input_refused", str(error)))
 
-    async def _write(self, batch: Batch, changes: list[MemoryChange]) -> None:
+    async def _write(self, batch: Batch, changes: list[FeedChange]) -> None:
         def require_assignment() -> None:
             if not batch.may_write():
                 raise TransientError("the partition is being revoked", dependency="assignment")
@@ -53,6 +54,19 @@ class IndexHandler(BatchHandler):
         except ModelConfigurationError as error:
             # A wrong key or model name is no memory's fault. All memories wait until it is corrected.
             raise TransientError(str(error), dependency="embedding") from error
+
+
+def position_of(record: ConsumedRecord) -> FeedPosition:
+    """Where in the feed a record belongs: a redriven one where it first lay, so that it replaces nothing that came after it there."""
+    origin = record.origin
+    if origin == record.position or origin.topic != record.topic:
+        return FeedPosition(record.partition, record.offset, int(record.timestamp * 1000))
+    # The record's time is that of the redrive.
+    return FeedPosition(origin.partition, origin.offset)
+
+
+def _placed(record: ConsumedRecord, change: MemoryChange) -> FeedChange:
+    return FeedChange(change, position_of(record))
 
 
 def change_of(record: ConsumedRecord) -> MemoryChange:

@@ -252,8 +252,8 @@ class SessionsHandler(BatchHandler):
     def _publish_tail(self, state: SessionState, closed: list[ClosedWindow]) -> None:
         if self._tail is not None:
             for window in closed:
-                self._tail.window_closed(state.tenant, state.session, TailWindow(window.sequence, window.messages))
-            self._tail.window_changed(state)
+                self._tail.window_closed(state, TailWindow(window.sequence, window.messages), partition=self._partition)
+            self._tail.window_changed(state, partition=self._partition)
 
     def _command_record(self, key: bytes, command: SessionCommand) -> OutgoingRecord:
         return OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition)

@@ -26,8 +26,11 @@ _TAIL_BYTES: Final = 4096
 class _PendingTail:
     """What of one session is not written yet; None: nothing."""
 
+    partition: int
     state: SessionState | None = None
     closed: TailWindow | None = None
+    offset: int = -1
+    """Of the newest message that was known when the window closed."""
     size: int = 0
     """What it weighed when it was last changed."""
 
@@ -41,9 +44,17 @@ class _PendingTail:
         before, self.size = self.size, _TAIL_BYTES + closed + (self.state.size if self.state is not None else 0)
         return self.size - before
 
-    def view(self) -> SessionView:
+    def overlay(self, newer: "_PendingTail") -> None:
+        """Takes over what has changed since."""
+        self.partition = newer.partition
+        self.state = newer.state or self.state
+        if newer.closed is not None:
+            self.closed, self.offset = newer.closed, newer.offset
+
+    def update(self, tenant: str, session: str) -> TailUpdate:
         opened = TailWindow(self.state.sequence, tuple(self.state.raw_messages)) if self.state is not None else None
-        return SessionView(closed=self.closed, open=opened)
+        offset = self.offset if self.state is None else max(self.offset, self.state.last_offset)
+        return TailUpdate(tenant, session, SessionView(closed=self.closed, open=opened), self.partition, offset)
 
 
 class TailSink(Protocol):
@@ -104,24 +115,28 @@ class TailWriter:
         async with self._write_lock:
             self._drop_pending()
 
-    def window_changed(self, state: SessionState) -> None:
-        """A session's open window has changed."""
-        self._add((state.tenant, state.session), state=state)
+    def window_changed(self, state: SessionState, *, partition: int) -> None:
+        """A session's open window has changed.
 
-    def window_closed(self, tenant: str, session: str, window: TailWindow) -> None:
+        Args:
+            state: The session. It is written as it is when its turn comes.
+            partition: Where its messages lie.
+        """
+        self._add(_PendingTail(partition, state=state), state)
+
+    def window_closed(self, state: SessionState, window: TailWindow, *, partition: int) -> None:
         """A window has closed.
 
         Args:
-            tenant: Whose session.
-            session: Its name.
+            state: The session, which has gone on to its next window.
             window: The window.
+            partition: Where the session's messages lie.
         """
-        self._add((tenant, session), closed=window)
+        self._add(_PendingTail(partition, closed=window, offset=state.last_offset), state)
 
-    def _add(self, name: tuple[str, str], *, state: SessionState | None = None, closed: TailWindow | None = None) -> None:
-        pending = self._pending.setdefault(name, _PendingTail())
-        pending.state = state or pending.state
-        pending.closed = closed or pending.closed
+    def _add(self, change: _PendingTail, state: SessionState) -> None:
+        pending = self._pending.setdefault((state.tenant, state.session), _PendingTail(change.partition))
+        pending.overlay(change)
         self._pending_bytes += pending.weigh()
         self._skip_beyond_bound()
         self._wake.set()
@@ -155,7 +170,7 @@ class TailWriter:
             return True
         batch = self._take_batch()
         try:
-            await self._tail.write([TailUpdate(*name, pending.view()) for name, pending in batch.items()])
+            await self._tail.write([pending.update(*name) for name, pending in batch.items()])
         except RedisUnavailableError:
             self._writing_bytes = 0
             self._requeue(batch)
@@ -176,9 +191,11 @@ class TailWriter:
 
     def _requeue(self, batch: dict[tuple[str, str], _PendingTail]) -> None:
         for name, old in batch.items():
-            new = self._pending.setdefault(name, _PendingTail())
-            new.state = new.state or old.state
-            new.closed = new.closed or old.closed
-            self._pending_bytes += new.weigh()
+            if (newer := self._pending.get(name)) is not None:
+                self._pending_bytes -= newer.size
+                old.overlay(newer)
+            old.size = 0
+            self._pending[name] = old
+            self._pending_bytes += old.weigh()
             self._pending.move_to_end(name, last=False)
         self._skip_beyond_bound()

@@ -5,7 +5,10 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import MemoryStore
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.factories import DIMENSION, MODEL
+from tests.retrieval.store_kinds import KINDS, edge_store_on, qdrant_store
 
 
 @pytest.fixture(scope="module")
@@ -21,3 +24,14 @@ async def edge_store(edge_owner_process: EdgeOwnerProcess) -> AsyncIterator[Edge
     yield store
     await store.drop()
     await store.close()
+
+
+@pytest.fixture(params=KINDS)
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
+    """An empty, prepared store of each kind in turn."""
+    kind = request.param
+    built = edge_store_on(request.getfixturevalue("edge_owner_process").socket) if kind == "edge" else qdrant_store(kind)
+    await built.prepare(model=MODEL, dimension=DIMENSION)
+    yield built
+    await built.drop()
+    await built.close()

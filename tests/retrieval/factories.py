@@ -1,15 +1,19 @@
 """Makes memories, vectors and points for tests, deterministically."""
 
 import hashlib
+import itertools
 import uuid
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from memory.records import Memory
+from memory.records import Memory, MemoryChange
 from models.embedding.port import Embedding, Vector
+from retrieval.index.writer import FeedChange
 from retrieval.stores.port import Point
+from retrieval.stores.position import FeedPosition
 
 DIMENSION = 8
 MODEL = "made-up"
@@ -44,8 +48,25 @@ def embedding(text: str, *, late: bool = True) -> Embedding:
     return Embedding(unit(rows.sum(axis=0)), rows if late else None)
 
 
-def point(memory_: Memory, *, late: bool = True) -> Point:
-    return Point(memory_, embedding(memory_.content, late=late))
+def at(offset: int, *, partition: int = 0, produced_ms: int | None = None) -> FeedPosition:
+    return FeedPosition(partition, offset, produced_ms)
+
+
+def point(memory_: Memory, *, late: bool = True, position: FeedPosition | None = None) -> Point:
+    """A point of the feed's first record, unless a position is given: equal positions replace each other."""
+    return Point(memory_, embedding(memory_.content, late=late), position or at(0))
+
+
+def deletions(*ids: str, position: FeedPosition | None = None) -> dict[str, FeedPosition]:
+    return dict.fromkeys(ids, position or at(0))
+
+
+_offsets = itertools.count()
+
+
+def in_feed(changes: Iterable[MemoryChange]) -> list[FeedChange]:
+    """Changes as the feed's next records."""
+    return [FeedChange(change, at(next(_offsets))) for change in changes]
 
 
 class BagOfWordsEmbedder:

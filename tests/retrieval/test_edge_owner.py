@@ -14,7 +14,7 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.edge.protocol import Frame, read_frame
 from retrieval.stores.port import RecallQuery, TenantScope
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess, launch_owner
-from tests.retrieval.factories import DIMENSION, MODEL, embedding, memory, point
+from tests.retrieval.factories import DIMENSION, MODEL, deletions, embedding, memory, point
 
 pytestmark = pytest.mark.integration
 
@@ -75,7 +75,7 @@ async def test_a_clean_stop_keeps_everything_and_removes_the_socket(owner: EdgeO
 async def test_a_deletion_and_a_drop_survive_a_kill(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
     kept, deleted = memory("kept"), memory("deleted")
     await store.upsert([point(kept), point(deleted)])
-    await store.delete(ACME, [deleted.id])
+    await store.delete(ACME, deletions(deleted.id))
     owner.stop(signal.SIGKILL)
     owner.start()
     assert await store.scroll(ACME) == [kept]

@@ -7,7 +7,7 @@ from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavai
 from retrieval.index.writer import IndexWriter
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
-from tests.retrieval.factories import DIMENSION, BagOfWordsEmbedder, memory
+from tests.retrieval.factories import DIMENSION, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
 
@@ -25,9 +25,9 @@ def tombstone(removed: Memory) -> MemoryChange:
 async def test_changes_are_in_the_store_when_the_write_returns(edge_store: EdgeStore) -> None:
     writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
     first, second, foreign = memory("tea"), memory("coffee"), memory("tea", tenant="rival")
-    await writer.write([upsert(first), upsert(second), upsert(foreign)])
+    await writer.write(in_feed([upsert(first), upsert(second), upsert(foreign)]))
     assert await edge_store.get(ACME, [first.id, second.id, foreign.id]) == [first, second]
-    await writer.write([tombstone(first), tombstone(foreign)])
+    await writer.write(in_feed([tombstone(first), tombstone(foreign)]))
     assert await edge_store.scroll(ACME) == [second]
     assert await edge_store.count(TenantScope("rival")) == 0
 
@@ -39,7 +39,7 @@ async def test_the_last_change_of_a_memory_wins(edge_store: EdgeStore) -> None:
     green = tea.model_copy(update={"content": "green tea", "version": 2})
     gone = memory("gone")
     back = memory("back")
-    await writer.write([upsert(tea), upsert(green), upsert(gone), tombstone(gone), tombstone(back), upsert(back)])
+    await writer.write(in_feed([upsert(tea), upsert(green), upsert(gone), tombstone(gone), tombstone(back), upsert(back)]))
     assert {each.content for each in await edge_store.scroll(ACME)} == {"green tea", "back"}
     assert embedder.embedded == ["green tea", "back"]
 
@@ -47,7 +47,7 @@ async def test_the_last_change_of_a_memory_wins(edge_store: EdgeStore) -> None:
 async def test_equal_contents_are_embedded_once(edge_store: EdgeStore) -> None:
     embedder = BagOfWordsEmbedder()
     writer = IndexWriter(store=edge_store, embedder=embedder)
-    await writer.write([upsert(memory("tea", user=user)) for user in ("ann", "bob", None)])
+    await writer.write(in_feed([upsert(memory("tea", user=user)) for user in ("ann", "bob", None)]))
     assert embedder.embedded == ["tea"]
     assert await edge_store.count(ACME) == 3
 
@@ -55,24 +55,24 @@ async def test_equal_contents_are_embedded_once(edge_store: EdgeStore) -> None:
 async def test_repeating_a_write_changes_nothing(edge_store: EdgeStore) -> None:
     changes = [upsert(memory(f"note {index}")) for index in range(300)] + [tombstone(memory("note 7"))]
     for _ in range(2):
-        await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(changes)
+        await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
     assert await edge_store.count(ACME) == 299
 
 
 async def test_a_dropped_store_is_prepared_again(edge_store: EdgeStore) -> None:
     writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
-    await writer.write([upsert(memory("tea"))])
+    await writer.write(in_feed([upsert(memory("tea"))]))
     await edge_store.drop()
     with pytest.raises(StoreUnavailableError):
-        await writer.write([upsert(memory("coffee"))])
-    await writer.write([upsert(memory("coffee"))])
+        await writer.write(in_feed([upsert(memory("coffee"))]))
+    await writer.write(in_feed([upsert(memory("coffee"))]))
     assert [each.content for each in await edge_store.scroll(ACME)] == ["coffee"]
 
 
 async def test_nothing_is_written_with_another_model(edge_store: EdgeStore) -> None:
     await edge_store.prepare(model="another", dimension=DIMENSION)
     with pytest.raises(ModelMismatchError):
-        await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write([upsert(memory("tea"))])
+        await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed([upsert(memory("tea"))]))
 
 
 async def test_an_inconsistent_change_is_refused(edge_store: EdgeStore) -> None:
@@ -82,12 +82,12 @@ async def test_an_inconsistent_change_is_refused(edge_store: EdgeStore) -> None:
     empty = MemoryChange(op="upsert", memory_id=foreign.id, tenant="rival")
     for bad in (stolen, empty):
         with pytest.raises(StoreRejectedError, match=foreign.id):
-            await writer.write([upsert(memory("coffee")), bad])
+            await writer.write(in_feed([upsert(memory("coffee")), bad]))
     assert await edge_store.count(ACME) == 0
 
 
 async def test_an_empty_batch_changes_nothing(edge_store: EdgeStore) -> None:
-    await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write([])
+    await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed([]))
 
 
 class FencedError(Exception):
@@ -99,15 +99,15 @@ async def test_a_fenced_writer_writes_nothing(edge_store: EdgeStore) -> None:
     new = old.model_copy(update={"content": "green tea", "version": 2})
     gone = memory("gone")
     embedder = BagOfWordsEmbedder()
-    await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write([upsert(new), upsert(gone)])
+    await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed([upsert(new), upsert(gone)]))
 
     def raise_fenced() -> None:
         raise FencedError
 
     fenced = IndexWriter(store=edge_store, embedder=embedder)
     with pytest.raises(FencedError):
-        await fenced.write([upsert(old)], before_writing=raise_fenced)
+        await fenced.write(in_feed([upsert(old)]), before_writing=raise_fenced)
     with pytest.raises(FencedError):
-        await fenced.write([tombstone(gone)], before_writing=raise_fenced)
+        await fenced.write(in_feed([tombstone(gone)]), before_writing=raise_fenced)
     assert embedder.embedded == ["tea"]
     assert {each.content for each in await edge_store.scroll(ACME)} == {"green tea", "gone"}

@@ -15,7 +15,7 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import ManualClock
 from runtime.settings import EmbeddingSettings, RecallSettings
-from tests.retrieval.factories import DIMENSION, NOON, BagOfWordsEmbedder, memory
+from tests.retrieval.factories import DIMENSION, NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
 
@@ -28,7 +28,7 @@ def recall_over(store: EdgeStore, *, settings: RecallSettings | None = None) -> 
 
 async def store_all(store: EdgeStore, *memories: Memory) -> None:
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(changes)
+    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
 
 
 def ask(query: str, **fields: Any) -> RecallRequest:
@@ -179,7 +179,7 @@ async def test_the_real_model_finds_answers_to_questions(edge_store: EdgeStore, 
     ]
     stored = [memory(text, message_ids=[f"D{index}"]) for index, text in enumerate(texts)]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
-    await IndexWriter(store=edge_store, embedder=embedder).write(changes)
+    await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
     recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
     questions = [
         "When did Caroline join the support group?",

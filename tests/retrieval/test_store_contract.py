@@ -1,8 +1,5 @@
 """The contract of a MemoryStore: on Edge (a real owner process), on qdrant-client's own engine, and on a server if one is named."""
 
-import os
-import uuid
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -11,44 +8,13 @@ import pytest
 
 from models.embedding.port import Embedding
 from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
-from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.lexical import terms_of
 from retrieval.stores.port import MemoryStore, Point, RecallQuery, TenantScope
 from retrieval.stores.query_plan import BM25_HALF_SATURATION, BM25_WEIGHT, DENSE_WEIGHT, LATE_WEIGHT
-from tests.retrieval.edge_owner_process import EdgeOwnerProcess
-from tests.retrieval.factories import DIMENSION, MODEL, NOON, embedding, memory, point, stable_id
+from tests.retrieval.factories import DIMENSION, MODEL, NOON, at, deletions, embedding, memory, point, stable_id
+from tests.retrieval.store_kinds import SERVER
 
 ACME = TenantScope("acme")
-
-
-SERVER = os.environ.get("VARVE_TEST_QDRANT_URL")
-KINDS = [pytest.param("edge", marks=pytest.mark.integration), "local", *(["server"] if SERVER else [])]
-
-
-@pytest.fixture(params=KINDS)
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
-    built = _edge(request) if request.param == "edge" else _qdrant(request.param)
-    await built.prepare(model=MODEL, dimension=DIMENSION)
-    yield built
-    await built.drop()
-    await built.close()
-
-
-def _edge(request: pytest.FixtureRequest) -> MemoryStore:
-    process: EdgeOwnerProcess = request.getfixturevalue("edge_owner_process")
-    return EdgeStore(path=process.socket)
-
-
-def _qdrant(kind: str) -> MemoryStore:
-    from qdrant_client import AsyncQdrantClient
-
-    from retrieval.stores.server.store import QdrantStore
-
-    if kind == "local":
-        return QdrantStore(client=AsyncQdrantClient(":memory:"), collection="test")
-    assert SERVER
-    port = int(SERVER.rpartition(":")[2])
-    return QdrantStore(client=AsyncQdrantClient(url=SERVER, grpc_port=port + 1, prefer_grpc=True), collection=f"test-{uuid.uuid4().hex}")
 
 
 def test_a_qdrant_server_is_configured() -> None:
@@ -100,7 +66,7 @@ async def test_no_request_reaches_another_tenant(store: MemoryStore) -> None:
     assert await store.get(ACME, [own.id, foreign.id]) == [own]
     assert await store.scroll(rival) == [foreign]
     assert await store.count(ACME) == 1
-    await store.delete(ACME, [own.id, foreign.id])
+    await store.delete(ACME, deletions(own.id, foreign.id))
     assert (await store.count(ACME), await store.count(rival)) == (0, 1)
 
 
@@ -112,7 +78,7 @@ async def test_no_request_reaches_another_user(store: MemoryStore) -> None:
     assert await store.get(scope, [bob.id, ann.id, nobody.id]) == [ann]
     assert await store.scroll(scope) == [ann]
     assert await store.count(scope) == 1
-    await store.delete(scope, [bob.id])
+    await store.delete(scope, deletions(bob.id))
     assert await store.count(ACME) == 3
 
 
@@ -215,7 +181,7 @@ async def test_an_update_replaces_everything(store: MemoryStore) -> None:
     first = memory("a red bicycle", user="ann", keywords=["velocipede"])
     second = first.model_copy(update={"content": "a green boat", "user": None, "keywords": []})
     await store.upsert([point(first)])
-    await store.upsert([Point(second, embedding(second.content, late=False))])
+    await store.upsert([point(second, late=False)])
     assert await store.scroll(ACME) == [second]
     assert await store.count(TenantScope("acme", "ann")) == 0
     [found] = await store.recall(query("red velocipede green", explain=True))
@@ -230,8 +196,8 @@ async def test_repeating_an_upsert_or_a_delete_changes_nothing(store: MemoryStor
         await store.upsert([point(stored)])
     assert await store.count(ACME) == 1
     for _ in range(2):
-        await store.delete(ACME, [stored.id, stable_id("nobody"), "not-a-uuid"])
-    await store.delete(ACME, [])
+        await store.delete(ACME, deletions(stored.id, stable_id("nobody"), "not-a-uuid"))
+    await store.delete(ACME, deletions())
     assert await store.count(ACME) == 0
 
 
@@ -251,10 +217,10 @@ async def test_a_bad_point_is_refused_before_anything_is_written(store: MemorySt
     good = point(memory("good"))
     zeros = np.zeros(DIMENSION, dtype=np.float32)
     bad = [
-        Point(memory("short"), Embedding(np.ones(3, dtype=np.float32), None)),
-        Point(memory("late too wide"), Embedding(zeros, np.ones((2, 9), dtype=np.float32))),
-        Point(memory("late empty"), Embedding(zeros, np.ones((0, DIMENSION), dtype=np.float32))),
-        Point(memory("not a number"), Embedding(zeros * np.nan, None)),
+        Point(memory("short"), Embedding(np.ones(3, dtype=np.float32), None), at(0)),
+        Point(memory("late too wide"), Embedding(zeros, np.ones((2, 9), dtype=np.float32)), at(0)),
+        Point(memory("late empty"), Embedding(zeros, np.ones((0, DIMENSION), dtype=np.float32)), at(0)),
+        Point(memory("not a number"), Embedding(zeros * np.nan, None), at(0)),
         point(memory("no id", id="seven")),
     ]
     for each in bad:
@@ -286,7 +252,7 @@ async def test_a_dropped_store_can_be_prepared_again(store: MemoryStore) -> None
     assert await store.count(ACME) == 0
     assert await store.scroll(ACME) == []
     assert await store.recall(query("bicycle", explain=True)) == []
-    await store.delete(ACME, [memory().id])
+    await store.delete(ACME, deletions(memory().id))
     with pytest.raises(StoreUnavailableError):
         await store.upsert([point(memory())])
     await store.prepare(model="another", dimension=DIMENSION)

@@ -58,7 +58,7 @@ USES: dict[str, Use] = {
     "recalls kept": lambda redis: RecallHistory(redis=redis).add("acme", "ann", ["a"]),
     "a tail read": lambda redis: SessionTail(redis=redis).read("acme", "s"),
     "a tail written": lambda redis: SessionTail(redis=redis).write(
-        [TailUpdate("acme", "s", SessionView(open=TailWindow(0, (b"{}",)))), TailUpdate("acme", "t", SessionView())]
+        [TailUpdate("acme", "s", SessionView(open=TailWindow(0, (b"{}",))), 0, 0), TailUpdate("acme", "t", SessionView(), 0, 0)]
     ),
 }
 
@@ -127,7 +127,7 @@ class TestRealRedis:
         async with Redis(unix_socket_path=socket, socket_timeout=TIMEOUT_S, retry=Retry(NoBackoff(), 0)) as client:
             redis = GuardedRedis(client=client, prefix="p:", retry_s=RETRY_S)
             tail = SessionTail(redis=redis)
-            update = TailUpdate("acme", "s", SessionView(open=TailWindow(0, (b"{}",))))
+            update = TailUpdate("acme", "s", SessionView(open=TailWindow(0, (b"{}",))), 0, 0)
             with capture_logs() as logs:
                 await tail.write([update])
                 mortal_redis.suspend()

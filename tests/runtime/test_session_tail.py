@@ -22,39 +22,70 @@ async def test_an_unknown_session_is_empty(tail: SessionTail) -> None:
 
 async def test_an_open_window_is_readable_at_once(tail: SessionTail) -> None:
     view = SessionView(open=window(0, "a:b", "c,d"))
-    await tail.write([TailUpdate("acme", "s", view)])
+    await tail.write([TailUpdate("acme", "s", view, 0, 0)])
     assert await tail.read("acme", "s") == view
 
 
 async def test_a_repeated_write_changes_nothing(tail: SessionTail) -> None:
-    update = TailUpdate("acme", "s", SessionView(open=window(0, "a")))
+    update = TailUpdate("acme", "s", SessionView(open=window(0, "a")), 0, 0)
     await tail.write([update, update])
     assert await tail.read("acme", "s") == update.view
 
 
 async def test_a_closed_window_stays_readable_beside_the_next(tail: SessionTail) -> None:
-    await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a", "b")))])
-    await tail.write([TailUpdate("acme", "s", SessionView(closed=window(0, "a", "b")))])
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a", "b")), 0, 0)])
+    await tail.write([TailUpdate("acme", "s", SessionView(closed=window(0, "a", "b")), 0, 0)])
     assert await tail.read("acme", "s") == SessionView(closed=window(0, "a", "b"))
-    await tail.write([TailUpdate("acme", "s", SessionView(open=window(1, "c")))])
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(1, "c")), 0, 0)])
     assert await tail.read("acme", "s") == SessionView(closed=window(0, "a", "b"), open=window(1, "c"))
 
 
 async def test_a_late_write_does_not_reopen_a_window(tail: SessionTail) -> None:
-    await tail.write([TailUpdate("acme", "s", SessionView(closed=window(3, "a")))])
-    await tail.write([TailUpdate("acme", "s", SessionView(open=window(3, "a")))])
+    await tail.write([TailUpdate("acme", "s", SessionView(closed=window(3, "a")), 0, 0)])
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(3, "a")), 0, 0)])
     assert (await tail.read("acme", "s")).open is None
 
 
 async def test_sessions_and_tenants_keep_apart(tail: SessionTail) -> None:
-    await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a")))])
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a")), 0, 0)])
     assert await tail.read("acme", "s/1") == SessionView()
     assert await tail.read("other", "s") == SessionView()
 
 
 async def test_tails_are_dropped_after_a_while(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
-    await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a"), closed=window(0, "a")))])
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a"), closed=window(0, "a")), 0, 0)])
     keys = [key async for key in client.scan_iter(redis.key("*"))]
     assert len(keys) == 2
     for key in keys:
         assert 0 < await client.pttl(key) <= 60_000
+
+
+async def test_a_late_write_of_a_zombie_changes_nothing(tail: SessionTail) -> None:
+    newer = SessionView(closed=window(3, "c"), open=window(4, "d"))
+    await tail.write([TailUpdate("acme", "s", newer, 2, 60)])
+    older = SessionView(closed=window(2, "b"), open=window(5, "stale"))
+    await tail.write([TailUpdate("acme", "s", older, 2, 59), TailUpdate("acme", "other", older, 2, 59)])
+    assert await tail.read("acme", "s") == newer
+    assert await tail.read("acme", "other") == older
+
+
+async def test_an_emptied_window_is_not_filled_again(tail: SessionTail) -> None:
+    await tail.write([TailUpdate("acme", "s", SessionView(closed=window(0, "a"), open=window(1)), 0, 9)])
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(1, "stale")), 0, 8)])
+    assert await tail.read("acme", "s") == SessionView(closed=window(0, "a"))
+
+
+async def test_another_partition_holds_up_no_tail(tail: SessionTail) -> None:
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "a")), 1, 900)])
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(0, "b")), 2, 0)])
+    assert await tail.read("acme", "s") == SessionView(open=window(0, "b"))
+
+
+async def test_a_tail_without_a_place_is_replaced(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
+    old = SessionView(open=window(7, "a:b"))
+    await tail.write([TailUpdate("acme", "s", old, 0, 5)])
+    [key] = [key async for key in client.scan_iter(redis.key("*"))]
+    await client.set(key, (await client.get(key)).removeprefix(b"0/5/"))
+    assert await tail.read("acme", "s") == old
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(8, "c")), 0, 0)])
+    assert await tail.read("acme", "s") == SessionView(open=window(8, "c"))

@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from models.embedding.port import Embedding
 from retrieval.errors import StoreUnavailableError
 from retrieval.stores.base import StoreBase
 from retrieval.stores.edge.protocol import POINTS_IN_FRAME, Frame, error_from_header, read_frame
-from retrieval.stores.filters import TenantFilter
+from retrieval.stores.filters import TenantFilter, iso_time
 from retrieval.stores.lexical import Terms
-from retrieval.stores.points import memory_of, payload_of, point_ids, terms_of_memory
+from retrieval.stores.points import canonical_positions, memory_of, payload_of, terms_of_memory, tombstone_payload
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import clamp_score, float32_view, plan_query
 
 MAX_PIPELINED = 64
@@ -55,15 +57,22 @@ class EdgeStore(StoreBase):
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """See :meth:`MemoryStore.upsert`. On return the points are in the owner's write-ahead log."""
-        model, dimension = self._check_points(points)
-        batches = [points[start : start + POINTS_IN_FRAME] for start in range(0, len(points), POINTS_IN_FRAME)]
+        checked, model, dimension = self._checked_points(points)
+        batches = [checked[start : start + POINTS_IN_FRAME] for start in range(0, len(checked), POINTS_IN_FRAME)]
         for batch in batches:
             await self._request(*_upsert_request(batch, model, dimension))
 
-    async def delete(self, scope: TenantScope, ids: Sequence[str]) -> None:
+    async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
         """See :meth:`MemoryStore.delete`."""
-        if valid := point_ids(ids):
-            await self._request({"op": "delete", "filter": TenantFilter(scope=scope, ids=tuple(valid)).to_json()})
+        now = datetime.now(UTC)
+        tombstones = [(each, tombstone_payload(position, now)) for each, position in canonical_positions(positions).items()]
+        for start in range(0, len(tombstones), POINTS_IN_FRAME):
+            batch = dict(tombstones[start : start + POINTS_IN_FRAME])
+            await self._request({"op": "delete", "filter": TenantFilter(scope=scope).to_json(), "tombstones": batch})
+
+    async def purge_tombstones(self, *, before: datetime) -> None:
+        """See :meth:`MemoryStore.purge_tombstones`."""
+        await self._request({"op": "purge", "before": iso_time(before)})
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
@@ -187,7 +196,7 @@ def _upsert_request(points: Sequence[Point], model: str, dimension: int) -> tupl
     for point in points:
         terms, late = terms_of_memory(point.memory), point.embedding.late
         rows = 0 if late is None else len(late)
-        fields.append({"id": point.memory.id, "payload": payload_of(point.memory, model=model), "late": rows, "terms": len(terms.indices)})
+        fields.append({"id": point.memory.id, "payload": payload_of(point, model=model), "late": rows, "terms": len(terms.indices)})
         body += (*_vector_bytes(point.embedding), *_term_bytes(terms))
     return {"op": "upsert", "dimension": dimension, "points": fields}, b"".join(body)
 

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from retrieval.errors import StoreRejectedError
 from retrieval.stores.edge.ownership import bind_socket
 from retrieval.stores.edge.protocol import BodyReader, Frame, error_header, read_frame
 from retrieval.stores.edge.shard import EncodedPoint, Shard
-from retrieval.stores.filters import TenantFilter
+from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.query_plan import QueryPlan
 
@@ -45,6 +46,7 @@ class Owner:
             "prepare": self._prepare,
             "upsert": self._upsert,
             "delete": self._delete,
+            "purge": self._purge,
             "recall": self._recall,
             "scroll": self._scroll,
             "count": self._count,
@@ -118,7 +120,12 @@ class Owner:
 
     async def _delete(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         self._dirty = True
-        self._shard.delete(TenantFilter.from_json(header["filter"]))
+        self._shard.delete(TenantFilter.from_json(header["filter"]), dict(header["tombstones"]))
+        return {}
+
+    async def _purge(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        self._dirty = True
+        self._shard.purge(TombstoneFilter(datetime.fromisoformat(header["before"])))
         return {}
 
     async def _recall(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:

@@ -4,14 +4,15 @@ from typing import Any, Final
 
 import qdrant_edge as edge
 
-from retrieval.stores.collection import BM25, DENSE, LATE, RECORD
-from retrieval.stores.filters import Condition, DatetimeRange, HasId, MatchAny, TenantFilter
+from retrieval.stores.collection import BM25, DELETED_AT, DENSE, LATE, POSITION_FIELDS, RECORD
+from retrieval.stores.filters import Condition, DatetimeRange, HasId, MatchAny, TenantFilter, TombstoneFilter
 from retrieval.stores.query_plan import RRF_K, QueryPlan, Stage, Summand
 
 _RECORD_ONLY: Final = edge.PayloadSelector.Include([RECORD])
+POSITION_ONLY: Final = edge.PayloadSelector.Include([*POSITION_FIELDS, DELETED_AT])
 
 
-def filter_of(tenant_filter: TenantFilter) -> edge.Filter:
+def filter_of(tenant_filter: TenantFilter | TombstoneFilter) -> edge.Filter:
     """The engine's filter."""
     return edge.Filter(must=[_condition(each) for each in tenant_filter.conditions()])
 
@@ -49,6 +50,11 @@ def score_part_requests(plan: QueryPlan, ids: list[str]) -> dict[str, edge.Query
 def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
     """A request for records in the order of their ids. See :meth:`retrieval.stores.edge.shard.Shard.scroll`."""
     return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(tenant_filter), with_payload=_RECORD_ONLY, with_vector=False)
+
+
+def ids_request(tenant_filter: TenantFilter, *, limit: int) -> edge.ScrollRequest:
+    """A request for the ids alone."""
+    return edge.ScrollRequest(limit=limit, filter=filter_of(tenant_filter), with_payload=False, with_vector=False)
 
 
 def _queries(plan: QueryPlan) -> dict[Stage, tuple[edge.Query, edge.SearchParams | None]]:

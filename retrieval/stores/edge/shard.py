@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -11,10 +11,22 @@ import orjson
 import qdrant_edge as edge
 
 from retrieval.errors import StoreRejectedError, StoreUnavailableError
-from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, KEYWORD_FIELDS, LATE, RECORD, TENANT, check_metadata, metadata_of
-from retrieval.stores.edge.requests import filter_of, query_request, score_part_requests, scroll_request
-from retrieval.stores.filters import TenantFilter
+from retrieval.stores.collection import (
+    BM25,
+    DATETIME_FIELDS,
+    DELETED_AT,
+    DENSE,
+    KEYWORD_FIELDS,
+    LATE,
+    RECORD,
+    TENANT,
+    check_metadata,
+    metadata_of,
+)
+from retrieval.stores.edge.requests import POSITION_ONLY, filter_of, ids_request, query_request, score_part_requests, scroll_request
+from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
+from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import QueryPlan
 
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
@@ -58,6 +70,9 @@ class Shard:
         if self._model_file.exists():
             self._model = orjson.loads(self._model_file.read_bytes())
             self._engine = edge.EdgeShard.load(str(self._engine_folder))
+            if DELETED_AT not in self._engine.info().payload_schema:
+                # The shard was created before there were tombstones.
+                self._engine.update(edge.UpdateOperation.create_field_index(DELETED_AT, edge.PayloadSchemaType.Datetime))
             self._engine.optimize()
 
     @property
@@ -79,7 +94,9 @@ class Shard:
             check_metadata(self._model, requested, collection=f"the shard in {self._folder}")
 
     def upsert(self, points: Sequence[EncodedPoint]) -> None:
-        """Writes points. On return they are in the write-ahead log.
+        """Writes the points that no stored one of a newer position forbids. On return they are in the write-ahead log.
+
+        Nothing comes between the check and the write, since the owner makes one call at a time.
 
         Raises:
             StoreUnavailableError: If the shard was not prepared, or was dropped since.
@@ -89,12 +106,33 @@ class Shard:
             raise StoreUnavailableError(f"{self._folder} holds no shard yet: prepare() creates it")
         for each in points:
             self._check_dimension(each.dense)
-        self._engine.update(edge.UpdateOperation.upsert_points([_engine_point(each) for each in points]))
+        stored = self._stored([each.id for each in points])
+        self._write([_engine_point(each) for each in points if not _is_late(each.payload, stored.get(each.id))])
 
-    def delete(self, tenant_filter: TenantFilter) -> None:
-        """Removes all points that pass the filter."""
+    def delete(self, tenant_filter: TenantFilter, tombstones: Mapping[str, dict[str, Any]]) -> None:
+        """Writes tombstones.
+
+        Args:
+            tenant_filter: A point that does not pass it is not replaced, nor is one of a newer position.
+            tombstones: Their payloads by their ids.
+        """
+        if self._engine is None:
+            return
+        stored = self._stored([*tombstones])
+        found, _ = self._engine.scroll(ids_request(tenant_filter.within(tombstones), limit=len(tombstones)))
+        in_scope = {str(each.id) for each in found}
+        self._write(
+            [
+                edge.Point(each, {}, payload)
+                for each, payload in tombstones.items()
+                if (each in in_scope or each not in stored or DELETED_AT in stored[each]) and not _is_late(payload, stored.get(each))
+            ]
+        )
+
+    def purge(self, tombstone_filter: TombstoneFilter) -> None:
+        """Removes all tombstones that pass the filter."""
         if self._engine is not None:
-            self._engine.update(edge.UpdateOperation.delete_points_by_filter(filter_of(tenant_filter)))
+            self._engine.update(edge.UpdateOperation.delete_points_by_filter(filter_of(tombstone_filter)))
 
     def recall(self, plan: QueryPlan, *, explain: bool) -> list[ScoredRecord]:
         """The best matches, best first; with the parts of their scores if ``explain``."""
@@ -144,6 +182,16 @@ class Shard:
             engine.flush()
             engine.close()
 
+    def _stored(self, ids: list[str]) -> dict[str, dict[str, Any]]:
+        """The positions of stored points, and when the tombstones among them were written, by their ids."""
+        assert self._engine is not None
+        return {str(each.id): each.payload or {} for each in self._engine.retrieve(ids, POSITION_ONLY, False)}
+
+    def _write(self, points: list[edge.Point]) -> None:
+        assert self._engine is not None
+        if points:
+            self._engine.update(edge.UpdateOperation.upsert_points(points))
+
     def _check_dimension(self, dense: Sequence[float]) -> None:
         # The engine checks this too, but raises a bare Exception, perhaps half-way through a batch.
         if len(dense) != self._model["dimension"]:
@@ -187,6 +235,11 @@ def _engine_point(point: EncodedPoint) -> edge.Point:
     if point.terms.indices:
         vectors[BM25] = edge.SparseVector(point.terms.indices, point.terms.values)
     return edge.Point(point.id, vectors, point.payload)
+
+
+def _is_late(payload: dict[str, Any], stored: dict[str, Any] | None) -> bool:
+    position = FeedPosition.from_payload(payload)
+    return position is not None and position.yields_to(FeedPosition.from_payload(stored))
 
 
 def _record(point: edge.ScoredPoint | edge.Record) -> str:

@@ -1,17 +1,45 @@
 """Translates a query plan and a tenant filter into requests to a Qdrant server."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from qdrant_client import models
 
-from retrieval.stores.collection import LATE, RECORD
-from retrieval.stores.filters import Condition, DatetimeRange, HasId, MatchAny, TenantFilter
+from retrieval.stores.collection import DELETED_AT, FEED_MS, FEED_OFFSET, FEED_PARTITION, LATE, RECORD
+from retrieval.stores.filters import Condition, DatetimeRange, HasId, MatchAny, TenantFilter, TombstoneFilter
+from retrieval.stores.position import NEW_TOPIC_MS, FeedPosition
 from retrieval.stores.query_plan import RRF_K, QueryPlan, Stage, Summand
 
 
-def filter_of(tenant_filter: TenantFilter) -> models.Filter:
+def filter_of(tenant_filter: TenantFilter | TombstoneFilter) -> models.Filter:
     """The engine's filter."""
     return models.Filter(must=[_condition(each) for each in tenant_filter.conditions()])
+
+
+def replaceable(positions: Mapping[str, FeedPosition], *, within: TenantFilter | None = None) -> models.Filter:
+    """The stored points that writes of these positions may replace. See :meth:`FeedPosition.yields_to`.
+
+    Args:
+        positions: By the ids of the points that are written.
+        within: Of the memories only those that pass this filter; None: any.
+    """
+    must_not: list[models.Condition] = [_newer(point_id, position) for point_id, position in positions.items()]
+    if within is None:
+        return models.Filter(must_not=must_not)
+    is_tombstone = models.Filter(must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key=DELETED_AT))])
+    return models.Filter(should=[filter_of(within), is_tombstone], must_not=must_not)
+
+
+def _newer(point_id: str, position: FeedPosition) -> models.Filter:
+    must: list[models.Condition] = [
+        models.HasIdCondition(has_id=[point_id]),
+        models.FieldCondition(key=FEED_PARTITION, match=models.MatchValue(value=position.partition)),
+        models.FieldCondition(key=FEED_OFFSET, range=models.Range(gt=position.offset)),
+    ]
+    if position.produced_ms is None:
+        return models.Filter(must=must)
+    of_former_topic = models.FieldCondition(key=FEED_MS, range=models.Range(lt=position.produced_ms - NEW_TOPIC_MS))
+    return models.Filter(must=must, must_not=[of_former_topic])
 
 
 def query_arguments(plan: QueryPlan) -> dict[str, Any]:

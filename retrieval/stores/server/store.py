@@ -1,20 +1,33 @@
 """The :class:`~retrieval.stores.port.MemoryStore` on a Qdrant server, over gRPC."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from qdrant_client import AsyncQdrantClient, models
 
 from retrieval.errors import CollectionMissingError, StoreUnavailableError
 from retrieval.stores.base import StoreBase
-from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, KEYWORD_FIELDS, LATE, RECORD, TENANT, check_metadata, metadata_of
-from retrieval.stores.filters import TenantFilter
-from retrieval.stores.points import memory_of, payload_of, point_ids, terms_of_memory
+from retrieval.stores.collection import (
+    BM25,
+    DATETIME_FIELDS,
+    DENSE,
+    KEYWORD_FIELDS,
+    LATE,
+    POSITION_FIELDS,
+    RECORD,
+    TENANT,
+    check_metadata,
+    metadata_of,
+)
+from retrieval.stores.filters import TenantFilter, TombstoneFilter
+from retrieval.stores.points import canonical_positions, memory_of, payload_of, terms_of_memory, tombstone_payload
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import QueryPlan, clamp_score, plan_query
 from retrieval.stores.server.errors import qdrant_errors
-from retrieval.stores.server.requests import filter_of, query_arguments, score_part_requests
+from retrieval.stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
 
 POINTS_IN_REQUEST: Final = 64
 EXACT_SEARCH_UP_TO_KB: Final = 100_000
@@ -23,6 +36,9 @@ EXACT_SEARCH_UP_TO_KB: Final = 100_000
 
 class QdrantStore(StoreBase):
     """One collection for all tenants. The tenant index keeps each tenant's points together on disk and in the search.
+
+    The server checks the positions of a write as it applies it, each replica for itself: whatever the order of the writes, a replica ends
+    with the newest position of each id.
 
     Args:
         client: Of a server of version 1.19 or newer, which term statistics per tenant need. :meth:`close` closes it.
@@ -50,18 +66,32 @@ class QdrantStore(StoreBase):
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """See :meth:`MemoryStore.upsert`."""
-        model, _ = self._check_points(points)
+        checked, model, _ = self._checked_points(points)
         with qdrant_errors(self._collection):
-            for start in range(0, len(points), POINTS_IN_REQUEST):
-                batch = [_point_struct(each, model) for each in points[start : start + POINTS_IN_REQUEST]]
-                await self._client.upsert(self._collection, batch, wait=True)
+            for start in range(0, len(checked), POINTS_IN_REQUEST):
+                batch = checked[start : start + POINTS_IN_REQUEST]
+                update_filter = replaceable({each.memory.id: each.position for each in batch})
+                structs = [_point_struct(each, model) for each in batch]
+                await self._client.upsert(self._collection, structs, wait=True, update_filter=update_filter)
 
-    async def delete(self, scope: TenantScope, ids: Sequence[str]) -> None:
+    async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
         """See :meth:`MemoryStore.delete`."""
-        if valid := point_ids(ids):
-            selector = models.FilterSelector(filter=filter_of(TenantFilter(scope=scope, ids=tuple(valid))))
-            with suppress(CollectionMissingError), qdrant_errors(self._collection):
-                await self._client.delete(self._collection, selector, wait=True)
+        now = datetime.now(UTC)
+        newest = [*canonical_positions(positions).items()]
+        with suppress(CollectionMissingError), qdrant_errors(self._collection):
+            for start in range(0, len(newest), POINTS_IN_REQUEST):
+                batch = dict(newest[start : start + POINTS_IN_REQUEST])
+                update_filter = replaceable(batch, within=TenantFilter(scope=scope))
+                tombstones = [
+                    models.PointStruct(id=each, vector={}, payload=tombstone_payload(position, now)) for each, position in batch.items()
+                ]
+                await self._client.upsert(self._collection, tombstones, wait=True, update_filter=update_filter)
+
+    async def purge_tombstones(self, *, before: datetime) -> None:
+        """See :meth:`MemoryStore.purge_tombstones`."""
+        selector = models.FilterSelector(filter=filter_of(TombstoneFilter(before)))
+        with suppress(CollectionMissingError), qdrant_errors(self._collection):
+            await self._client.delete(self._collection, selector, wait=True)
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
@@ -113,6 +143,8 @@ class QdrantStore(StoreBase):
         indexes: dict[str, Any] = {TENANT: models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)}
         indexes |= dict.fromkeys(KEYWORD_FIELDS, models.PayloadSchemaType.KEYWORD)
         indexes |= dict.fromkeys(DATETIME_FIELDS, models.PayloadSchemaType.DATETIME)
+        # No search filters by positions, so the graph need not be connected within their values.
+        indexes |= dict.fromkeys(POSITION_FIELDS, models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, enable_hnsw=False))
         for field, schema in indexes.items():
             if field not in existing:
                 await self._client.create_payload_index(self._collection, field, field_schema=schema, wait=True)
@@ -143,7 +175,7 @@ def _point_struct(point: Point, model: str) -> models.PointStruct:
     terms = terms_of_memory(point.memory)
     if terms.indices:
         vectors[BM25] = models.SparseVector(indices=terms.indices, values=terms.values)
-    return models.PointStruct(id=point.memory.id, vector=vectors, payload=payload_of(point.memory, model=model))
+    return models.PointStruct(id=point.memory.id, vector=vectors, payload=payload_of(point, model=model))
 
 
 def _record(payload: dict[str, Any] | None) -> str:

@@ -23,6 +23,7 @@ from runtime.kafka import KafkaOffsets, client_options
 from runtime.recall_history import RecallHistory
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
+from tests.retrieval.factories import in_feed
 
 PARTITIONS = 3
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -55,7 +56,7 @@ async def serving(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
 async def index(settings: Settings, memories: Sequence[Memory]) -> None:
     embedder, store = build_embedder(settings.embedding, cache=settings.cache_path), build_store(settings)
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
-    await IndexWriter(store=store, embedder=embedder).write(changes)
+    await IndexWriter(store=store, embedder=embedder).write(in_feed(changes))
     await store.close()
     await embedder.close()
 

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 
 async def test_a_recall_returns_evidence_entities_and_session_tail(service: RunningService) -> None:
-    await service.tail.write([TailUpdate("acme", "talk", SessionView(open=TailWindow(4, (b'{"text":"hello"}',))))])
+    await service.tail.write([TailUpdate("acme", "talk", SessionView(open=TailWindow(4, (b'{"text":"hello"}',))), 0, 0)])
     before = sum((await end_offsets(service, "recalls")).values())
     body = {"query": "Where does Ann live now?", "user": "ann", "session": "talk", "limit": 2, "explain": True}
     response = await service.http.post("/v1/recall", json=body, headers=service.auth("acme"))
@@ -118,7 +118,7 @@ async def test_a_memory_and_an_entity_are_read_directly(service: RunningService)
 
 
 async def test_a_tenant_never_sees_anothers_data(service: RunningService) -> None:
-    await service.tail.write([TailUpdate("acme", "secret", SessionView(open=TailWindow(0, (b'{"text":"hush"}',))))])
+    await service.tail.write([TailUpdate("acme", "secret", SessionView(open=TailWindow(0, (b'{"text":"hush"}',))), 0, 0)])
     umbrella = service.auth("umbrella")
     for memory in (OSLO, CAT, BERLIN, PROFILE):
         expect_problem(await service.http.get(f"/v1/memories/{memory.id}", headers=umbrella), 404, "no memory")
@@ -134,7 +134,7 @@ async def test_a_tenant_never_sees_anothers_data(service: RunningService) -> Non
 
 async def test_a_session_shows_its_tail_and_open_window(service: RunningService) -> None:
     closed, opened = TailWindow(0, (b'{"text":"one"}',)), TailWindow(1, (b'{"text":"two"}',))
-    await service.tail.write([TailUpdate("acme", "a/b", SessionView(closed=closed, open=opened))])
+    await service.tail.write([TailUpdate("acme", "a/b", SessionView(closed=closed, open=opened), 0, 0)])
     answer = (await service.http.get("/v1/sessions/a%2Fb", headers=service.auth("acme"))).json()
     assert answer == {
         "session": "a/b",

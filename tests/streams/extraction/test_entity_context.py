@@ -13,7 +13,7 @@ from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
-from tests.retrieval.factories import NOON, BagOfWordsEmbedder, memory
+from tests.retrieval.factories import NOON, BagOfWordsEmbedder, in_feed, memory
 from tests.streams.agent_extractions import TENANT
 from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
 
@@ -36,7 +36,7 @@ async def test_context_has_shared_entities_but_no_foreign_ones(settings: Setting
     embedder = BagOfWordsEmbedder()
     stored = [experience("grep"), experience("sed", user="another"), experience("awk", tenant="rival"), experience("ls", user="agent")]
     changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
-    await IndexWriter(store=store, embedder=embedder).write(changes)
+    await IndexWriter(store=store, embedder=embedder).write(in_feed(changes))
     recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
     extractor = ScriptedExtractor()
     await new_handler(settings, tenants, extractor, recall=recall).handle(window_record(text="tool experience of grep sed awk ls"))

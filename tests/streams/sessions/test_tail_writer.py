@@ -76,8 +76,8 @@ def window(sequence: int, *raw_messages: bytes) -> TailWindow:
 async def test_tails_are_written_once_redis_is_back(writer: TailWriter, sink: FakeTailSink) -> None:
     writer.assign(lambda: True)
     sink.is_away = True
-    writer.window_changed(session("s", b"1", sequence=1))
-    writer.window_closed("acme", "s", window(0, b"0"))
+    writer.window_changed(session("s", b"1", sequence=1), partition=0)
+    writer.window_closed(session("s"), window(0, b"0"), partition=0)
     await until(lambda: sink.tries >= 2)
     sink.is_away = False
     await until(lambda: "s" in sink.open)
@@ -88,10 +88,10 @@ async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, s
     writer.assign(lambda: True)
     sink.is_away = True
     sink.answers.clear()
-    writer.window_changed(session("s", b"old"))
-    writer.window_closed("acme", "other", window(0, b"0"))
+    writer.window_changed(session("s", b"old"), partition=0)
+    writer.window_closed(session("other"), window(0, b"0"), partition=0)
     await until(lambda: sink.tries == 1)
-    writer.window_changed(session("s", b"new"))
+    writer.window_changed(session("s", b"new"), partition=0)
     sink.answers.set()
     await until(lambda: sink.tries >= 2)
     sink.is_away = False
@@ -104,7 +104,7 @@ async def test_pending_tails_are_bounded(writer: TailWriter, sink: FakeTailSink,
     writer.assign(lambda: True)
     sink.is_away = True
     for name in "abcd":
-        writer.window_changed(session(name, b"12"))
+        writer.window_changed(session(name, b"12"), partition=0)
     await until(lambda: sink.tries >= 2)
     sink.is_away = False
     await until(lambda: len(sink.open) == 2)
@@ -116,7 +116,7 @@ async def test_tails_are_bounded_while_redis_is_slow(writer: TailWriter, sink: F
     writer.assign(lambda: True)
     sink.answers.clear()
     for number in range(2_000):
-        writer.window_changed(session(f"s-{number}", b"x" * 100_000))
+        writer.window_changed(session(f"s-{number}", b"x" * 100_000), partition=0)
         if number == 100:
             await until(lambda: sink.tries == 1)
         assert writer._pending_bytes + writer._writing_bytes <= bound
@@ -135,10 +135,10 @@ async def test_a_growing_tail_counts_as_it_grows(
     for _ in range(5):
         state.raw_messages.append(b"1")
         state.size += 1
-        writer.window_changed(state)
+        writer.window_changed(state, partition=0)
     assert list(writer._pending) == [("acme", "s")]
     state.size += 1
-    writer.window_changed(state)
+    writer.window_changed(state, partition=0)
     assert not writer._pending
     assert metrics.records.labels("sessions", "tail_skipped")._value.get() == 1
 
@@ -153,16 +153,16 @@ async def test_a_worker_that_may_not_write_drops_pending_tails(writer: TailWrite
         return is_assigned
 
     writer.assign(may_write)
-    writer.window_changed(session("s", b"old"))
+    writer.window_changed(session("s", b"old"), partition=0)
     await until(lambda: checks >= 1)
     is_assigned = True
-    writer.window_changed(session("new", b"1"))
+    writer.window_changed(session("new", b"1"), partition=0)
     await until(lambda: "new" in sink.open)
     assert "s" not in sink.open
 
 
 async def test_nothing_is_written_before_an_assignment(writer: TailWriter, sink: FakeTailSink) -> None:
-    writer.window_changed(session("s", b"1"))
+    writer.window_changed(session("s", b"1"), partition=0)
     for _ in range(20):
         await asyncio.sleep(0)
     assert sink.tries == 0
@@ -174,9 +174,9 @@ async def test_a_revocation_awaits_the_current_write_and_drops_others(writer: Ta
     writer.assign(lambda: True)
     sink.answers.clear()
     sink.is_away = True
-    writer.window_changed(session("s", b"old"))
+    writer.window_changed(session("s", b"old"), partition=0)
     await until(lambda: sink.tries == 1)
-    writer.window_changed(session("t", b"old"))
+    writer.window_changed(session("t", b"old"), partition=0)
     revoking = asyncio.create_task(writer.revoke())
     for _ in range(20):
         await asyncio.sleep(0)
@@ -185,7 +185,7 @@ async def test_a_revocation_awaits_the_current_write_and_drops_others(writer: Ta
     await revoking
     sink.is_away = False
     writer.assign(lambda: True)
-    writer.window_changed(session("new", b"1"))
+    writer.window_changed(session("new", b"1"), partition=0)
     await until(lambda: "new" in sink.open)
     assert sink.open.keys() == {"new"}
 
@@ -216,11 +216,11 @@ async def test_tails_are_written_only_under_the_assigned_generation(writer: Tail
     await until(lambda: "recovered" in sink.open)
     present = 2
     tries = sink.tries
-    writer.window_changed(session("late", b"1"))
+    writer.window_changed(session("late", b"1"), partition=0)
     await until(lambda: not writer._pending)
     await processors.assign({0}, 2)
     await until(lambda: sink.tries > tries)
-    writer.window_changed(session("in-time", b"1"))
+    writer.window_changed(session("in-time", b"1"), partition=0)
     await until(lambda: "in-time" in sink.open)
     await processors.stop()
     assert "late" not in sink.open
