@@ -4,10 +4,10 @@ import pytest
 
 from memory.records import Memory, MemoryChange
 from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
-from retrieval.index.writer import IndexWriter
+from retrieval.index.writer import FeedChange, IndexWriter
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
-from tests.retrieval.factories import DIMENSION, BagOfWordsEmbedder, in_feed, memory
+from tests.retrieval.factories import DIMENSION, BagOfWordsEmbedder, at, in_feed, memory
 
 pytestmark = pytest.mark.integration
 
@@ -84,6 +84,17 @@ async def test_an_inconsistent_change_is_refused(edge_store: EdgeStore) -> None:
         with pytest.raises(StoreRejectedError, match=foreign.id):
             await writer.write(in_feed([upsert(memory("coffee")), bad]))
     assert await edge_store.count(ACME) == 0
+
+
+async def test_of_one_batch_the_newest_change_stands(edge_store: EdgeStore) -> None:
+    writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
+    old = memory("tea", version=1)
+    new = old.model_copy(update={"content": "green tea", "version": 2})
+    gone = memory("gone")
+    # A redriven record bears the position where it first lay, and is read behind newer ones.
+    await writer.write([FeedChange(upsert(new), at(8)), FeedChange(tombstone(gone), at(9))])
+    await writer.write([FeedChange(upsert(old), at(7)), FeedChange(tombstone(old), at(5)), FeedChange(upsert(gone), at(6))])
+    assert await edge_store.scroll(ACME) == [new]
 
 
 async def test_an_empty_batch_changes_nothing(edge_store: EdgeStore) -> None:

@@ -124,7 +124,7 @@ def interleavings(draw: st.DrawFn) -> list[list[Write]]:
     feed = [Write(at(each, produced_ms=each * 1000), draw(st.integers(0, 2)), draw(st.booleans())) for each in offsets]
     order = draw(st.permutations(feed + draw(st.lists(st.sampled_from(feed), max_size=4))))
     sizes = draw(st.lists(st.integers(1, 4), min_size=len(order), max_size=len(order)))
-    requests = []
+    requests: list[list[Write]] = []
     for size in sizes:
         requests, order = [*requests, order[:size]], order[size:]
     return [each for each in requests if each]

@@ -85,7 +85,9 @@ async def test_a_tail_without_a_place_is_replaced(tail: SessionTail, redis: Guar
     old = SessionView(open=window(7, "a:b"))
     await tail.write([TailUpdate("acme", "s", old, 0, 5)])
     [key] = [key async for key in client.scan_iter(redis.key("*"))]
-    await client.set(key, (await client.get(key)).removeprefix(b"0/5/"))
+    written = await client.get(key)
+    assert isinstance(written, bytes)
+    await client.set(key, written.removeprefix(b"0/5/"))
     assert await tail.read("acme", "s") == old
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(8, "c")), 0, 0)])
     assert await tail.read("acme", "s") == SessionView(open=window(8, "c"))

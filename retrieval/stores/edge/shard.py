@@ -185,7 +185,7 @@ class Shard:
     def _stored(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """The positions of stored points, and when the tombstones among them were written, by their ids."""
         assert self._engine is not None
-        return {str(each.id): each.payload or {} for each in self._engine.retrieve(ids, POSITION_ONLY, False)}
+        return {str(each.id): each.payload or {} for each in self._engine.retrieve([*ids], POSITION_ONLY, False)}
 
     def _write(self, points: list[edge.Point]) -> None:
         assert self._engine is not None

@@ -2,12 +2,14 @@
 
 import signal
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory.errors import RecordError
+from memory.headers import ORIGIN
 from memory.ids import event_id
 from memory.keys import encode_key
 from memory.records import Memory, MemoryChange
@@ -15,11 +17,12 @@ from models.embedding.build import build_embedder
 from retrieval.index.writer import IndexWriter
 from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore, TenantScope
+from retrieval.stores.position import FeedPosition
 from runtime.settings import EmbeddingSettings, StoreSettings
 from streams.delivery.no_state import NoState
 from streams.delivery.records import ConsumedRecord
 from streams.errors import TransientError
-from streams.index.handler import IndexHandler, change_of
+from streams.index.handler import IndexHandler, change_of, position_of
 from tests.embedding_endpoint import embedding_endpoint
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.streams.harness import PartitionHarness, delivered, plain_settings
@@ -60,6 +63,16 @@ def test_a_record_without_a_value_is_a_tombstone() -> None:
     assert (change.op, change.tenant, change.memory_id) == ("tombstone", "acme", event_id("w", 0))
 
 
+def redriven(offset: int, record: ConsumedRecord) -> ConsumedRecord:
+    return replace(record, offset=offset, timestamp=record.timestamp + 1e6, headers=((ORIGIN, str(record.position).encode()),))
+
+
+def test_a_redriven_record_keeps_its_position() -> None:
+    first = upsert(3, memory(0, "x"))
+    assert position_of(first) == FeedPosition(0, 3, int(first.timestamp * 1000))
+    assert position_of(redriven(500, first)) == FeedPosition(0, 3)
+
+
 @pytest.fixture
 def edge(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
     with EdgeOwnerProcess(tmp_path / "edge") as edge:
@@ -94,6 +107,9 @@ async def test_the_store_follows_the_feed_through_repetition_and_outage(
     for records in (log, log[3:], log):
         assert (await stage.process(records)).rejections == []
         assert await contents() == ["Ada likes coffee now", "Ada lives in Paris"]
+
+    assert (await stage.process([redriven(5, upsert(0, first)), redriven(6, upsert(2, gone))])).rejections == []
+    assert await contents() == ["Ada likes coffee now", "Ada lives in Paris"]
 
     third = memory(3, "Ada plays chess")
     wrong = upsert(6, memory(4, "whose id is another's"), named=event_id("w", 99))
