@@ -28,6 +28,7 @@ class FakeTailSink:
         self.tries = 0
         self.open: dict[str, TailWindow] = {}
         self.closed: dict[str, TailWindow] = {}
+        self.places: dict[str, tuple[int, int]] = {}
         self.is_away = False
         self.answers = asyncio.Event()
         self.answers.set()
@@ -39,6 +40,7 @@ class FakeTailSink:
         if self.is_away:
             raise RedisUnavailableError("away")
         for update in updates:
+            self.places[update.session] = (update.partition, update.offset)
             if update.view.open is not None:
                 self.open[update.session] = update.view.open
             if update.view.closed is not None:
@@ -82,6 +84,17 @@ async def test_tails_are_written_once_redis_is_back(writer: TailWriter, sink: Fa
     sink.is_away = False
     await until(lambda: "s" in sink.open)
     assert (sink.open["s"], sink.closed["s"]) == (window(1, b"1"), window(0, b"0"))
+
+
+async def test_a_tail_bears_its_newest_messages_place(writer: TailWriter, sink: FakeTailSink) -> None:
+    state, other = session("s", b"1"), session("other")
+    state.last_offset = other.last_offset = 7
+    writer.window_changed(state, partition=3)
+    writer.window_closed(other, window(0, b"0"), partition=4)
+    state.last_offset = 8
+    writer.assign(lambda: True)
+    await until(lambda: len(sink.places) == 2)
+    assert sink.places == {"s": (3, 8), "other": (4, 7)}
 
 
 async def test_a_retried_tail_does_not_replace_a_newer_one(writer: TailWriter, sink: FakeTailSink) -> None:
