@@ -17,11 +17,14 @@ from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.cache import StateCache
 from streams.delivery.cooperative import Yielder
 from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
 from streams.sessions.clock import PartitionClock, Timers
+from streams.sessions.codec import SessionsRow
+from streams.sessions.known_ids import CLOCK_KEY, MAX_FULL_PAGES, IdPage, KnownIds, LogTime, PageExpiry, digest_of, page_key
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
 from streams.tenancy import tenant_of
@@ -71,13 +74,21 @@ class SessionsHandler(BatchHandler):
         self._open_by_tenant: defaultdict[str, set[bytes]] = defaultdict(set)
         self._first_of_last_batch: ConsumedRecord | None = None
         self._changed_keys: set[bytes] = set()
+        self._minute = 0
+        self._known: StateCache[KnownIds] = StateCache(max_bytes=settings.delivery.state_cache_bytes)
+        self._expiry = PageExpiry()
+        self._expired_by_last_batch: list[bytes] = []
 
-    async def recover(self, state: PartitionState[SessionState], now: datetime) -> None:
+    async def recover(self, state: PartitionState[SessionsRow], now: datetime) -> None:
         """Sets the timers of all open windows, and writes their tails again: Redis may have been emptied meanwhile."""
         wall_ms = milliseconds(now)
         yielder = Yielder()
         for key, session in state.scan():
             await yielder.maybe_yield()
+            if isinstance(session, IdPage):
+                self._expiry.add(key, session.minute)
+            if not isinstance(session, SessionState):
+                continue
             self._clock.observe(session.last_event_ms, wall_ms)
             self._track(key, session, wall_ms)
             if session.is_open:
@@ -88,8 +99,12 @@ class SessionsHandler(BatchHandler):
         wall_ms = milliseconds(datetime.now(UTC))
         if batch.records[0] is self._first_of_last_batch:
             self._restore_timers(batch.state, wall_ms)
+            for key in self._expired_by_last_batch:
+                self._expiry.add(key, 0)
         self._first_of_last_batch = batch.records[0]
         self._changed_keys.clear()
+        log_time = batch.state.get(CLOCK_KEY)
+        self._minute = 0 if log_time is None else log_time.minute
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
             if record.header(KIND) == COMMAND:
@@ -98,6 +113,7 @@ class SessionsHandler(BatchHandler):
             return None
 
         await batch.each(handle)
+        self._drop_expired_pages(batch)
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
         """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them."""
@@ -123,29 +139,30 @@ class SessionsHandler(BatchHandler):
         return commands
 
     def _message(self, batch: Batch, record: ConsumedRecord, wall_ms: int) -> None:
-        message = self._read(record)
+        message, event_ms = self._read(record)
         key = encode_key(message.tenant, message.session)
         if self._forward(batch, record, key):
             return
         state = batch.state.get(key) or SessionState(tenant=message.tenant, session=message.session)
         if record.offset <= state.last_offset:
             return
-        event_ms = milliseconds(message.event_time)
+        self._advance_log_time(batch, record)
         if self._clock.observe(event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
         identity = message.id or message_id(message.tenant, message.session, str(record.origin))
-        if state.has_seen(identity) or self._was_redriven_before(state, record):
+        if state.has_seen(identity) or self._is_known(batch, key, state, identity) or self._was_redriven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
         else:
             raw = record.value if message.id is not None else message.model_copy(update={"id": identity}).to_json()
             entry = SessionMessage(identity, message.user, event_ms, estimate_tokens(message.text), raw or b"", record.offset)
             closed = self._window_builder.add(state, entry, partition=self._partition)
-            self._emit(batch, key, closed, record)
+            self._emit(batch, key, state, closed, record)
             self._publish_tail(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
-    def _read(self, record: ConsumedRecord) -> Message:
+    def _read(self, record: ConsumedRecord) -> tuple[Message, int]:
+        """The message, and its event time in milliseconds since the epoch."""
         if record.value is None:
             raise MalformedRecordError("a message without a value")
         if len(record.value) > self._max_bytes - _WINDOW_OVERHEAD:
@@ -153,13 +170,14 @@ class SessionsHandler(BatchHandler):
         message = Message.from_json(record.value)
         tenant_of(self._tenants, message.tenant)
         # By the log's own time, so that a replay judges alike. What is forwarded or driven again is appended anew, and judged by that.
-        if milliseconds(message.event_time) > record.appended_ms + self._max_future_ms:
+        event_ms = milliseconds(message.event_time)
+        if event_ms > record.appended_ms + self._max_future_ms:
             raise PoisonRecordError(
                 "future_dated",
                 f"event_time {message.event_time.isoformat()} lies ahead of the time the record was appended at, "
                 f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: drive it again when its time has come",
             )
-        return message
+        return message, event_ms
 
     def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes) -> bool:
         """Sends a misplaced record to the partition of its key, once."""
@@ -190,6 +208,7 @@ class SessionsHandler(BatchHandler):
                 return
         else:
             keys = sorted(self._open_sessions(command.tenant))
+        self._advance_log_time(batch, record)
         yielder = Yielder()
         for key in keys:
             await yielder.maybe_yield()
@@ -199,7 +218,7 @@ class SessionsHandler(BatchHandler):
             if state.is_open and self._is_current(command, state):
                 reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
                 closed = [self._window_builder.close(state, reason, partition=self._partition)]
-                self._emit(batch, key, closed, record)
+                self._emit(batch, key, state, closed, record)
                 self._publish_tail(state, closed)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
@@ -210,20 +229,66 @@ class SessionsHandler(BatchHandler):
             return True
         return command.window_sequence == state.sequence and command.last_offset == state.last_offset
 
-    def _emit(self, batch: Batch, key: bytes, closed: list[ClosedWindow], cause: ConsumedRecord) -> None:
+    def _emit(self, batch: Batch, key: bytes, state: SessionState, closed: list[ClosedWindow], cause: ConsumedRecord) -> None:
         for window in closed:
             batch.emit(OutgoingRecord(self._windows_topic, key, window.value), cause)
+            self._remember(batch, key, state, window.ids, cause.offset)
+
+    def _advance_log_time(self, batch: Batch, record: ConsumedRecord) -> None:
+        minute = int(record.timestamp // 60)
+        if minute > self._minute:
+            self._minute = minute
+            batch.state.put(CLOCK_KEY, LogTime(minute), position=record.offset)
+
+    def _is_known(self, batch: Batch, key: bytes, state: SessionState, identity: str) -> bool:
+        """Whether the message was in a closed window whose ids still count."""
+        if state.newest_page < state.oldest_page:
+            return False
+        known = self._known.get(key)
+        if known is None or known.sequence != state.sequence or known.until < self._minute:
+            pages = (batch.state.get(page_key(key, number)) for number in range(state.oldest_page, state.newest_page + 1))
+            known = KnownIds.of((page for page in pages if page is not None), state.sequence, self._minute)
+            self._known.put(key, known, row_bytes=len(known.digests))
+        return known.contains(digest_of(identity))
+
+    def _remember(self, batch: Batch, key: bytes, state: SessionState, ids: tuple[str, ...], offset: int) -> None:
+        """Writes the ids of a closed window into the session's newest page, or a new one, and drops a page beyond the bound."""
+        page = batch.state.get(page_key(key, state.newest_page)) if state.newest_page >= 0 else None
+        if page is None or page.is_full or not page.counts(self._minute):
+            state.newest_page += 1
+            page = IdPage(self._minute)
+            self._expiry.add(page_key(key, state.newest_page), self._minute)
+        batch.state.put(page_key(key, state.newest_page), page.with_ids((*state.recent_ids, *ids), self._minute), position=offset)
+        state.recent_ids = []
+        self._known.drop(key)
+        while state.oldest_page < state.newest_page:
+            oldest = batch.state.get(page_key(key, state.oldest_page))
+            if oldest is not None and oldest.counts(self._minute):
+                if state.newest_page - state.oldest_page <= MAX_FULL_PAGES:
+                    break
+                batch.state.delete(page_key(key, state.oldest_page), position=offset)
+            state.oldest_page += 1
+
+    def _drop_expired_pages(self, batch: Batch) -> None:
+        """Deletes pages that count no longer, of whatever session; a few with each batch."""
+        self._expired_by_last_batch = self._expiry.take(self._minute, limit=64 + 2 * len(batch.records))
+        for key in self._expired_by_last_batch:
+            page = batch.state.get(key)
+            if page is not None and page.counts(self._minute):
+                self._expiry.add(key, page.minute)
+            elif page is not None:
+                batch.state.delete(key, position=batch.records[-1].offset)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)
         self._changed_keys.add(key)
         self._track(key, state, wall_ms)
 
-    def _restore_timers(self, states: PartitionState[SessionState], wall_ms: int) -> None:
+    def _restore_timers(self, states: PartitionState[SessionsRow], wall_ms: int) -> None:
         """Sets the timers of the sessions that a failed batch changed back to their state: the batch is tried again."""
         for key in self._changed_keys:
             state = states.get(key)
-            if state is not None:
+            if isinstance(state, SessionState):
                 self._track(key, state, wall_ms)
             else:
                 self._untrack(key)

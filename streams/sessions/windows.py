@@ -4,19 +4,14 @@ The contents of a window depend only on the session's own messages and commands 
 replay closes the same windows.
 """
 
-from collections import deque
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
 
 import orjson
 
 from memory.ids import window_id
 from memory.records.message import ClosedBy
 from runtime.settings import SessionSettings
-
-MAX_RECENT_IDS: Final = 100
-"""Message ids of closed windows that a session remembers, to recognise a producer's repetition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +44,12 @@ class SessionState:
     last_offset: int = -1
     """The newest source record that this state has seen; -1: none."""
     last_event_ms: int = 0
-    recent_ids: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_RECENT_IDS))
+    recent_ids: list[str] = field(default_factory=list)
+    """Ids of closed windows that lie in no page: those of a row of a version without pages, until the next window closes."""
+    oldest_page: int = 0
+    """The first of the session's pages that may count (:mod:`streams.sessions.known_ids`)."""
+    newest_page: int = -1
+    """The page that the next closed window's ids go into; -1: none yet."""
     redriven_origins: list[str] = field(default_factory=list)
     """Origins of the redriven records that entered a window: a second redrive of one changes nothing."""
 
@@ -59,7 +59,7 @@ class SessionState:
         return bool(self.raw_messages)
 
     def has_seen(self, message_id: str) -> bool:
-        """Whether that message is in the open window or was in a recent one."""
+        """Whether that message is in the open window, or among the ids that lie in no page."""
         return message_id in self.ids or message_id in self.recent_ids
 
 
@@ -69,6 +69,7 @@ class ClosedWindow:
 
     sequence: int
     messages: tuple[bytes, ...]
+    ids: tuple[str, ...]
     value: bytes
     """The bytes of its record."""
 
@@ -125,8 +126,7 @@ class WindowBuilder:
             reason: Why it closes.
             partition: The source partition, for the window's record.
         """
-        closed = ClosedWindow(state.sequence, tuple(state.raw_messages), self._record(state, reason, partition))
-        state.recent_ids.extend(state.ids)
+        closed = ClosedWindow(state.sequence, tuple(state.raw_messages), tuple(state.ids), self._record(state, reason, partition))
         state.sequence += 1
         state.raw_messages, state.ids = [], []
         state.tokens = state.size = 0

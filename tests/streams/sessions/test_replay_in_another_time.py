@@ -21,7 +21,7 @@ from streams.delivery.records import ConsumedRecord
 from streams.sessions import handler as handler_module
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.harness import PartitionHarness, delivered, plain_settings, tenants_of
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 SESSIONS = ("s1", "s2")
@@ -85,9 +85,10 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
         yield settings, tenants_of(settings, {"acme": "companion"})
 
 
-def assigned(environment: tuple[Settings, TenantDirectory]) -> PartitionHarness:
+def assigned(environment: tuple[Settings, TenantDirectory], rows: InMemoryRows | None = None) -> PartitionHarness:
     settings, tenants = environment
-    return PartitionHarness(SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics()), SessionCodec())
+    handler = SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics())
+    return PartitionHarness(handler, SessionCodec(), rows)
 
 
 async def take(stage: PartitionHarness, records: list[ConsumedRecord], outcome: Outcome) -> None:
@@ -130,12 +131,13 @@ async def run_live(
 
 
 @examples(max_examples=300)
-@given(steps=st.lists(STEPS, max_size=50), batch=st.integers(1, 9), later_s=st.integers(-1_000_000, 100_000_000))
+@given(steps=st.lists(STEPS, max_size=50), batch=st.integers(1, 9), later_s=st.integers(-1_000_000, 100_000_000), restarted=st.booleans())
 async def test_a_replay_gives_the_windows_and_letters_of_before(
     environment: tuple[Settings, TenantDirectory],
     steps: list[tuple[int, SendMessage | RedriveLetter | JumpClock]],
     batch: int,
     later_s: int,
+    restarted: bool,
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(handler_module, "datetime", WallClock)
@@ -144,6 +146,8 @@ async def test_a_replay_gives_the_windows_and_letters_of_before(
         again, stage = Outcome(), assigned(environment)
         for start in range(0, len(log), batch):
             await take(stage, log[start : start + batch], again)
+            if restarted:
+                stage = assigned(environment, InMemoryRows(stage.rows.rows))
     assert again.windows == live.windows
     assert again.letters == live.letters
 
