@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos lint bench-stream bench-recall check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-recall check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -28,6 +28,9 @@ test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
 
 chaos: setup ## inject faults under load, and compare the result with an oracle: build/reports/chaos.json
 	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)
+
+chaos-mutants: setup ## put defects into a copy of the code, one at a time, and see what notices each: build/reports/mutants.json
+	$(BIN)/python -m tests.chaos.mutation --report build/reports/mutants.json $(MUTANTS_ARGS)
 
 lint: setup ## format, lint, types and floors
 	$(BIN)/ruff format --check .

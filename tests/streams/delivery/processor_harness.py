@@ -42,8 +42,11 @@ class CountingHandler(BatchHandler):
 
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
+        self.is_recovered = False
 
     async def recover(self, state: PartitionState[Any], now: datetime) -> None:
+        assert not self.is_recovered, "a handler outlives no take-over: what it remembers may not have been committed"
+        self.is_recovered = True
         self.behaviour.recovered.append([key for key, _ in state.scan()])
 
     def on_dead_lettered(self, state: PartitionState[Any], record: ConsumedRecord) -> None:

@@ -1,0 +1,348 @@
+"""Defects put into the code on purpose, each with what should notice it: what a suite is worth is what it notices."""
+
+from dataclasses import dataclass
+from typing import Final
+
+WRITER: Final = "streams/delivery/partition_writer.py"
+PROCESSOR: Final = "streams/delivery/partition_processor.py"
+COMMITTER: Final = "streams/delivery/partition_committer.py"
+DRIVER: Final = "streams/delivery/keyed_driver.py"
+SCHEDULER: Final = "streams/delivery/scheduler.py"
+STATE: Final = "streams/delivery/state.py"
+RECOVERY: Final = "streams/delivery/recovery.py"
+CONSUMER: Final = "streams/delivery/consumer.py"
+CONSUMER_THREAD: Final = "streams/delivery/consumer_thread.py"
+MEMBERSHIP: Final = "streams/delivery/membership.py"
+WORKER: Final = "streams/delivery/worker.py"
+PRODUCER: Final = "runtime/kafka/transactional.py"
+
+TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
+TEST_PROCESSOR: Final = "tests/streams/delivery/test_partition_processor.py"
+TEST_KEYED: Final = "tests/streams/delivery/test_keyed_driver.py"
+TEST_STATE: Final = "tests/streams/delivery/test_partition_state.py"
+TEST_RECOVERY: Final = "tests/streams/delivery/test_recovery.py"
+TEST_CONSUMER: Final = "tests/streams/delivery/test_consumer.py"
+TEST_WAITING: Final = "tests/streams/delivery/test_waiting.py"
+TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
+TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
+TEST_FLOW: Final = "tests/streams/test_nothing_is_lost.py"
+TEST_REPETITION: Final = "tests/streams/test_repetition.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One defect."""
+
+    name: str
+    file: str
+    old: str
+    """What stands in the file, exactly once."""
+    new: str
+    tests: tuple[str, ...] = ()
+    """What pytest runs first: the quick notice."""
+    faults: tuple[str, ...] = ()
+    """What chaos injects where no test notices."""
+
+
+MUTANTS: Final = (
+    # The one writer of a partition.
+    Mutant(
+        "no fence at take-over",
+        WRITER,
+        "identity = transactional_id(group, source.partition)\n",
+        'identity = f"{transactional_id(group, source.partition)}.{id(self)}"\n',
+        (TEST_WRITER,),
+        ("zombie-entities",),
+    ),
+    Mutant(
+        "recover before the fence",
+        WRITER,
+        """            await self._producer.start()
+            if self._table is not None and self._changelog is not None:
+                self._table.open()
+                await recover(self._table, self._changelog, kafka=self._kafka)
+            return""",
+        """            if self._table is not None and self._changelog is not None:
+                self._table.open()
+                await recover(self._table, self._changelog, kafka=self._kafka)
+            await self._producer.start()
+            return""",
+        (TEST_WRITER,),
+    ),
+    Mutant(
+        "committed offset read before the fence",
+        WRITER,
+        "            await self._producer.start()\n            if self._table is not None and",
+        "            early = await self._committed_offset()\n            await self._producer.start()\n"
+        "            self._committed_offset = lambda: __import__('asyncio').sleep(0, early)\n            if self._table is not None and",
+        (TEST_WRITER,),
+    ),
+    Mutant(
+        "offset not committed",
+        PRODUCER,
+        "                if offsets:\n",
+        "                if False:\n",
+        (TEST_TRANSACTIONS,),
+        ("kill-at-committed",),
+    ),
+    Mutant(
+        "offset in a transaction of its own",
+        PRODUCER,
+        "                if offsets:\n",
+        "                if offsets:\n                    await client.commit_transaction()\n"
+        "                    await client.begin_transaction()\n",
+        (TEST_WRITER,),
+        ("kill-at-offsets",),
+    ),
+    Mutant(
+        "offset committed before its outputs",
+        PRODUCER,
+        "                written = await self._produce(client, records, grouped)\n                if offsets:\n"
+        "                    await client.send_offsets_to_transaction(dict(offsets), group)\n",
+        "                if offsets:\n                    await client.send_offsets_to_transaction(dict(offsets), group)\n"
+        "                    await client.commit_transaction()\n                    await client.begin_transaction()\n"
+        "                written = await self._produce(client, records, grouped)\n",
+        (TEST_WRITER,),
+        ("kill-at-sent",),
+    ),
+    Mutant(
+        "rows not in the transaction",
+        WRITER,
+        "self._producer.commit([*outputs, *changes],",
+        "self._producer.commit([*outputs],",
+        (TEST_WRITER,),
+        ("kill-at-applied",),
+    ),
+    Mutant(
+        "changelog offset forgotten",
+        WRITER,
+        "return max(written[len(outputs) :], default=NO_OFFSET)",
+        "return NO_OFFSET",
+        (TEST_WRITER,),
+    ),
+    Mutant(
+        "lost answer treated as committed",
+        WRITER,
+        "        except KafkaUnavailableError as error:\n"
+        '            raise TransientError(str(error), dependency="kafka") from error\n        return max',
+        "        except KafkaUnavailableError:\n            return NO_OFFSET\n        return max",
+        (TEST_WRITER,),
+        ("kill-broker",),
+    ),
+    Mutant(
+        "fenced writer takes the partition back",
+        WRITER,
+        'raise FencedError(f"{self._name} is another worker\'s: {error}") from error',
+        'raise TransientError(str(error), dependency="kafka") from error',
+        (TEST_WRITER,),
+    ),
+    Mutant(
+        "open transaction not aborted at the end",
+        PRODUCER,
+        "            await client.abort_transaction()\n",
+        "            pass\n",
+        (TEST_TRANSACTIONS,),
+    ),
+    Mutant(
+        "one record in 500 is not produced",
+        PRODUCER,
+        "        for index, record in enumerate(records):\n            size =",
+        "        for index, record in enumerate(records):\n            if index % 500 == 499:\n                continue\n"
+        "            size =",
+        (TEST_TRANSACTIONS,),
+    ),
+    # Recovery.
+    Mutant(
+        "recovery ends at the last stable offset",
+        RECOVERY,
+        'isolation_level="read_uncommitted"',
+        'isolation_level="read_committed"',
+        (TEST_RECOVERY,),
+    ),
+    Mutant(
+        "recovery applies aborted rows",
+        RECOVERY,
+        'isolation_level="read_committed"',
+        'isolation_level="read_uncommitted"',
+        (TEST_RECOVERY,),
+    ),
+    Mutant(
+        "recovery applies nothing",
+        RECOVERY,
+        "table.write(_newest_rows(table, records),",
+        "table.write([],",
+        (TEST_RECOVERY,),
+        ("second-worker",),
+    ),
+    Mutant("recovery skips one row", RECOVERY, "    return newest + 1\n", "    return newest + 2\n", (TEST_RECOVERY, TEST_WRITER)),
+    Mutant("changelog that lost its end taken", RECOVERY, "    if newest >= end:\n", "    if False:\n", (TEST_RECOVERY,)),
+    Mutant("table behind the log's beginning kept", RECOVERY, "        table.clear()\n", "", (TEST_RECOVERY,)),
+    Mutant(
+        "stale rows taken",
+        STATE,
+        "return stored is not None and row[:_POSITION_BYTES] < stored[:_POSITION_BYTES]",
+        "return False",
+        (TEST_STATE,),
+    ),
+    # Partitions handled in order.
+    Mutant(
+        "lost answer treated as aborted",
+        PROCESSOR,
+        "        self._next_offset = await self._writer.take_over()\n",
+        "        committed = await self._writer.take_over()\n"
+        "        self._next_offset = committed if self._next_offset is None else self._next_offset\n",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant(
+        "cache kept over a take-over",
+        PROCESSOR,
+        "        state = PartitionState(self._writer.rows, self._codec, cache_bytes=self._cache_bytes)\n",
+        "        state = getattr(self, '_kept', None) or PartitionState(self._writer.rows, self._codec, cache_bytes=self._cache_bytes)\n"
+        "        self._kept = state\n",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant(
+        "handler kept over a take-over",
+        PROCESSOR,
+        "        handler = self._new_handler()\n",
+        "        handler = getattr(self, '_kept', None) or self._new_handler()\n        self._kept = handler\n",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant(
+        "take-over without ownership",
+        PROCESSOR,
+        "        self._require_ownership()\n        self._next_offset",
+        "        self._next_offset",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant(
+        "commit without ownership",
+        PROCESSOR,
+        "        self._require_ownership()\n        rows = state.changes()\n",
+        "        rows = state.changes()\n",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant(
+        "local table before the transaction",
+        PROCESSOR,
+        "        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset)\n"
+        "        state.commit(rows, changelog_offset)\n",
+        "        state.commit(rows, 0)\n        await self._writer.commit(outputs, rows, next_offset=next_offset)\n",
+        (TEST_PROCESSOR,),
+        ("kill-at-commit",),
+    ),
+    Mutant(
+        "done records handled again",
+        PROCESSOR,
+        "return self._next_offset is not None and record.offset < self._next_offset",
+        "return False",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant("letters dropped", PROCESSOR, "return [*batch.outputs, *letters]", "return [*batch.outputs]", (TEST_PROCESSOR,), ("poison",)),
+    Mutant(
+        "position committed with records queued",
+        PROCESSOR,
+        "            if not self._queue and not await self._wait_for_records(next_tick):\n",
+        "            if not await self._wait_for_records(next_tick) or self._queue:\n",
+        (TEST_PROCESSOR,),
+    ),
+    Mutant(
+        "position committed over an unread record",
+        CONSUMER,
+        "progress is None or progress.last_offset >= reached or progress.position <= reached",
+        "progress is None or progress.position <= reached",
+        (TEST_CONSUMER,),
+        ("kill-sessions",),
+    ),
+    Mutant(
+        "timers of a partition that is gone",
+        PROCESSOR,
+        "        if commands and self._may_write():\n",
+        "        if commands:\n",
+        (TEST_PROCESSOR,),
+    ),
+    # Partitions handled by key.
+    Mutant(
+        "next offset skips a gap",
+        SCHEDULER,
+        "            if entry.status is not Status.DONE and id(entry) not in ids:\n                break\n",
+        "            if entry.status is not Status.DONE and id(entry) not in ids:\n                continue\n",
+        (TEST_KEYED, TEST_SCHEDULER),
+        ("kill-extraction",),
+    ),
+    Mutant(
+        "records done before their commit",
+        COMMITTER,
+        "        entries = self._next_entries(limit)\n        try:\n",
+        "        entries = self._next_entries(limit)\n        for entry in entries:\n"
+        "            self._scheduler.on_written(entry)\n        try:\n",
+        (TEST_KEYED,),
+        ("kill-extraction",),
+    ),
+    Mutant(
+        "keyed take-over without ownership",
+        COMMITTER,
+        "                    self._require_ownership()\n                    self._next_offset",
+        "                    self._next_offset",
+        (TEST_KEYED,),
+    ),
+    Mutant(
+        "keyed commit without ownership",
+        COMMITTER,
+        "        self._require_ownership()\n        await self._writer.commit",
+        "        await self._writer.commit",
+        (TEST_KEYED,),
+    ),
+    Mutant(
+        "keyed lost answer treated as aborted",
+        COMMITTER,
+        "                    self._drop_done()\n",
+        "",
+        (TEST_KEYED,),
+    ),
+    Mutant(
+        "keyed records handled though done",
+        DRIVER,
+        "        is_done = next_offset is not None and record.record.offset < next_offset\n",
+        "        is_done = False\n",
+        (TEST_KEYED,),
+    ),
+    Mutant(
+        "keyed position never committed",
+        COMMITTER,
+        "        if position is not None and self._context.may_write(self._generation):\n",
+        "        if False:\n",
+        (TEST_KEYED,),
+    ),
+    # Reading, and the group.
+    Mutant("uncommitted records read", CONSUMER_THREAD, '"read_committed"', '"read_uncommitted"', (TEST_CONSUMER,)),
+    Mutant("no seek to the beginning", CONSUMER, "        if sources:\n", "        if False:\n", (TEST_CONSUMER,)),
+    Mutant(
+        "flow not stopped at an assignment",
+        WORKER,
+        "        app.consumer.stop_flow()\n        app.flow_control.suspend()\n        sources =",
+        "        sources =",
+        (TEST_FLOW,),
+        ("kill-sessions",),
+    ),
+    Mutant("no revocation", WORKER, "        await driver.revoke()\n", "", (TEST_FLOW,), ("zombie-sessions",)),
+    Mutant(
+        "no pulse",
+        MEMBERSHIP,
+        "        if self._clock() - self._last_pulse > self._session_timeout_s:",
+        "        if False:",
+        (TEST_WAITING,),
+    ),
+    Mutant("no generation check", MEMBERSHIP, " and self._generation() == generation", "", (TEST_WAITING,)),
+    Mutant("unanswered heartbeats ignored", MEMBERSHIP, " and self._is_answered()", "", (TEST_WAITING,)),
+    # What a repetition must not change.
+    Mutant("every position admitted", "operators/entity_state.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)),
+    Mutant(
+        "one contribution in 300 not applied",
+        "streams/entities/handler.py",
+        "        self._count(applied.refused)\n",
+        "        self._count(applied.refused)\n        if record.offset % 300 == 299:\n            return\n",
+        ("tests/streams/entities",),
+        ("kill-entities",),
+    ),
+)
