@@ -34,6 +34,8 @@ class Behaviour:
     transient_failures: int = 0
     handled: list[list[int]] = field(default_factory=list)
     commands: list[OutgoingRecord] = field(default_factory=list)
+    times_due: int = 0
+    """How often a handler was asked what is due."""
     recovered: list[list[bytes]] = field(default_factory=list)
 
 
@@ -56,6 +58,7 @@ class CountingHandler(BatchHandler):
             raise ZeroDivisionError("a bug in noting, too")
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
+        self.behaviour.times_due += 1
         return self.behaviour.commands
 
     async def handle(self, batch: Batch) -> None:

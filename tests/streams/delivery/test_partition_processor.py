@@ -247,6 +247,26 @@ async def test_trailing_markers_are_committed_when_nothing_is_left() -> None:
         assert harness.processor.next_offset == 7
 
 
+async def test_no_position_is_committed_over_queued_records() -> None:
+    async with processor_harness() as harness:
+        harness.fetch_position = 7
+        await harness.put(*(harness.record(offset) for offset in range(3)))
+        harness.processor.start()
+        await until(lambda: harness.log.next_offset == 7)
+        assert [commit.next_offset for commit in harness.log.commits] == [3, 7]
+        assert harness.counts() == {b"k": 3}
+
+
+async def test_who_has_lost_the_partition_sends_no_commands() -> None:
+    async with processor_harness() as harness:
+        harness.processor.start()
+        await until(lambda: harness.processor.is_recovered)
+        harness.generation += 1
+        harness.behaviour.commands = [OutgoingRecord("varve.messages", b"k", b"timer", (), 0)]
+        await until(lambda: harness.behaviour.times_due >= 2)
+        assert harness.log.commits == []
+
+
 async def test_a_batch_is_bounded_in_bytes() -> None:
     async with processor_harness() as harness:
         await harness.put(*(harness.record(offset, b"x" * size) for offset, size in enumerate((400, 500, 600, 2000, 10, 10))))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiokafka import AIOKafkaProducer
 
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition, read_topic
 from runtime.kafka.topics import create_topic
@@ -133,12 +134,23 @@ async def test_the_last_commit_before_the_fence_counts(
     assert successor.rows.read(b"k") == pack(4, b"4")
 
 
-async def test_a_refused_offset_takes_its_batch_back(new_writer: NewWriter, settings: KafkaSettings) -> None:
-    """Outputs, rows and offset share one transaction: the broker's refusal of the offset is that of all."""
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [(TransactionalProducer, "_produce"), (AIOKafkaProducer, "send_offsets_to_transaction"), (AIOKafkaProducer, "commit_transaction")],
+)
+async def test_a_batch_broken_off_leaves_nothing(
+    owner: type, step: str, new_writer: NewWriter, settings: KafkaSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outputs, rows and offset share one transaction: whichever of them fails, none of them counts."""
     writer = new_writer("a")
     await writer.take_over()
-    with pytest.raises(TransientError):
-        await commit(writer, settings, -3)
+
+    async def break_off(*_: object) -> None:
+        raise OSError("the connection is lost")
+
+    with monkeypatch.context() as patched, pytest.raises(TransientError):
+        patched.setattr(owner, step, break_off)
+        await commit(writer, settings, 4)
     assert await writer.take_over() is None
     assert await what_counts(settings) == ([], [], None)
 
