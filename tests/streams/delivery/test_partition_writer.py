@@ -148,9 +148,10 @@ async def test_a_batch_broken_off_leaves_nothing(
     async def break_off(*_: object) -> None:
         raise OSError("the connection is lost")
 
-    with monkeypatch.context() as patched, pytest.raises(TransientError):
+    with monkeypatch.context() as patched:
         patched.setattr(owner, step, break_off)
-        await commit(writer, settings, 4)
+        with pytest.raises(TransientError):
+            await commit(writer, settings, 4)
     assert await writer.take_over() is None
     assert await what_counts(settings) == ([], [], None)
 
