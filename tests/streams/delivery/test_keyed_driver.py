@@ -31,6 +31,7 @@ class DriverHarness:
         self.generation = 1
         self.tenants: dict[int, str] = {}
         self.paused = PausedPartitions()
+        self.fetch_position: int | None = None
         context = stage_context(
             lambda partition: self.logs[partition].writer(),
             dead_letters_topic=LETTERS,
@@ -39,6 +40,7 @@ class DriverHarness:
             new_breaker=lambda: CircuitBreaker(failures=4, reset_s=reset_s),
             may_write=lambda generation: generation == self.generation,
             flow_control=self.paused,
+            fetch_position=lambda partition, next_offset: self.fetch_position if self.fetch_position != next_offset else None,
         )
         scheduler: Scheduler[FaustRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=SPAN)
         self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler)
@@ -249,6 +251,26 @@ async def test_fenced_committer_breaks_the_driver() -> None:
         await harness.put(0)
         await until(lambda: isinstance(harness.driver.failure, FencedError))
         assert harness.sent == []
+
+
+async def test_who_has_lost_the_partition_commits_and_fences_nothing() -> None:
+    async with driver_harness() as harness:
+        epoch = harness.log.epoch
+        harness.generation += 1
+        await harness.put(0)
+        await until(lambda: not harness.driver.is_recovered)
+        assert harness.handled == [0]
+        assert harness.log.commits == []
+        assert harness.log.epoch == epoch, "who does not own the partition fences nobody"
+
+
+async def test_keyed_partition_commits_trailing_markers_when_idle() -> None:
+    async with driver_harness() as harness:
+        harness.fetch_position = 7
+        await harness.put(0)
+        await harness.committed(7)
+        assert harness.log.commits[-1].outputs == []
+        assert harness.driver.next_offsets == {0: 7}
 
 
 async def test_output_that_kafka_refuses_is_dead_lettered_alone() -> None:
