@@ -12,6 +12,9 @@ KIND: Final = "varve-kind"
 COMMAND: Final = b"command"
 """A :class:`memory.records.SessionCommand` in the messages log."""
 
+GENERATION_DROP: Final = b"generation-drop"
+"""A :class:`memory.records.GenerationDrop` in the extractions log."""
+
 ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: where it first lay, ``topic/partition/offset``. It is the record's identity."""
 

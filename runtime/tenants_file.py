@@ -41,6 +41,16 @@ class Generation(BaseModel):
     """What it is made under, as the tenant's own."""
 
 
+class Drops(BaseModel):
+    """How often a generation of a tenant's memories has been dropped."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    generation: str
+    """Its name; empty: the first."""
+    count: int = Field(ge=1)
+
+
 class Tenant(BaseModel):
     """One tenant."""
 
@@ -59,6 +69,8 @@ class Tenant(BaseModel):
     """Which generation of its memories is live; empty: the first."""
     generations: tuple[Generation, ...] = ()
     """Those beside the first."""
+    drops: tuple[Drops, ...] = ()
+    """What was dropped. Extractions bear the count, so that one which was begun before a drop is known when it comes late."""
 
     @field_serializer("budget")
     def _only_set_fields(self, budget: BudgetSettings) -> dict[str, object]:
@@ -77,6 +89,10 @@ class Tenant(BaseModel):
     def has_generation(self, generation: str) -> bool:
         """Whether it has a generation; it always has the first, whose name is empty."""
         return not generation or any(each.name == generation for each in self.generations)
+
+    def drops_of(self, generation: str) -> int:
+        """How often a generation has been dropped."""
+        return max((each.count for each in self.drops if each.generation == generation), default=0)
 
     def schema_of(self, generation: str) -> str:
         """The name or path of a generation's schema."""
@@ -203,6 +219,33 @@ def add_generation(path: Path, tenant_id: str, generation: str, *, schema: str |
         return {"generations": [*known, {"name": generation, "schema": schema or tenant.schema_of(tenant.generation)}]}
 
     _edit(path, tenant_id, added)
+
+
+def count_drop(path: Path, tenant_id: str, generation: str) -> int:
+    """Counts that a generation of a tenant is dropped; writes the file whole or not at all.
+
+    Args:
+        path: The tenants' file.
+        tenant_id: A tenant in it.
+        generation: Empty for the first one.
+
+    Returns:
+        How often it has been dropped, this time included.
+
+    Raises:
+        TenantsFileError: If the file is wrong.
+        UnknownTenantError: If it has no such tenant.
+    """
+    count = 0
+
+    def dropped(tenant: Tenant) -> dict[str, object]:
+        nonlocal count
+        count = tenant.drops_of(generation) + 1
+        others = [each.model_dump() for each in tenant.drops if each.generation != generation]
+        return {"drops": [*others, {"generation": generation, "count": count}]}
+
+    _edit(path, tenant_id, dropped)
+    return count
 
 
 def _index_of(tenant_id: str, tenants: Sequence[Tenant]) -> int | None:

@@ -4,8 +4,9 @@ A generation is made under its own schema, prompt and model while the live one s
 carry its name, so the two never mix. (Another embedding model needs no generation but a rebuild: a collection holds the vectors of one
 model.)
 
-A generation is dropped through the log: an empty extraction follows the last one of each of its windows, and the stages retract exactly
-what that one published. So a rebuild finds it gone, too.
+A generation is dropped through the log. A mark in each partition says that what was begun before counts no more, however late it comes.
+Then an empty extraction follows the last one of each of its windows, and the stages retract exactly what that one published. So a rebuild
+finds it gone, too.
 """
 
 import asyncio
@@ -16,13 +17,14 @@ from typing import Final, TypeAlias, TypeVar
 from aiokafka import ConsumerRecord
 
 from memory.errors import KeyFormatError, MalformedRecordError
-from memory.keys import decode_key
-from memory.records import Extraction, Window
+from memory.headers import GENERATION_DROP, KIND
+from memory.keys import decode_key, encode_key
+from memory.records import Extraction, GenerationDrop, Window
 from memory.topics import EXTRACTIONS
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from runtime.tenants_file import set_generation
+from runtime.tenants_file import count_drop, set_generation
 from streams.errors import ReplayRefusedError
 from streams.stages import STAGES
 
@@ -144,23 +146,35 @@ async def drop(settings: Settings, tenant: str, generation: str, *, live: str, n
         raise ReplayRefusedError(f"generation {generation_name(generation)} of tenant {tenant} is live: switch to another one first")
     await ConsumerGroups(kafka=settings.kafka).require_empty([_group(settings, generation)])
     topic = settings.topic(EXTRACTIONS.name)
+    drops = count_drop(settings.tenants_path, tenant, generation)
     newest: dict[str, OutgoingRecord | None] = {}
-    async for record, extraction in _records_of(Extraction, topic, settings, tenant):
-        if extraction.generation == generation:
-            newest[extraction.window_id] = _retraction_of(extraction, topic, record.key, record.partition)
-    retractions = [each for each in newest.values() if each is not None]
     async with Producer(kafka=settings.kafka) as producer:
+        # Before the log is read: what lies behind the marks is passed over, what lies before them is read and retracted.
+        await producer.send_many(_marks(settings, topic, GenerationDrop(tenant=tenant, generation=generation, drops=drops)))
+        async for record, extraction in _records_of(Extraction, topic, settings, tenant):
+            if extraction.generation == generation:
+                newest[extraction.window_id] = _retraction_of(extraction, topic, record.key, record.partition, drops=drops)
+        retractions = [each for each in newest.values() if each is not None]
         for start in range(0, len(retractions), _BATCH_SIZE):
             await producer.send_many(retractions[start : start + _BATCH_SIZE])
     notice(f"{len(retractions)} windows of generation {generation_name(generation)} are taken back as the stages go on")
     return len(retractions)
 
 
-def _retraction_of(extraction: Extraction, topic: str, key: bytes | None, partition: int) -> OutgoingRecord | None:
-    """An empty extraction of the same window; None if this one is empty, too."""
-    if not _has_content(extraction):
+def _marks(settings: Settings, topic: str, drop: GenerationDrop) -> list[OutgoingRecord]:
+    """A drop's mark for each partition."""
+    key, value = encode_key(drop.tenant, generation_name(drop.generation)), drop.to_json()
+    return [
+        OutgoingRecord(topic=topic, key=key, value=value, partition=partition, headers=((KIND, GENERATION_DROP),))
+        for partition in range(settings.kafka.partitions)
+    ]
+
+
+def _retraction_of(extraction: Extraction, topic: str, key: bytes | None, partition: int, *, drops: int) -> OutgoingRecord | None:
+    """An empty extraction of the same window; None if this one is empty, too, or was begun behind the drop."""
+    if not _has_content(extraction) or extraction.drops >= drops:
         return None
-    empty = extraction.model_copy(update={"segments": [], "events": [], "patches": [], "dropped": [], "usage": []})
+    empty = extraction.model_copy(update={"segments": [], "events": [], "patches": [], "dropped": [], "usage": [], "drops": drops})
     return OutgoingRecord(topic=topic, key=key, value=empty.to_json(), partition=partition)
 
 
@@ -187,14 +201,21 @@ async def _windows_only_in_live(
         live: What the live workers had committed before this call.
         candidate: What the second worker had committed before this call.
     """
-    old = TenantDirectory(path=settings.tenants_path).get(tenant).generation
+    known = TenantDirectory(path=settings.tenants_path).get(tenant)
+    old = known.generation
     if old == generation:
         return 0
     in_live: set[str] = set()
     in_other: dict[str, bool] = {}
+    before_drop: set[str] = set()
     async for _, extraction in _records_of(Extraction, settings.topic(EXTRACTIONS.name), settings, tenant):
         window_id = extraction.window_id
-        if extraction.generation == old:
+        if extraction.generation == generation and (
+            extraction.drops < known.drops_of(generation) or (window_id in before_drop and _may_be_retraction(extraction))
+        ):
+            # Begun before the drop, or what the drop itself wrote behind it.
+            (before_drop.add if _has_content(extraction) else before_drop.discard)(window_id)
+        elif extraction.generation == old:
             (in_live.add if _has_content(extraction) else in_live.discard)(window_id)
         elif extraction.generation == generation:
             # A window without content was extracted, too. But no content after some content retracts the window.

@@ -1,7 +1,7 @@
 """The records that travel through the topics (docs/architecture.md, the way of one message)."""
 
 from memory.records.base import Record, Value
-from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, NotedEvent, Segment, Usage
+from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.flow import Change, Contribution, DeadLetter, Memory, MemoryChange, RecallRecord
 from memory.records.message import Message, Role, SessionCommand, ToolCall, Window
 
@@ -13,6 +13,7 @@ __all__ = [
     "EntityPatch",
     "Event",
     "Extraction",
+    "GenerationDrop",
     "Memory",
     "MemoryChange",
     "Message",

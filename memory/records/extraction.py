@@ -107,6 +107,8 @@ class Extraction(Record):
     sequence: int = Field(ge=0)
     generation: str = ""
     """Empty for the live one; a name for a re-extraction that grows beside it."""
+    drops: int = Field(default=0, ge=0)
+    """How often that generation had been dropped when the window was begun."""
     extractor: str
     schema_name: str
     """The schema it was made under."""
@@ -119,3 +121,13 @@ class Extraction(Record):
     usage: list[Usage] = Field(default_factory=list)
     window_end: AwareDatetime
     """The latest event time among the window's messages."""
+
+
+class GenerationDrop(Record):
+    """A generation was dropped: in its partition, what was begun before counts no more."""
+
+    tenant: Name
+    generation: str
+    """Empty for the first."""
+    drops: int = Field(ge=1)
+    """How often it has been dropped by now. An extraction that bears less was begun before."""

@@ -1,7 +1,8 @@
 """The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
 
+from memory.headers import GENERATION_DROP, KIND
 from memory.keys import encode_key
-from memory.records import Event, Extraction, Memory, MemoryChange
+from memory.records import Event, Extraction, GenerationDrop, Memory, MemoryChange
 from memory.schema.model import MemorySchema
 from operators.routing import contributions_of, left_out
 from runtime.kafka import OutgoingRecord
@@ -10,7 +11,7 @@ from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
-from streams.events.ledger import PublishedWindow
+from streams.events.ledger import DroppedGeneration, PublishedWindow
 from streams.tenancy import schema_of
 
 
@@ -34,10 +35,29 @@ class EventsHandler(BatchHandler):
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
-        await batch.each(lambda record: self._extraction(batch, record))
+        await batch.each(lambda record: self._record(batch, record))
+
+    def _record(self, batch: Batch, record: ConsumedRecord) -> None:
+        if (KIND, GENERATION_DROP) in record.headers:
+            self._drop(batch, record)
+        else:
+            self._extraction(batch, record)
+
+    def _drop(self, batch: Batch, record: ConsumedRecord) -> None:
+        """Remembers a drop: what was begun before it may still come, however late, and is passed over."""
+        drop = GenerationDrop.from_json(record.value or b"")
+        if drop.drops > self._drops(batch, drop.tenant, drop.generation):
+            batch.state.put(_drops_key(drop.tenant, drop.generation), DroppedGeneration(drop.drops), position=record.offset)
+
+    def _drops(self, batch: Batch, tenant: str, generation: str) -> int:
+        dropped: DroppedGeneration | None = batch.state.get(_drops_key(tenant, generation))
+        return 0 if dropped is None else dropped.drops
 
     def _extraction(self, batch: Batch, record: ConsumedRecord) -> None:
         extraction = Extraction.from_json(record.value or b"")
+        if extraction.drops < self._drops(batch, extraction.tenant, extraction.generation):
+            self._metrics.records.labels("events", "dropped_generation").inc()
+            return
         schema = schema_of(self._tenants, extraction.tenant, extraction.generation)
         key = encode_key(extraction.window_id, extraction.generation or "-")
         previous: PublishedWindow | None = batch.state.get(key)
@@ -80,6 +100,11 @@ class EventsHandler(BatchHandler):
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
         for dropped in left_out(extraction, schema):
             self._metrics.records.labels("events", f"left_out_{dropped.reason}").inc(dropped.count)
+
+
+def _drops_key(tenant: str, generation: str) -> bytes:
+    # Three parts, where a window's key has two.
+    return encode_key("drops", tenant, generation or "-")
 
 
 def memory_of(event: Event, extraction: Extraction, *, version: int) -> Memory:

@@ -1,4 +1,4 @@
-"""The ledger of the events stage: what is published for each window, and by which extraction."""
+"""The ledger of the events stage: what is published for each window, by which extraction, and which generations were dropped."""
 
 from dataclasses import dataclass
 
@@ -17,11 +17,21 @@ class PublishedWindow:
     contributions: tuple[Contribution, ...]
 
 
-class LedgerCodec:
-    """Writes and reads :class:`PublishedWindow`."""
+@dataclass(frozen=True, slots=True)
+class DroppedGeneration:
+    """A tenant's generation was dropped."""
 
-    def encode(self, state: PublishedWindow) -> bytes:
+    drops: int
+    """How often. An extraction that bears less was begun before, and counts no more."""
+
+
+class LedgerCodec:
+    """Writes and reads :class:`PublishedWindow` and :class:`DroppedGeneration`."""
+
+    def encode(self, state: PublishedWindow | DroppedGeneration) -> bytes:
         """The entry's bytes."""
+        if isinstance(state, DroppedGeneration):
+            return orjson.dumps({"drops": state.drops})
         return orjson.dumps(
             {
                 "position": state.position,
@@ -30,9 +40,11 @@ class LedgerCodec:
             }
         )
 
-    def decode(self, raw: bytes) -> PublishedWindow:
+    def decode(self, raw: bytes) -> PublishedWindow | DroppedGeneration:
         """The entry that :meth:`encode` wrote."""
         fields = orjson.loads(raw)
+        if "drops" in fields:
+            return DroppedGeneration(fields["drops"])
         return PublishedWindow(
             fields["position"],
             tuple(fields["memories"]),

@@ -105,6 +105,7 @@ class ExtractionHandler:
                 raise PoisonRecordError("input_refused", str(error)) from error
             # A wrong key or model name is no window's fault. While every call is refused, the breaker makes all windows wait.
             raise TransientError(str(error), dependency=error.dependency) from error
+        extraction = extraction.model_copy(update={"drops": tenant.drops_of(generation)})
         for each in extraction.dropped:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         await self._remember(extraction)

@@ -17,7 +17,7 @@ Call = tuple[str, int]
 """A tool's name, and 1 where the call failed, else 0."""
 
 
-def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generation: str = "") -> Extraction:
+def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generation: str = "", drops: int = 0) -> Extraction:
     """What one extraction of an agent's window gave: a tool_use event a call."""
     name = window_id(tenant, "s1", window)
     said_at = START + timedelta(minutes=window)
@@ -45,6 +45,7 @@ def extraction(window: int, calls: list[Call], *, tenant: str = TENANT, generati
         session="s1",
         sequence=window,
         generation=generation,
+        drops=drops,
         extractor="offline",
         schema_name=SCHEMA,
         message_ids=[f"m{window}-{index}" for index in range(len(calls))],

@@ -5,8 +5,11 @@ import asyncio
 import orjson
 import pytest
 
+from memory.headers import GENERATION_DROP, KIND
+from memory.records import Extraction
 from retrieval.stores.build import build_store
 from runtime.errors import GroupInUseError
+from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from runtime.tenants_file import add_generation
@@ -58,6 +61,24 @@ async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:
         await caught_up(flow)
         assert await _state(flow) == {NEW: later[NEW]}
         assert await drop(flow, TENANT, "", live=NEW) == 0
+
+        late = await _extractions(flow, "")
+        assert late
+        async with Producer(kafka=flow.kafka) as producer:
+            await producer.send_many(late)
+        await caught_up(flow)
+        assert await _state(flow) == {NEW: later[NEW]}, "a call that was out during the drop adds nothing"
+
+
+async def _extractions(settings: Settings, generation: str) -> list[OutgoingRecord]:
+    """What a generation has in the log, as if it came once more."""
+    topic = settings.topic("extractions")
+    found = [record async for record in read_topic(topic, settings.kafka) if (KIND, GENERATION_DROP) not in record.headers]
+    return [
+        OutgoingRecord(topic, record.key, record.value, partition=record.partition)
+        for record in found
+        if Extraction.from_json(record.value or b"").generation == generation and Extraction.from_json(record.value or b"").events
+    ]
 
 
 async def _state(settings: Settings) -> dict[str, list[dict[str, object]]]:

@@ -84,7 +84,12 @@ async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
     with pytest.raises(ReplayRefusedError, match=r"^3 windows of"):
         await switch(flow, TENANT, NEW)
 
-    await _send(flow, *[extraction(window, calls, generation=NEW) for window in (in_both, only_old, in_progress)])
+    begun_before_the_drop = [extraction(window, calls, generation=NEW) for window in (in_both, only_old, in_progress)]
+    await _send(flow, *begun_before_the_drop)
+    with pytest.raises(ReplayRefusedError, match=r"^3 windows of"):
+        await switch(flow, TENANT, NEW)
+
+    await _send(flow, *[each.model_copy(update={"drops": 1}) for each in begun_before_the_drop])
     with pytest.raises(ReplayRefusedError, match=r"^1 windows may still lack"):
         await switch(flow, TENANT, NEW)
     assert _live(flow) == NEW

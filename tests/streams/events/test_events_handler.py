@@ -4,16 +4,17 @@ from importlib.resources import files
 
 import pytest
 
-from memory.headers import ORIGIN
+from memory.headers import GENERATION_DROP, KIND, ORIGIN
 from memory.keys import decode_key
-from memory.records import Contribution, MemoryChange
+from memory.records import Contribution, GenerationDrop, MemoryChange
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
+from streams.delivery.records import ConsumedRecord
 from streams.events.handler import EventsHandler
-from streams.events.ledger import LedgerCodec, PublishedWindow
+from streams.events.ledger import DroppedGeneration, LedgerCodec, PublishedWindow
 from tests.streams.agent_extractions import SCHEMA, TENANT, extraction, extraction_record
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, tenants_of
 
@@ -72,6 +73,42 @@ async def test_another_generation_retracts_nothing(stage: PartitionHarness) -> N
     batch = await stage.process([extraction_record(extraction(0, [("grep", 1)], generation="g2"), 1)])
     assert changes(batch) == {"grep": ("apply",)}
     assert {each.generation for each in contributions(batch)} == {"g2"}
+
+
+def drop_record(generation: str, drops: int, offset: int) -> ConsumedRecord:
+    value = GenerationDrop(tenant=TENANT, generation=generation, drops=drops).to_json()
+    return delivered("extractions", offset, b"acme/-", value, headers=((KIND, GENERATION_DROP),))
+
+
+async def test_a_late_extraction_of_a_dropped_generation_counts_nothing(stage: PartitionHarness) -> None:
+    first, again, elsewhere = extraction(0, [("grep", 0)]), extraction(0, [("make", 0)]), extraction(1, [("curl", 0)])
+    await stage.process([extraction_record(first, 0), drop_record("", 1, 1)])
+    retracted = await stage.process([extraction_record(extraction(0, [], drops=1), 2)])
+    assert changes(retracted) == {"grep": ("retract",)}
+
+    late = await stage.process([extraction_record(again, 3), extraction_record(elsewhere, 4)])
+    assert late.outputs == []
+    redriven = extraction_record(elsewhere, 5, headers=((ORIGIN, b"varve.extractions/0/0"),))
+    assert (await stage.process([redriven])).outputs == []
+
+    other = await stage.process([extraction_record(extraction(1, [("curl", 0)], generation="g2"), 6)])
+    assert changes(other) == {"curl": ("apply",)}
+    made_anew = await stage.process([extraction_record(extraction(1, [("curl", 0)], drops=1), 7)])
+    assert changes(made_anew) == {"curl": ("apply",)}
+
+
+async def test_a_rebuild_finds_the_same_after_a_drop(stage: PartitionHarness, settings: Settings, tenants: TenantDirectory) -> None:
+    log = [
+        extraction_record(extraction(0, [("grep", 0)]), 0),
+        drop_record("", 1, 1),
+        extraction_record(extraction(1, [("late", 0)]), 2),
+        extraction_record(extraction(0, [], drops=1), 3),
+        drop_record("", 1, 4),
+    ]
+    one_by_one = [output for record in log for output in (await stage.process([record])).outputs]
+    rebuilt = assigned(settings, tenants)
+    assert (await rebuilt.process(log)).outputs == one_by_one
+    assert rebuilt.rows.rows == stage.rows.rows
 
 
 async def test_a_redelivery_repeats_its_bytes_and_no_state(stage: PartitionHarness) -> None:
@@ -161,3 +198,4 @@ async def test_the_ledger_survives_its_bytes(stage: PartitionHarness) -> None:
     codec = LedgerCodec()
     entry = PublishedWindow(4, ("a", "b"), tuple(contributions(batch)))
     assert codec.decode(codec.encode(entry)) == entry
+    assert codec.decode(codec.encode(DroppedGeneration(3))) == DroppedGeneration(3)

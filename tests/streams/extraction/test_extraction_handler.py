@@ -32,6 +32,7 @@ from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
+from runtime.tenants_file import count_drop
 from streams.errors import PoisonRecordError, TransientError
 from streams.tenancy import weight_of
 from tests.extraction.embedders import RefusingEmbedder
@@ -160,6 +161,14 @@ async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenan
         await new_handler(settings, tenants, extractor).handle(window_record("nobody"))
     assert poison.value.reason == "unknown_tenant"
     assert extractor.seen == []
+
+
+async def test_an_extraction_bears_its_generations_drops(settings: Settings, tenants: TenantDirectory) -> None:
+    stage = new_handler(settings, tenants, ScriptedExtractor())
+    before = await stage.handle(window_record())
+    assert [count_drop(settings.tenants_path, TENANT, "") for _ in range(2)] == [1, 2]
+    after = await stage.handle(window_record())
+    assert [Extraction.from_json(each.value or b"").drops for each in (*before, *after)] == [0, 2]
 
 
 async def test_a_tenant_without_a_good_schema_waits(settings: Settings, tenants: TenantDirectory) -> None:
