@@ -208,21 +208,22 @@ async def _windows_only_in_live(
     in_live: set[str] = set()
     in_other: dict[str, bool] = {}
     before_drop: set[str] = set()
+    """Windows of the other one whose newest extraction was begun before it was dropped."""
     async for _, extraction in _records_of(Extraction, settings.topic(EXTRACTIONS.name), settings, tenant):
         window_id = extraction.window_id
-        if extraction.generation == generation and (
-            extraction.drops < known.drops_of(generation) or (window_id in before_drop and _may_be_retraction(extraction))
-        ):
-            # Begun before the drop, or what the drop itself wrote behind it.
-            (before_drop.add if _has_content(extraction) else before_drop.discard)(window_id)
-        elif extraction.generation == old:
+        if extraction.generation == old:
             (in_live.add if _has_content(extraction) else in_live.discard)(window_id)
         elif extraction.generation == generation:
+            if _has_content(extraction) and extraction.drops < known.drops_of(generation):
+                in_other.pop(window_id, None)
+                before_drop.add(window_id)
+                continue
             # A window without content was extracted, too. But no content after some content retracts the window.
-            if in_other.get(window_id) and _may_be_retraction(extraction):
-                del in_other[window_id]
+            if (in_other.get(window_id) or window_id in before_drop) and _may_be_retraction(extraction):
+                in_other.pop(window_id, None)
             else:
                 in_other[window_id] = _has_content(extraction)
+            before_drop.discard(window_id)
     # Only now, so that these include a window that came and was extracted after the offsets were read.
     start = {partition: live.get(partition, 0) for partition in await offsets.end_offsets([_windows(settings)])}
     ahead: set[str] = set()
