@@ -10,7 +10,7 @@ finds it gone, too.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
@@ -146,11 +146,13 @@ async def drop(settings: Settings, tenant: str, generation: str, *, live: str, n
         raise ReplayRefusedError(f"generation {generation_name(generation)} of tenant {tenant} is live: switch to another one first")
     await ConsumerGroups(kafka=settings.kafka).require_empty([_group(settings, generation)])
     topic = settings.topic(EXTRACTIONS.name)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        partitions = list(await offsets.end_offsets([topic]))
     drops = count_drop(settings.tenants_path, tenant, generation)
     newest: dict[str, OutgoingRecord | None] = {}
     async with Producer(kafka=settings.kafka) as producer:
         # Before the log is read: what lies behind the marks is passed over, what lies before them is read and retracted.
-        await producer.send_many(_marks(settings, topic, GenerationDrop(tenant=tenant, generation=generation, drops=drops)))
+        await producer.send_many(_marks(partitions, GenerationDrop(tenant=tenant, generation=generation, drops=drops)))
         async for record, extraction in _records_of(Extraction, topic, settings, tenant):
             if extraction.generation == generation:
                 newest[extraction.window_id] = _retraction_of(extraction, topic, record.key, record.partition, drops=drops)
@@ -161,12 +163,12 @@ async def drop(settings: Settings, tenant: str, generation: str, *, live: str, n
     return len(retractions)
 
 
-def _marks(settings: Settings, topic: str, drop: GenerationDrop) -> list[OutgoingRecord]:
-    """A drop's mark for each partition."""
+def _marks(partitions: Sequence[TopicPartition], drop: GenerationDrop) -> list[OutgoingRecord]:
+    """A drop's mark for each partition of the extractions."""
     key, value = encode_key(drop.tenant, generation_name(drop.generation)), drop.to_json()
     return [
-        OutgoingRecord(topic=topic, key=key, value=value, partition=partition, headers=((KIND, GENERATION_DROP),))
-        for partition in range(settings.kafka.partitions)
+        OutgoingRecord(topic=each.topic, key=key, value=value, partition=each.partition, headers=((KIND, GENERATION_DROP),))
+        for each in partitions
     ]
 
 
