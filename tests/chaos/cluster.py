@@ -27,10 +27,10 @@ from runtime.tenants import add_tenant
 from streams.stages import STAGES
 from tests.chaos.cues import CueFile
 from tests.chaos.poison import ORPHAN
+from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.restarted_process import RestartedProcess
 from varve.embedded import jars
 from varve.embedded.edge import EmbeddedEdge
-from varve.embedded.kafka import EmbeddedKafka
 from varve.embedded.ports import HOST, free_port, listens
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ProcessSpec
@@ -55,7 +55,7 @@ class Cluster:
         jars.fetch(cache)
         self.folder = folder
         self.logs = folder / "logs"
-        broker = EmbeddedKafka(data=folder / "kafka", cache=cache, log=self.logs / "kafka.log")
+        broker = ProxiedKafka(data=folder / "kafka", cache=cache, log=self.logs / "kafka.log")
         server = EmbeddedRedis(data=folder / "redis", log=self.logs / "redis.log")
         edge = EmbeddedEdge(data=folder / "edge", socket_path=folder / "edge.sock", log=self.logs / "edge.log")
         llm_port = free_port()
@@ -71,6 +71,7 @@ class Cluster:
             llm=LLMSettings(base_url=f"http://{HOST}:{llm_port}/v1", model="simulated", first_token_timeout_s=4.0, timeout_s=20.0),
             service=ServiceSettings(host=HOST, port=free_port()),
         )
+        self.proxy: KafkaProxy = broker.proxy
         self.broker = RestartedProcess("kafka", broker.prepare)
         self.redis = RestartedProcess("redis", server.prepare)
         self.edge = RestartedProcess("edge", edge.prepare)
@@ -117,9 +118,9 @@ class Cluster:
         await asyncio.gather(*(each.ready() for each in (self.broker, self.redis, self.edge, self.service, *self.all_workers)))
 
     @asynccontextmanager
-    async def second_worker(self, stage: str) -> AsyncIterator[RestartedProcess]:
-        """A second worker of a stage for the length of a block: it joins, and leaves on SIGTERM."""
-        worker = self._worker(stage, len(self.workers[stage]))
+    async def second_worker(self, stage: str, *, bootstrap: str | None = None) -> AsyncIterator[RestartedProcess]:
+        """A second worker of a stage for the length of a block: it joins, and leaves on SIGTERM. It may have its own way to Kafka."""
+        worker = self._worker(stage, len(self.workers[stage]), bootstrap=bootstrap)
         self.workers[stage].append(worker)
         try:
             await worker.start()
@@ -158,12 +159,14 @@ class Cluster:
     def _cue_path(self, worker: str) -> Path:
         return self.folder / f"{worker}.cue"
 
-    def _worker(self, stage: str, number: int) -> RestartedProcess:
+    def _worker(self, stage: str, number: int, *, bootstrap: str | None = None) -> RestartedProcess:
         name = f"{stage}-{number}"
         port = free_port()
 
         def prepare() -> ProcessSpec:
             extra = {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
+            if bootstrap is not None:
+                extra["VARVE_KAFKA__BOOTSTRAP"] = bootstrap
             command = ("-m", "tests.chaos.cued_worker", str(self._cue_path(name)), stage)
             return self._python(name, command, _http_probe(f"http://{HOST}:{port}/readyz"), extra)
 
@@ -195,11 +198,12 @@ class Cluster:
 async def running_cluster(folder: Path, *, seed: int) -> AsyncIterator[Cluster]:
     """A cluster for the length of a block."""
     cluster = Cluster(folder=folder, seed=seed)
-    try:
-        await cluster.start()
-        yield cluster
-    finally:
-        await cluster.stop()
+    async with cluster.proxy.running():
+        try:
+            await cluster.start()
+            yield cluster
+        finally:
+            await cluster.stop()
 
 
 def _variables(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from streams.stages import STAGES
 from tests.chaos.full_disk import fill_disk
 from tests.chaos.kill_on_cue import CUES, kill_at
 from tests.chaos.messages import TrafficProfile
+from tests.chaos.network import network_delay, silent_coordinator
 from tests.chaos.poison import Poison, poison, too_large, wall_clock
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.run import Fault, FaultContext, Injection
@@ -173,6 +174,8 @@ FAULTS: dict[str, Fault] = {
         Fault(name="kill-edge", inject=kill(edge)),
         *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in STAGES),
         Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
+        Fault(name="silent-coordinator", inject=in_sequence(silent_coordinator("entities"), silent_coordinator("sessions"))),
+        Fault(name="network-delay", inject=in_sequence(network_delay("entities"), network_delay("extraction"))),
         Fault(name="rolling-restart", inject=rolling_restart(_ALL_STAGES)),
         Fault(name="second-worker", inject=join_and_leave(_ALL_STAGES)),
         Fault(name="poison", inject=in_parallel(send_poison, kill(*_FIRST_WORKERS, times=2))),

@@ -7,13 +7,13 @@ import pytest
 
 from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
-from memory.records import Message, SessionCommand, Window
+from memory.records import Memory, MemoryChange, Message, SessionCommand, Window
 from runtime.settings import KafkaSettings, SessionSettings, Settings
 from streams.delivery.records import FORWARDED
 from tests.chaos.load import Ledger
 from tests.chaos.memory_oracle import expected_memories
 from tests.chaos.topic_log import POISON, LogRecord
-from tests.chaos.verdict import Verdict, judge_ledger, judge_windows, latest_windows
+from tests.chaos.verdict import Verdict, judge_feed, judge_ledger, judge_windows, latest_windows
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
 
 TENANT = "acme"
@@ -133,6 +133,18 @@ def test_acknowledged_messages_must_be_at_their_offset() -> None:
     verdict = Verdict()
     judge_ledger(verdict, Ledger({"m0": (HOME, 0), "m1": (HOME, 9), "m2": (HOME, 3)}), LOG)
     assert verdict.lost == 2
+
+
+@pytest.mark.parametrize(("versions", "went_back"), [([0, 0, 1, 2, 2], 0), ([0, 1, 0], 1), ([2, 1, 1, 3], 2)])
+def test_versions_never_go_back_in_the_feed(versions: list[int], went_back: int) -> None:
+    def change(version: int) -> bytes:
+        memory = Memory(id="m", tenant=TENANT, kind="entity", type="mastery", content="c", event_time=SENT_AT, version=version)
+        return MemoryChange(op="upsert", memory_id="m", tenant=TENANT, memory=memory).to_json()
+
+    verdict = Verdict()
+    log = [record(offset, change(version), topic="varve.memories") for offset, version in enumerate(versions)]
+    judge_feed(verdict, TENANT, [*log, record(len(log), None)])
+    assert verdict.out_of_order == went_back
 
 
 def test_the_oracle_follows_forwarded_records_and_ignores_poison() -> None:

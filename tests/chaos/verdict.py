@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from memory.records import Memory, Window
+from memory.records import Memory, MemoryChange, Window
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import Settings
 from tests.chaos.load import Ledger
@@ -59,6 +59,7 @@ async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: 
     expected = {window.id: window for window in oracle.windows()}
     observed = latest_windows(tenant, await read_log(settings, "windows"), verdict)
     judge_windows(verdict, ledger, expected, observed)
+    judge_feed(verdict, tenant, await read_log(settings, "memories"))
     await _judge_memories(verdict, store, tenant, expected_memories(tenant, expected.values()))
     return verdict
 
@@ -78,6 +79,29 @@ def judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) -> 
         if record is None or identity.encode() not in (record.value or b""):
             missing.append(identity)
     verdict.lost += verdict.record("acknowledged by Kafka, but not there", missing)
+
+
+def judge_feed(verdict: Verdict, tenant: str, log: Iterable[LogRecord]) -> None:
+    """Checks that no memory's version goes back in the change feed: whoever reads it to its end has the newest of each.
+
+    Args:
+        verdict: Gets the damage.
+        tenant: Whose memories.
+        log: The memories topic.
+    """
+    newest: dict[str, int] = {}
+    went_back = []
+    for record in log:
+        if record.poison is not None or record.value is None:
+            continue
+        change = MemoryChange.from_json(record.value)
+        if change.tenant != tenant or change.memory is None:
+            continue
+        version = change.memory.version
+        if version < newest.get(change.memory_id, version):
+            went_back.append(f"{change.memory_id} to {version} at {record.position}")
+        newest[change.memory_id] = max(version, newest.get(change.memory_id, version))
+    verdict.out_of_order += verdict.record("versions that go back in the feed", went_back)
 
 
 def latest_windows(tenant: str, log: Iterable[LogRecord], verdict: Verdict) -> dict[str, Window]:
