@@ -21,7 +21,7 @@ ORIGIN: Final = "varve-origin"
 
 def origin_of(headers: Iterable[tuple[str, bytes]]) -> LogPosition | None:
     """Where a forwarded or redriven record first lay; None for any other record, and where the header is not a position."""
-    written = [value for name, value in headers if name == ORIGIN]
+    written = [value for name, value in headers if name == ORIGIN and value]
     try:
         return LogPosition.parse(written[-1].decode()) if written else None
     except (PositionFormatError, UnicodeDecodeError):

@@ -48,7 +48,7 @@ class Trace:
         """The trace that a record's headers carry, if they do; the last ``traceparent`` counts."""
         found = None
         for name, value in headers:
-            if name == TRACEPARENT:
+            if name == TRACEPARENT and value:
                 found = cls.parse(value.decode("ascii", "replace"))
         return found
 

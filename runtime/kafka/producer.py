@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
@@ -16,9 +16,11 @@ from memory.topics import DEAD_LETTERS, topic_name
 from runtime.kafka.client import kafka_faults
 from runtime.kafka.producer_connection import ProducerConnection
 from runtime.kafka.records import OutgoingRecord
-from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
+from runtime.kafka.topics import largest_record_bytes
 from runtime.settings import KafkaSettings
 from runtime.tracing import Headers
+
+_ANY_BYTES: Final = 2**31 - 1
 
 
 class Producer:
@@ -30,19 +32,22 @@ class Producer:
     Args:
         kafka: Where to, how long to linger, how large a value may be.
         timeout_s: How long a call waits for durability; ``kafka.request_timeout_s`` unless given.
+        fits_compressed: Compresses in any case, and lets the broker say what is too large: for foreign records that came in compressed. The
+            limit of values holds all the same.
     """
 
-    def __init__(self, *, kafka: KafkaSettings, timeout_s: float | None = None) -> None:
+    def __init__(self, *, kafka: KafkaSettings, timeout_s: float | None = None, fits_compressed: bool = False) -> None:
         if timeout_s is not None and timeout_s <= 0:
             raise ValueError(f"timeout_s must be above 0, got {timeout_s}")
         self._kafka = kafka
         self._timeout_s = kafka.request_timeout_s if timeout_s is None else timeout_s
+        self._fits_compressed = fits_compressed
         self._dead_letters = topic_name(DEAD_LETTERS, kafka.topic_prefix)
         self._connection = ProducerConnection(
-            kafka=kafka,
+            kafka=kafka.model_copy(update={"compression": "gzip"}) if fits_compressed else kafka,
             close_timeout_s=self._timeout_s,
             linger_ms=kafka.linger_ms,
-            max_request_size=kafka.max_message_bytes + DEAD_LETTER_HEADROOM_BYTES,
+            max_request_size=_ANY_BYTES,
         )
 
     async def start(self) -> None:
@@ -88,7 +93,8 @@ class Producer:
             partition: None for the key's own.
 
         Raises:
-            RecordTooLargeError: If the value is larger than ``kafka.max_record_bytes``; a dead letter may be larger.
+            RecordTooLargeError: If the value is larger than ``kafka.max_record_bytes``, or all of the record than its topic takes; a dead
+                letter may be larger.
             TopicMissingError: If the topic does not exist.
             KafkaUnavailableError: If Kafka does not take it in time.
         """
@@ -151,6 +157,9 @@ class Producer:
         size = len(record.value or b"")
         if size > limit:
             raise RecordTooLargeError(f"a value of {size} bytes for {record.topic} is over the limit of {limit}")
+        largest = largest_record_bytes(record.topic, self._kafka)
+        if record.size > largest and not self._fits_compressed:
+            raise RecordTooLargeError(f"a record of {record.size} bytes for {record.topic} is larger than {largest}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,14 @@
 """A record to produce."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from runtime.tracing import Headers
+
+_LENGTH_BYTES: Final = 5
+"""A length before its bytes, at most."""
+_FRAME_BYTES: Final = 61 + 21 + 3 * _LENGTH_BYTES
+"""What a batch and its one record take beside key, value and headers, at most: KIP-98's message format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,5 +27,7 @@ class OutgoingRecord:
 
     @property
     def size(self) -> int:
-        """The bytes of key and value."""
-        return len(self.key or b"") + len(self.value or b"")
+        """The bytes that it takes at most in a batch of its own, headers counted, not compressed."""
+        # A foreign record's header may have no value.
+        headers = sum(2 * _LENGTH_BYTES + len(name.encode()) + len(value or b"") for name, value in self.headers)
+        return _FRAME_BYTES + len(self.key or b"") + len(self.value or b"") + headers

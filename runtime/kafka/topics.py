@@ -13,19 +13,24 @@ from runtime.kafka.client import admin_client, partition_counts
 from runtime.settings import KafkaSettings, Settings
 
 DEAD_LETTER_HEADROOM_BYTES: Final = 65_536
-"""What a dead letter's own headers may add to the largest record."""
+"""What a dead letter's own headers may add to the largest record; the smallest letters fit into this alone."""
 
 _POLL_S: Final = 0.05
 
 
+def largest_record_bytes(topic: str, kafka: KafkaSettings) -> int:
+    """The largest :attr:`runtime.kafka.OutgoingRecord.size` that a topic takes, by its name on the broker; compressed, more may fit."""
+    headroom = DEAD_LETTER_HEADROOM_BYTES if topic == topic_name(DEAD_LETTERS, kafka.topic_prefix) else 0
+    return kafka.max_message_bytes + headroom
+
+
 def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
     """A topic's configuration in Kafka's own words."""
-    headroom = DEAD_LETTER_HEADROOM_BYTES if spec == DEAD_LETTERS else 0
     return {
         "cleanup.policy": spec.cleanup,
         "retention.ms": str(spec.retention_ms),
         "min.insync.replicas": str(kafka.min_insync_replicas),
-        "max.message.bytes": str(kafka.max_message_bytes + headroom),
+        "max.message.bytes": str(largest_record_bytes(topic_name(spec, kafka.topic_prefix), kafka)),
         **spec.config,
     }
 

@@ -15,7 +15,7 @@ from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka.client import client_options
 from runtime.kafka.producer_connection import close_producer
 from runtime.kafka.records import OutgoingRecord
-from runtime.kafka.topics import DEAD_LETTER_HEADROOM_BYTES
+from runtime.kafka.topics import largest_record_bytes
 from runtime.settings import KafkaSettings
 
 _CLOSE_S: Final = 2.0
@@ -46,7 +46,6 @@ class TransactionalProducer:
         self._kafka = kafka
         self._id = transactional_id
         self._partitions = partitions
-        self._largest = kafka.max_message_bytes + DEAD_LETTER_HEADROOM_BYTES
         self._client: AIOKafkaProducer | None = None
 
     @property
@@ -68,8 +67,7 @@ class TransactionalProducer:
             transaction_timeout_ms=int(self._kafka.transaction_timeout_s * 1000),
             linger_ms=0,
             retry_backoff_ms=_RETRY_BACKOFF_MS,
-            max_batch_size=_BATCH_BYTES,
-            max_request_size=self._largest + _BATCH_BYTES,
+            max_batch_size=min(_BATCH_BYTES, self._kafka.max_message_bytes),
             compression_type=None if self._kafka.compression == "none" else self._kafka.compression,
         )
         try:
@@ -132,9 +130,9 @@ class TransactionalProducer:
     def _grouped(self, records: Sequence[OutgoingRecord]) -> dict[TopicPartition, list[int]]:
         grouped: dict[TopicPartition, list[int]] = {}
         for index, record in enumerate(records):
-            size = len(record.value or b"") + len(record.key or b"")
-            if size > self._largest:
-                raise RecordTooLargeError(f"a record of {size} bytes for {record.topic} is larger than {self._largest}")
+            largest = largest_record_bytes(record.topic, self._kafka)
+            if record.size > largest:
+                raise RecordTooLargeError(f"a record of {record.size} bytes for {record.topic} is larger than {largest}")
             partition = partition_of(record.key or b"", self._partitions) if record.partition is None else record.partition
             grouped.setdefault(TopicPartition(record.topic, partition), []).append(index)
         return grouped
