@@ -8,7 +8,7 @@ go at once where all letters before it in the partition are purged, and otherwis
 """
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
 from aiokafka import ConsumerRecord
@@ -30,6 +30,7 @@ from runtime.dead_letters.metadata import (
     tenant_of,
     without_metadata,
 )
+from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.client import admin_client
@@ -54,6 +55,43 @@ class RedriveResult:
 class _Newest(NamedTuple):
     offset: int
     value: bytes | None
+
+
+@dataclass(slots=True)
+class _Found:
+    """A letter as it was read, with what was read of its parts."""
+
+    letter: Letter
+    record: _Record
+    parts: list[bytes] = field(default_factory=list)
+
+    @property
+    def answer(self) -> str | None:
+        """The model's answer, if the letter has one."""
+        return next((value.decode("utf-8", "replace") for name, value in self.record.headers if name == ANSWER), None)
+
+    def content(self) -> Content:
+        """What the source's record held.
+
+        Raises:
+            DeadLetterMissingError: If it lies in parts, and not all are there.
+        """
+        if not self.letter.parts:
+            return Content(self.record.key, self.record.value, without_metadata(self.record.headers))
+        if len(self.parts) < self.letter.parts:
+            raise DeadLetterMissingError(f"{len(self.parts)} of {self.letter.parts} parts of its content are left; purge it")
+        return unpack(self.parts)
+
+
+@dataclass(slots=True)
+class _BatchOutcome:
+    sent: list[Letter] = field(default_factory=list)
+    stale: list[Letter] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def refuse(self, letter: Letter, error: Exception) -> None:
+        """Notes that a letter stays open, and why."""
+        self.refused.append(f"{letter.position.within_topic}: {error}")
 
 
 class DeadLetterBox:
@@ -91,10 +129,9 @@ class DeadLetterBox:
             TopicMissingError: If there is no dead-letter topic.
         """
         everything = LetterSelection(positions=frozenset({position}), states=frozenset({"open", "redriven", "superseded"}))
-        async for record, letter in self._records(await self.letters(everything)):
-            headers = tuple(record.headers)
-            answer = next((value.decode("utf-8", "replace") for name, value in headers if name == ANSWER), None)
-            return LetterWithContent(letter, record.value, without_metadata(headers), answer)
+        async for each in self._contents(await self.letters(everything)):
+            content = each.content()
+            return LetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)
         raise DeadLetterMissingError(f"no dead letter lies at {position.within_topic}, or it was purged; see `varve dlq list`")
 
     async def redrive(self, selection: LetterSelection) -> RedriveResult:
@@ -111,26 +148,17 @@ class DeadLetterBox:
         newest = await self._newest({letter.key for letter in selected if letter.metadata.topic == self._memories})
         redriven, superseded = 0, 0
         refused: list[str] = []
-        async for batch in _batches(self._records(selected)):
-            plain = [(record, letter) for record, letter in batch if letter.metadata.topic != self._memories]
-            outcomes = await self._producer.send_each([_outgoing(record, letter) for record, letter in plain])
-            sent: list[Letter] = []
-            for (_, letter), outcome in zip(plain, outcomes, strict=True):
-                if isinstance(outcome, RecordTooLargeError):
-                    refused.append(f"{letter.position.within_topic}: {outcome}")
-                elif isinstance(outcome, VarveError):
-                    raise outcome
-                else:
-                    sent.append(letter)
-            stale: list[Letter] = []
-            for record, letter in batch:
-                if letter.metadata.topic == self._memories:
-                    is_redriven = await self._redrive_memory(record, letter, newest)
-                    (sent if is_redriven else stale).append(letter)
-            await self._resolve("redriven", sent)
-            await self._resolve("superseded", stale)
-            redriven += len(sent)
-            superseded += len(stale)
+        for_giants = Producer(kafka=self._settings.kafka, fits_compressed=True)
+        try:
+            async for batch in _batches(self._contents(selected)):
+                outcome = await self._redrive_batch(batch, newest, for_giants)
+                await self._resolve("redriven", outcome.sent)
+                await self._resolve("superseded", outcome.stale)
+                redriven += len(outcome.sent)
+                superseded += len(outcome.stale)
+                refused += outcome.refused
+        finally:
+            await for_giants.stop()
         return RedriveResult(redriven=redriven, superseded=superseded, refused=tuple(refused))
 
     async def purge(self, selection: LetterSelection) -> int:
@@ -169,14 +197,50 @@ class DeadLetterBox:
                 resolutions.append((record.partition, resolution))
         return apply_resolutions(letters, resolutions), ends
 
-    async def _records(self, letters: Sequence[Letter]) -> AsyncIterator[tuple[_Record, Letter]]:
+    async def _contents(self, letters: Sequence[Letter]) -> AsyncIterator["_Found"]:
+        """Letters with their contents, in the order in which the last of each was read; one whose parts are not all there comes last."""
         if not letters:
             return
         by_position = {letter.position: letter for letter in letters}
+        pending: dict[str, _Found] = {}
         async for record in read_topic(self._topic, self._settings.kafka):
             letter = by_position.get(_position(record))
-            if letter is not None:
-                yield record, letter
+            if letter is not None and letter.parts:
+                pending[letter_name(letter.metadata)] = _Found(letter, record)
+            elif letter is not None:
+                yield _Found(letter, record)
+            elif pending and (found := pending.get(part_of(record.headers) or "")) is not None:
+                found.parts.append(record.value or b"")
+                if len(found.parts) == found.letter.parts:
+                    yield pending.pop(letter_name(found.letter.metadata))
+        for found in pending.values():
+            yield found
+
+    async def _redrive_batch(self, batch: Sequence["_Found"], newest: dict[bytes, _Newest], for_giants: Producer) -> "_BatchOutcome":
+        """Sends a batch to the stages; a record in parts came in compressed, and goes out by the producer that compresses."""
+        result = _BatchOutcome()
+        plain: list[tuple[Letter, OutgoingRecord]] = []
+        producer = for_giants if batch[0].letter.parts else self._producer
+        for found in batch:
+            try:
+                outgoing = _outgoing(found.content(), found.letter)
+                if outgoing.topic != self._memories:
+                    plain.append((found.letter, outgoing))
+                elif await self._redrive_memory(outgoing, found.letter, newest, producer):
+                    result.sent.append(found.letter)
+                else:
+                    result.stale.append(found.letter)
+            except (DeadLetterMissingError, RecordTooLargeError) as error:
+                result.refuse(found.letter, error)
+        outcomes = await producer.send_each([outgoing for _, outgoing in plain])
+        for (letter, _), outcome in zip(plain, outcomes, strict=True):
+            if isinstance(outcome, RecordTooLargeError):
+                result.refuse(letter, outcome)
+            elif isinstance(outcome, VarveError):
+                raise outcome
+            else:
+                result.sent.append(letter)
+        return result
 
     async def _newest(self, keys: set[bytes | None]) -> dict[bytes, _Newest]:
         """Of each key the newest record in the feed."""
@@ -187,19 +251,21 @@ class DeadLetterBox:
                     found[record.key or b""] = _Newest(record.offset, record.value)
         return found
 
-    async def _redrive_memory(self, record: _Record, letter: Letter, newest: dict[bytes, _Newest]) -> bool:
+    async def _redrive_memory(self, record: OutgoingRecord, letter: Letter, newest: dict[bytes, _Newest], producer: Producer) -> bool:
         """Redrives a change of a memory unless it has a newer one; one that comes in between is sent again behind it."""
         key = record.key or b""
+        if key != letter.key:
+            newest.update(await self._newest({key}))
         found = newest.get(key)
         if found is None or found.offset != letter.metadata.offset:
             return False
-        position = await self._producer.send_many([_outgoing(record, letter)])
+        position = await producer.send_many([record])
         newest[key] = _Newest(position[0].offset, record.value)
         overtaken_at = letter.metadata.offset
         while (overtaken := await self._between(key, overtaken_at, position[0])) is not None:
             again = OutgoingRecord(topic=self._memories, key=key, value=overtaken.value, partition=position[0].partition)
             overtaken_at = position[0].offset
-            position = await self._producer.send_many([again])
+            position = await producer.send_many([again])
             newest[key] = _Newest(position[0].offset, overtaken.value)
         return True
 
@@ -217,7 +283,8 @@ class DeadLetterBox:
         records = [
             OutgoingRecord(
                 topic=self._topic,
-                key=letter.key,
+                # Kafka's client takes no record without key and value.
+                key=letter.key or b"",
                 value=None,
                 headers=resolution_headers(letter.resolved(outcome, now)),
                 partition=letter.position.partition,
@@ -232,25 +299,34 @@ def _letter(record: _Record) -> Letter | None:
     metadata = read_metadata(record.headers)
     if metadata is None:
         return None
-    with_tenant = metadata.model_copy(update={"tenant": tenant_of(record.key, record.value)})
-    return Letter(_position(record), with_tenant, record.key, len(record.value or b""))
+    tenant = written_tenant(record.headers) or tenant_of(record.key, record.value)
+    with_tenant = metadata.model_copy(update={"tenant": tenant})
+    parts = part_count(record.headers)
+    size = written_size(record.headers) if parts else len(record.value or b"")
+    return Letter(_position(record), with_tenant, record.key, size, parts=parts)
 
 
 def _position(record: _Record) -> LogPosition:
     return LogPosition(record.topic, record.partition, record.offset)
 
 
-def _outgoing(record: _Record, letter: Letter) -> OutgoingRecord:
+def _outgoing(content: Content, letter: Letter) -> OutgoingRecord:
     source = letter.metadata
-    headers = headers_to_redrive(record.headers, source)
-    return OutgoingRecord(topic=source.topic, key=record.key, value=record.value, headers=headers, partition=source.partition)
+    if content.key is None and content.value is None:
+        raise DeadLetterMissingError("it has neither key nor value, which Kafka's client does not produce; purge it")
+    headers = headers_to_redrive(content.headers, source)
+    return OutgoingRecord(topic=source.topic, key=content.key, value=content.value, headers=headers, partition=source.partition)
 
 
-async def _batches(records: AsyncIterator[tuple[_Record, Letter]]) -> AsyncIterator[list[tuple[_Record, Letter]]]:
-    batch: list[tuple[_Record, Letter]] = []
+async def _batches(records: AsyncIterator["_Found"]) -> AsyncIterator[list["_Found"]]:
+    """Batches in order; a letter in parts is one by itself, for it is sent by itself."""
+    batch: list[_Found] = []
     async for each in records:
+        if each.letter.parts and batch:
+            yield batch
+            batch = []
         batch.append(each)
-        if len(batch) == _BATCH:
+        if len(batch) == _BATCH or each.letter.parts:
             yield batch
             batch = []
     if batch:

@@ -27,6 +27,8 @@ class Letter:
     """Of its value, in bytes."""
     state: LetterState = "open"
     settled_at: datetime | None = None
+    parts: int = 0
+    """How many parts behind the letter hold its content; 0: it lies in the letter."""
 
     def as_json(self) -> dict[str, Any]:
         """The letter as operators are shown it, without its content."""
@@ -37,6 +39,7 @@ class Letter:
             **metadata,
             "key": _text(self.key),
             "size": self.size,
+            "parts": self.parts,
             "settled_at": None if self.settled_at is None else self.settled_at.isoformat(),
         }
 
@@ -50,6 +53,7 @@ class LetterWithContent:
     """A dead letter with its content, untouched."""
 
     letter: Letter
+    key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes], ...]
     """As the source's producer wrote them."""
@@ -64,7 +68,7 @@ class LetterWithContent:
         except UnicodeDecodeError:
             content["value_base64"] = base64.b64encode(self.value or b"").decode("ascii")
         headers = [[name, _text(value)] for name, value in self.headers]
-        return {**self.letter.as_json(), **content, "headers": headers, "answer": self.answer}
+        return {**self.letter.as_json(), "key": _text(self.key), **content, "headers": headers, "answer": self.answer}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

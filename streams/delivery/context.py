@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -13,7 +13,7 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from streams.delivery.batch import Rejection
 from streams.delivery.batch_interval import BatchInterval
-from streams.delivery.dead_letters import dead_letter
+from streams.delivery.dead_letters import SMALLEST_LIMIT, dead_letter, is_letter, reason_of
 from streams.delivery.flow_control import FlowControl
 from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
@@ -37,6 +37,8 @@ class StageContext:
     retry_policy: RetryPolicy
     new_breaker: Callable[[], CircuitBreaker]
     dead_letters_topic: str
+    dead_letters_limit: int
+    """The largest record of that topic, in bytes."""
     max_batch: int
     max_batch_bytes: int
     batch_interval: BatchInterval
@@ -110,18 +112,23 @@ class StageContext:
         """Measures how long ago the application produced what a record comes of, now that the stage is done with it."""
         self.metrics.age_seconds.labels(self.stage).observe(max(0.0, time.time() - record.produced_ms / 1000))
 
-    def dead_letter(self, rejection: Rejection, *, attempts: int, first_attempt_at: datetime) -> OutgoingRecord:
-        """The dead letter of a rejected record, counted.
+    async def dead_letter(
+        self, rejection: Rejection, *, attempts: int, first_attempt_at: datetime, is_smallest: bool = False
+    ) -> list[OutgoingRecord]:
+        """The dead letter of a rejected record, with its parts; :meth:`count_dead_letters` counts it when it is committed.
 
         Args:
             rejection: The record, and why.
             attempts: How often it was tried.
             first_attempt_at: When it was first tried.
+            is_smallest: Whether it has to be as small as a letter can be: the broker has refused a larger one.
         """
-        self.metrics.dead_letters.labels(self.stage, rejection.reason).inc()
-        return dead_letter(
+        # Compressing a giant would hold the event loop, and with it the worker's pulse.
+        return await asyncio.to_thread(
+            dead_letter,
             self.dead_letters_topic,
             rejection.record,
+            limit=SMALLEST_LIMIT if is_smallest else self.dead_letters_limit,
             stage=self.stage,
             reason=rejection.reason,
             detail=rejection.detail,
@@ -130,3 +137,13 @@ class StageContext:
             last_attempt_at=datetime.now(UTC),
             raw_answer=rejection.raw_answer,
         )
+
+    def log_refused_letter(self, record: ConsumedRecord, error: Exception) -> None:
+        """The broker refuses a dead letter: only where its topic's ``max.message.bytes`` is below what Varve made it with."""
+        _log.error("dead_letter_refused", stage=self.stage, topic=self.dead_letters_topic, source=str(record.position), error=str(error))
+
+    def count_dead_letters(self, committed: Iterable[OutgoingRecord]) -> None:
+        """Counts the dead letters among outputs that are committed."""
+        for output in committed:
+            if is_letter(output, self.dead_letters_topic):
+                self.metrics.dead_letters.labels(self.stage, reason_of(output)).inc()

@@ -44,6 +44,8 @@ class Entry(Generic[R]):
     """When its first attempt began, by the wall clock."""
     result: Any = None
     """What was computed of it, until it is written."""
+    refusals: int = 0
+    """How often Kafka has refused what came of it as too large."""
     is_queued: bool = False
     """Whether it waits in the queue for a slot."""
     is_loaded: bool = False

@@ -23,6 +23,8 @@ _log = logger(__name__)
 
 _FREE_TO_RESUME: Final = 0.25
 """A paused partition is fetched from again when so great a part of its span is free."""
+_MAXIMUM_REFUSALS: Final = 2
+"""Of the results, and of their dead letter; the smallest letter is then tried again and again, with waits between."""
 
 
 LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
@@ -214,7 +216,7 @@ class KeyedDriver:
             self._retry_later(entry, failure, entry.attempts)
             return
         except PoisonRecordError as error:
-            entry.result = [self._dead_letter(entry, error)]
+            entry.result = await self._dead_letter(entry, error)
         else:
             if not await self._compute(entry, record):
                 return
@@ -245,13 +247,13 @@ class KeyedDriver:
             if failures < self._context.retry_policy.maximum_attempts:
                 self._retry_later(entry, failure, failures)
                 return False
-            entry.result = [self._dead_letter(entry, PoisonRecordError("gave_up", str(failure)))]
+            entry.result = await self._dead_letter(entry, PoisonRecordError("gave_up", str(failure)))
         except (PoisonRecordError, RecordError) as error:
-            entry.result = [self._dead_letter(entry, error)]
+            entry.result = await self._dead_letter(entry, error)
         except Exception as error:
             trace_id = entry.record.record.trace_id
             _log.exception("record_broke_stage", stage=self._context.stage, trace_id=trace_id, error=str(error))
-            entry.result = [self._dead_letter(entry, error)]
+            entry.result = await self._dead_letter(entry, error)
         return True
 
     def _own_failures(self, entry: Entry[FaustRecord], failure: TransientError) -> int:
@@ -282,13 +284,22 @@ class KeyedDriver:
         self._scheduler.requeue(entry)
         self._start_ready()
 
-    def _dead_letter(self, entry: Entry[FaustRecord], error: Exception) -> OutgoingRecord:
+    async def _dead_letter(self, entry: Entry[FaustRecord], error: Exception, *, is_smallest: bool = False) -> list[OutgoingRecord]:
         rejection = Rejection.of(entry.record.record, error)
         first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
-        return self._context.dead_letter(rejection, attempts=entry.attempts, first_attempt_at=first_attempt_at)
+        return await self._context.dead_letter(
+            rejection, attempts=entry.attempts, first_attempt_at=first_attempt_at, is_smallest=is_smallest
+        )
 
-    def _reject(self, entry: Entry[FaustRecord], error: RecordError) -> OutgoingRecord:
-        return self._dead_letter(entry, PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}"))
+    async def _reject(self, entry: Entry[FaustRecord], error: RecordError) -> list[OutgoingRecord]:
+        """The letter of an entry whose results are refused; of one whose letter is refused, the smallest, and then again after a wait."""
+        entry.refusals += 1
+        if entry.refusals > 1:
+            self._context.log_refused_letter(entry.record.record, error)
+        if entry.refusals > _MAXIMUM_REFUSALS:
+            raise TransientError(f"the dead letter of {entry.record.record.position} is refused", dependency="kafka")
+        refusal = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
+        return await self._dead_letter(entry, refusal, is_smallest=entry.refusals > 1)
 
     def _on_committed(self, entry: Entry[FaustRecord]) -> None:
         entry.result = None

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from memory.errors import RecordError
@@ -30,7 +30,7 @@ class PartitionCommitter:
         scheduler: Knows what is done without a gap.
         context: What the worker's partitions share.
         on_committed: Called with each entry whose results are committed.
-        reject: Makes the dead letter of an entry whose results Kafka refuses.
+        reject: Makes the dead letter of an entry whose results Kafka refuses; the smallest one where a letter was refused already.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class PartitionCommitter:
         scheduler: Scheduler[Any],
         context: StageContext,
         on_committed: Callable[[Entry[Any]], None],
-        reject: Callable[[Entry[Any], RecordError], OutgoingRecord],
+        reject: Callable[[Entry[Any], RecordError], Awaitable[list[OutgoingRecord]]],
     ) -> None:
         self._partition = partition
         self._generation = generation
@@ -161,14 +161,18 @@ class PartitionCommitter:
             await self._commit(outputs, self._scheduler.next_offset(self._partition, entries))
         except RecordError as error:
             if len(entries) == 1:
-                entries[0].result = [self._reject(entries[0], error)]
+                entries[0].result = await self._reject(entries[0], error)
             else:
                 for _ in entries:
                     await self._commit_next(limit=1)
             return
         for entry in entries:
             self._computed.popleft()
-            self._on_committed(entry)
+            self._end(entry)
+
+    def _end(self, entry: Entry[Any]) -> None:
+        self._context.count_dead_letters(entry.result)
+        self._on_committed(entry)
 
     def _next_entries(self, limit: int | None) -> list[Entry[Any]]:
         entries: list[Entry[Any]] = []
@@ -198,4 +202,4 @@ class PartitionCommitter:
         done = [entry for entry in self._computed if self._next_offset is not None and entry.offset < self._next_offset]
         for entry in done:
             self._computed.remove(entry)
-            self._on_committed(entry)
+            self._end(entry)

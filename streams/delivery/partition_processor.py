@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
+from memory.errors import RecordTooLargeError
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from streams.delivery.batch import Batch, BatchHandler, Rejection
@@ -236,9 +237,7 @@ class PartitionProcessor:
                 for record in records:
                     await self._handle(handler, state, [record])
                 return
-            self._note_dead_lettered(handler, state, records[0])
-            letter = self._context.dead_letter(Rejection.of(records[0], error), attempts=1, first_attempt_at=first_attempt_at)
-            await self._commit(state, [letter], next_offset)
+            await self._commit_dead_letter(handler, state, Rejection.of(records[0], error), first_attempt_at)
             _log.exception("record_broke_stage", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
         metrics = self._context.metrics
         metrics.records.labels(self._context.stage, "done").inc(len(records))
@@ -262,11 +261,28 @@ class PartitionProcessor:
                 await self._context.back_off(failure, attempt)
             else:
                 self._context.record_success(started_at=started_at)
-                letters = [
-                    self._context.dead_letter(rejection, attempts=attempt, first_attempt_at=first_attempt_at)
-                    for rejection in batch.rejections
-                ]
-                return [*batch.outputs, *letters]
+                outputs = batch.outputs
+                for rejection in batch.rejections:
+                    outputs += await self._context.dead_letter(rejection, attempts=attempt, first_attempt_at=first_attempt_at)
+                return outputs
+
+    async def _commit_dead_letter(
+        self, handler: BatchHandler, state: PartitionState[Any], rejection: Rejection, first_attempt_at: datetime
+    ) -> None:
+        """Puts a record aside alone. A letter that the broker refuses is made as small as can be, and the last time without its note."""
+        for is_smallest, is_noted in ((False, True), (True, True), (True, False)):
+            state.discard()
+            if is_noted:
+                self._note_dead_lettered(handler, state, rejection.record)
+            letter = await self._context.dead_letter(rejection, attempts=1, first_attempt_at=first_attempt_at, is_smallest=is_smallest)
+            try:
+                await self._commit(state, letter, rejection.record.offset + 1)
+            except RecordTooLargeError as error:
+                self._context.log_refused_letter(rejection.record, error)
+            else:
+                return
+        state.discard()
+        raise TransientError(f"the dead letter of {rejection.record.position} is refused", dependency="kafka")
 
     def _note_dead_lettered(self, handler: BatchHandler, state: PartitionState[Any], record: ConsumedRecord) -> None:
         """Lets the handler note in the state that the record was passed over; the note is committed with the letter."""
@@ -281,6 +297,7 @@ class PartitionProcessor:
         self._require_ownership()
         rows = state.changes()
         changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset)
+        self._context.count_dead_letters(outputs)
         state.commit(rows, changelog_offset)
         self._attempt = 0
         if next_offset is not None:
@@ -300,4 +317,4 @@ class PartitionProcessor:
 
 def _size(record: ConsumedRecord) -> int:
     """The bytes that a queued record holds."""
-    return len(record.key or b"") + len(record.value or b"") + sum(len(value) for _, value in record.headers)
+    return len(record.key or b"") + len(record.value or b"") + sum(len(value or b"") for _, value in record.headers)

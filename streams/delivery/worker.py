@@ -13,6 +13,7 @@ from memory.topics import DEAD_LETTERS
 from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
 from runtime.kafka import TopicPartition, check_topics, create_topic
+from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.probe import ProbeServer
@@ -106,6 +107,7 @@ class Worker:
             ),
             new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
             dead_letters_topic=settings.topic(DEAD_LETTERS.name),
+            dead_letters_limit=largest_record_bytes(settings.topic(DEAD_LETTERS.name), settings.kafka),
             max_batch=delivery.max_batch,
             max_batch_bytes=delivery.max_batch_bytes,
             batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),

@@ -112,6 +112,7 @@ def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageCon
         "retry_policy": RetryPolicy(initial_interval_s=0.001, maximum_interval_s=0.002, maximum_attempts=3),
         "new_breaker": lambda: CircuitBreaker(failures=3, reset_s=0.005),
         "dead_letters_topic": "dead-letters",
+        "dead_letters_limit": 4_065_536,
         "max_batch": 1,
         "max_batch_bytes": 1000,
         "batch_interval": BatchInterval(minimum_s=0.0, maximum_s=0.0),

@@ -12,6 +12,7 @@ from memory.keys import encode_key
 from memory.records import Usage
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
 from runtime.settings import KafkaSettings, Settings
+from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
 from varve.cli.application import app
@@ -50,9 +51,10 @@ def run(settings: Settings) -> Run:
 def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, run: Run) -> None:
     key = encode_key("acme", "s")
     source = ConsumedRecord(settings.topic("messages"), 0, 7, key, b"\xff", (), 0.0)
-    letter = dead_letter(
+    (letter,) = dead_letter(
         settings.topic("dead-letters"),
         source,
+        limit=LIMIT,
         stage="sessions",
         reason="malformed",
         detail="not\nJSON",

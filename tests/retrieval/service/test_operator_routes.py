@@ -15,6 +15,7 @@ from runtime.kafka import Producer, create_topics, read_topic
 from runtime.settings import KafkaSettings, Settings, StoreSettings
 from runtime.tenants import add_tenant
 from runtime.tenants_file import add_admin_key
+from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
 
@@ -60,9 +61,10 @@ async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
     key, value = encode_key(tenant, "s"), b"\xff"
     position = await producer.send(settings.topic("messages"), key=key, value=value)
     source = ConsumedRecord(settings.topic("messages"), position.partition, position.offset, key, value, (), 0.0)
-    letter = dead_letter(
+    (letter,) = dead_letter(
         settings.topic("dead-letters"),
         source,
+        limit=LIMIT,
         stage="sessions",
         reason="malformed",
         detail="not JSON",

@@ -15,6 +15,7 @@ from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState, Re
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, create_topics, read_topic
 from runtime.settings import KafkaSettings, Settings
+from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
 
@@ -56,9 +57,10 @@ class Flow:
         self, topic: str, stage: str, key: bytes, value: bytes | None, position: LogPosition, *, reason: str = "malformed"
     ) -> LogPosition:
         source = ConsumedRecord(self._settings.topic(topic), position.partition, position.offset, key, value, (("app", b"1"),), 0.0)
-        letter = dead_letter(
+        (letter,) = dead_letter(
             self._settings.topic("dead-letters"),
             source,
+            limit=LIMIT,
             stage=stage,
             reason=reason,
             detail="because",

@@ -128,8 +128,8 @@ def test_only_records_before_every_unpurged_letter_are_deletable() -> None:
 
 
 def test_binary_content_is_shown_as_base64() -> None:
-    assert LetterWithContent(letter(), b"\xff\x00", (("h", b"\xff"),), None).as_json()["value_base64"] == "/wA="
-    shown = LetterWithContent(letter(), "né".encode(), (("h", b"\xff"),), "raw").as_json()
+    assert LetterWithContent(letter(), b"k", b"\xff\x00", (("h", b"\xff"),), None).as_json()["value_base64"] == "/wA="
+    shown = LetterWithContent(letter(), b"k", "né".encode(), (("h", b"\xff"),), "raw").as_json()
     assert shown["value"] == "né"
     assert shown["headers"] == [["h", "\\xff"]]
     assert (shown["place"], shown["tenant"], shown["answer"]) == ("0/0", "acme", "raw")

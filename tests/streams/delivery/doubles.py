@@ -45,6 +45,9 @@ class ScriptedLog:
     """So many commits succeed, and their writer does not hear of it."""
     too_large: bytes | None = None
     """A record of this value is larger than the broker takes."""
+    largest_letter: int | None = None
+    """Dead letters and parts of more bytes than this are refused."""
+    refused_letters: int = 0
     gate: asyncio.Event | None = None
     """Commits wait for it."""
     waiting: int = 0
@@ -91,6 +94,9 @@ class ScriptedWriter:
             raise FencedError("another writer has taken over")
         if any(output.value == self.log.too_large for output in outputs if output.topic != LETTERS and self.log.too_large is not None):
             raise RecordTooLargeError("larger than the broker takes")
+        if any(output.size > (self.log.largest_letter or output.size) for output in outputs if output.topic == LETTERS):
+            self.log.refused_letters += 1
+            raise RecordTooLargeError("the letter, too, is larger than the broker takes")
         if self.log.aborted_commits:
             self.log.aborted_commits -= 1
             raise TransientError("aborted", dependency="kafka")

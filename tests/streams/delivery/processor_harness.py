@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from runtime.kafka import OutgoingRecord
+from runtime.metrics import Metrics
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.records import ConsumedRecord
@@ -69,7 +70,7 @@ class CountingHandler(BatchHandler):
             raise TransientError("not now", dependency="store")
 
     def _one(self, batch: Batch, record: ConsumedRecord) -> None:
-        if record.value == b"poison":
+        if (record.value or b"").startswith(b"poison"):
             raise PoisonRecordError("bad", "a poison record")
         key = record.key or b""
         count = (batch.state.get(key) or 0) + 1
@@ -96,8 +97,10 @@ class ProcessorHarness:
         self.behaviour = Behaviour()
         self.generation = GENERATION
         self.fetch_position: int | None = None
+        self.metrics = Metrics()
         context = stage_context(
             lambda partition: self.writer,
+            metrics=self.metrics,
             dead_letters_topic=LETTERS,
             max_batch=3,
             may_write=lambda generation: generation == self.generation,

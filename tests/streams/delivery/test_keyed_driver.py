@@ -32,7 +32,7 @@ class DriverHarness:
         self.tenants: dict[int, str] = {}
         self.paused = PausedPartitions()
         self.fetch_position: int | None = None
-        context = stage_context(
+        self.context = context = stage_context(
             lambda partition: self.logs[partition].writer(),
             dead_letters_topic=LETTERS,
             max_batch=100,
@@ -63,8 +63,8 @@ class DriverHarness:
         answer = self.answers.get(record.offset)
         return answer() if answer else [OutgoingRecord("out", record.key, b"%d" % record.offset)]
 
-    async def put(self, offset: int, key: bytes = b"k", *, partition: int = 0) -> None:
-        await self.driver.put(faust_record(ConsumedRecord(TOPIC, partition, offset, key, b"value", (), 0.0)))
+    async def put(self, offset: int, key: bytes = b"k", *, partition: int = 0, value: bytes = b"value") -> None:
+        await self.driver.put(faust_record(ConsumedRecord(TOPIC, partition, offset, key, value, (), 0.0)))
 
     async def put_all(self, offsets: Iterable[int]) -> None:
         """Each under a key of its own."""
@@ -120,6 +120,32 @@ async def test_record_failing_alone_is_given_up_after_maximum_attempts() -> None
         assert harness.handled.count(0) == 3
         assert reasons(harness.sent) == [b"gave_up"]
         assert harness.log.next_offset == 2
+
+
+async def test_refused_letter_by_key_is_made_smaller() -> None:
+    async with driver_harness() as harness:
+        harness.log.largest_letter = 100_000
+        harness.answers[0] = failing(PoisonRecordError("bad", "a giant"))
+        await harness.put(0, value=bytes(200_000))
+        await harness.put(1, b"other")
+        await harness.drained()
+        letter, *parts = harness.log.letters
+        assert len(parts) == int(dict(letter.headers)["varve-dlq-parts"]) > 0
+        assert harness.log.next_offset == 2
+
+
+async def test_letter_by_key_always_refused_is_waited_for() -> None:
+    async with driver_harness() as harness:
+        harness.log.largest_letter = 1
+        harness.answers[0] = failing(PoisonRecordError("bad", "a poison record"))
+        await harness.put(0)
+        await until(lambda: harness.log.epoch >= 4)
+        assert harness.driver.failure is None
+        assert harness.log.refused_letters <= 3 + harness.log.epoch, "with a wait between rounds"
+        harness.log.largest_letter = None
+        await harness.drained()
+        assert len(reasons(harness.sent)) == 1
+        assert harness.context.metrics.dead_letters.labels("test", "too_large")._value.get() == 1
 
 
 async def test_outage_gives_up_no_record() -> None:

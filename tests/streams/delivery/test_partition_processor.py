@@ -146,6 +146,42 @@ async def test_an_output_that_kafka_refuses_isolates_its_record() -> None:
         assert harness.counts() == {b"k": 1, b"other": 1}
 
 
+async def test_a_refused_letter_is_made_smaller() -> None:
+    async with processor_harness() as harness:
+        harness.log.largest_letter = 100_000
+        await harness.put(harness.record(0), harness.record(1, b"poison" + bytes(200_000)), harness.record(2))
+        harness.processor.start()
+        await harness.finished()
+        letter, *parts = harness.log.letters
+        assert letter.value is None
+        assert len(parts) == int(dict(letter.headers)["varve-dlq-parts"]) > 0
+        assert harness.counts() == {b"k": 2}
+
+
+async def test_a_letter_always_refused_is_waited_for() -> None:
+    async with processor_harness() as harness:
+        harness.log.largest_letter = 1
+        await harness.put(harness.record(0, b"poison"), harness.record(1))
+        harness.processor.start()
+        await until(lambda: harness.log.epoch >= 3)
+        assert harness.processor.failure is None
+        assert harness.log.refused_letters <= 6 * harness.log.epoch, "with a wait between rounds"
+        harness.log.largest_letter = None
+        await harness.finished()
+        assert len(harness.log.letters) == 1
+        assert harness.counts() == {b"k": 1}
+
+
+async def test_a_dead_letter_is_counted_when_committed() -> None:
+    async with processor_harness() as harness:
+        harness.log.aborted_commits = 3
+        harness.behaviour.transient_failures = 2
+        await harness.put(harness.record(0), harness.record(1, b"poison"))
+        harness.processor.start()
+        await harness.finished()
+        assert harness.metrics.dead_letters.labels("test", "bad")._value.get() == 1
+
+
 async def test_a_dead_letters_note_is_committed_with_it() -> None:
     async with processor_harness() as harness:
         await harness.put(harness.record(0, b"bug", key=b"noted"), harness.record(1, b"bug", key=b"half noted"))
