@@ -8,7 +8,7 @@ import orjson
 
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
-from memory.records import Contribution, Message, Window
+from memory.records import Contribution, Extraction, Message
 
 UNKNOWN_TENANT = "unknown-tenant"
 ORPHAN = "tenant-whose-schema-is-gone"
@@ -57,22 +57,20 @@ def poison(tenant: str, *, number: int, now: datetime) -> Iterator[Poison]:
     yield message("unknown_tenant", changed(tenant=UNKNOWN_TENANT))
     yield message("future_dated", changed(event_time=(now + timedelta(days=400)).isoformat()))
     yield message("malformed", b'{"command": "explode"}', (KIND, COMMAND))
-    orphan = good.model_copy(update={"tenant": ORPHAN})
-    window = Window(
-        id=f"window-{number}",
+    yield Poison("windows", "malformed", key, b"no window")
+    yield Poison("extractions", "malformed", encode_key(tenant, good.user), b'{"window_id": 7}')
+    orphan = Extraction(
+        window_id=f"window-{number}",
         tenant=ORPHAN,
         user=good.user,
         session=good.session,
         sequence=0,
-        messages=[orphan],
-        closed_by="flush",
-        source_partition=0,
-        first_offset=0,
-        last_offset=0,
+        extractor="none",
+        schema_name="gone",
+        message_ids=[f"poison-{number}"],
+        window_end=now,
     )
-    yield Poison("windows", "malformed", key, b"no window")
-    yield Poison("windows", "unknown_schema", encode_key(ORPHAN, good.session), window.to_json())
-    yield Poison("extractions", "malformed", encode_key(tenant, good.user), b'{"window_id": 7}')
+    yield Poison("extractions", "unknown_schema", encode_key(ORPHAN, good.user), orphan.to_json())
     contribution = Contribution(
         tenant=tenant, entity_type="dragon", entity_key="user-0", source="extractions/0", position=number, time=now, schema_name="education"
     )
