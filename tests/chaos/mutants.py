@@ -146,9 +146,9 @@ MUTANTS: Final = (
     Mutant(
         "one record in 500 is not produced",
         PRODUCER,
-        "        for index, record in enumerate(records):\n            size =",
+        "        for index, record in enumerate(records):\n            largest =",
         "        for index, record in enumerate(records):\n            if index % 500 == 499:\n                continue\n"
-        "            size =",
+        "            largest =",
         (TEST_TRANSACTIONS,),
     ),
     # Recovery.
@@ -226,6 +226,7 @@ MUTANTS: Final = (
         "local table before the transaction",
         PROCESSOR,
         "        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset)\n"
+        "        self._context.count_dead_letters(outputs)\n"
         "        state.commit(rows, changelog_offset)\n",
         "        state.commit(rows, 0)\n        await self._writer.commit(outputs, rows, next_offset=next_offset)\n",
         (TEST_PROCESSOR,),
@@ -238,7 +239,14 @@ MUTANTS: Final = (
         "return False",
         (TEST_PROCESSOR,),
     ),
-    Mutant("letters dropped", PROCESSOR, "return [*batch.outputs, *letters]", "return [*batch.outputs]", (TEST_PROCESSOR,), ("poison",)),
+    Mutant(
+        "letters dropped",
+        PROCESSOR,
+        "outputs += await self._context.dead_letter(",
+        "await self._context.dead_letter(",
+        (TEST_PROCESSOR,),
+        ("poison",),
+    ),
     Mutant(
         "position committed with records queued",
         PROCESSOR,
