@@ -29,6 +29,10 @@ class TopicMissingError(InfrastructureError):
     """A topic does not exist, or has another partition count than its neighbours; says which command creates it."""
 
 
+class TopicConfigError(InfrastructureError):
+    """A topic keeps less than the flow rests on; says what it keeps, and which command mends it."""
+
+
 class RedisUnavailableError(InfrastructureError):
     """Redis does not answer, or refuses a command; what it holds can be done without for a while."""
 

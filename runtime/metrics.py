@@ -20,6 +20,9 @@ class Metrics:
         ProcessCollector(registry=self.registry)
         self.records = self._counter("varve_records", "Records that a stage has finished, by outcome.", "stage", "outcome")
         self.dead_letters = self._counter("varve_dead_letters", "Records sent to the dead letters.", "stage", "reason")
+        self.records_lost = self._counter(
+            "varve_records_lost", "Offsets that the log lost before a stage had read them, or after.", "stage", "topic", "partition"
+        )
         self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
         self.in_flight = self._gauge("varve_in_flight", "Records in flight.", "stage")
         self.lag = self._gauge(

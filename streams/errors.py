@@ -54,3 +54,7 @@ class WorkersRunningError(StreamError):
 
 class ReplayRefusedError(StreamError):
     """A replay from there would not give the state that the log says; names what does."""
+
+
+class LossRefusedError(StreamError):
+    """What is to be accepted as lost is not what is lost, or going on would lose more; says what is, and what to do."""

@@ -60,10 +60,15 @@ async def set_start(settings: Settings, generation: str, *, since: datetime | No
         GroupInUseError: If a worker of it runs already.
         KafkaUnavailableError: If no broker answers.
     """
-    if since is None:
-        return
     groups = ConsumerGroups(kafka=settings.kafka)
     group = _group(settings, generation)
+    if since is None:
+        # A group that has committed nothing has lost what lies before the log's beginning; this one was never to see it.
+        async with KafkaOffsets(kafka=settings.kafka) as offsets:
+            known = await offsets.committed_offsets(group, [_windows(settings)])
+            begins = await offsets.beginning_offsets([_windows(settings)])
+        await groups.commit(group, {partition: begin for partition, begin in begins.items() if begin and partition not in known})
+        return
     await groups.require_empty([group])
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         await groups.commit(group, await offsets.offsets_since([_windows(settings)], since))

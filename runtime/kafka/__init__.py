@@ -7,6 +7,7 @@ from runtime.kafka.producer import Producer
 from runtime.kafka.producer_connection import ProducerConnection
 from runtime.kafka.reader import read_topic
 from runtime.kafka.records import OutgoingRecord
+from runtime.kafka.topic_config import check_topic_configs
 from runtime.kafka.topics import check_topics, create_topic, create_topics
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Producer",
     "ProducerConnection",
     "TopicPartition",
+    "check_topic_configs",
     "check_topics",
     "client_options",
     "create_topic",

@@ -104,11 +104,15 @@ class KafkaOffsets:
         Raises:
             KafkaUnavailableError: If no broker answers.
         """
+        return {partition: entry.offset for partition, entry in (await self.commits(group, topics)).items()}
+
+    async def commits(self, group: str, topics: Collection[str]) -> dict[TopicPartition, OffsetAndMetadata]:
+        """The same with what stands beside each commit."""
         admin, _ = self._connected()
         with kafka_faults(f"reading the offsets of group {group}", self._kafka):
             async with asyncio.timeout(self._kafka.request_timeout_s):
                 committed = await _group_offsets(admin, group)
-        return {partition: entry.offset for partition, entry in committed.items() if partition.topic in topics and entry.offset >= 0}
+        return {partition: entry for partition, entry in committed.items() if partition.topic in topics and entry.offset >= 0}
 
     async def lag(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
         """How many offsets lie between a group's commit and each partition's end; a partition never committed counts from 0.

@@ -7,7 +7,7 @@ from typing import Final
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import TopicAlreadyExistsError, for_code
 
-from memory.topics import ALL, DEAD_LETTERS, TopicSpec, topic_name
+from memory.topics import ALL, DEAD_LETTERS, MEMORIES, TopicSpec, topic_name
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka.client import admin_client, partition_counts
 from runtime.settings import KafkaSettings, Settings
@@ -31,6 +31,7 @@ def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
         "retention.ms": str(spec.retention_ms),
         "min.insync.replicas": str(kafka.min_insync_replicas),
         "max.message.bytes": str(largest_record_bytes(topic_name(spec, kafka.topic_prefix), kafka)),
+        **({"delete.retention.ms": str(int(kafka.tombstone_retention_s * 1000))} if spec == MEMORIES else {}),
         **spec.config,
     }
 

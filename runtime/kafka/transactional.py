@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, ProducerFenced
+from aiokafka.structs import OffsetAndMetadata
 
 from memory.errors import RecordTooLargeError
 from memory.keys import partition_of
@@ -87,7 +88,9 @@ class TransactionalProducer:
         if client is not None:
             await _abandon(client)
 
-    async def commit(self, records: Sequence[OutgoingRecord], *, offsets: Mapping[TopicPartition, int], group: str) -> list[int]:
+    async def commit(
+        self, records: Sequence[OutgoingRecord], *, offsets: Mapping[TopicPartition, int | OffsetAndMetadata], group: str
+    ) -> list[int]:
         """Produces records, in their order within each partition, and commits offsets, in one transaction.
 
         Args:

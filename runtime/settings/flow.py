@@ -16,6 +16,11 @@ class KafkaSettings(Group):
     partitions: int = Field(default=8, ge=1, description="Partitions of each topic that `varve topics create` makes.")
     replication_factor: int = Field(default=1, ge=1, description="Replicas of each topic that `varve topics create` makes.")
     min_insync_replicas: int = Field(default=1, ge=1, description="`min.insync.replicas` of those topics.")
+    tombstone_retention_s: float = Field(
+        default=30 * 86400.0,
+        ge=1,
+        description="`delete.retention.ms` of `memories`: an index that was away for longer may keep memories that were taken back.",
+    )
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         default="PLAINTEXT", description="How to reach the brokers."
     )

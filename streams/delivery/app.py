@@ -38,7 +38,7 @@ def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
         broker_request_timeout=kafka.request_timeout_s,
         broker_commit_interval=0.5,
         broker_max_poll_interval=_POLL_INTERVAL_S,
-        consumer_auto_offset_reset="earliest",
+        consumer_auto_offset_reset="none",
         consumer_metadata_max_age_ms=_METADATA_AGE_MS,
         datadir=str(data),
         key_serializer="raw",

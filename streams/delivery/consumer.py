@@ -31,6 +31,7 @@ class Consumer(aiokafka.Consumer):
             The committed offset of each partition; None where there is none.
         """
         committed: Mapping[TP, int] = await super().seek_to_committed()
+        self._thread.stranded.difference_update(TP(each.topic, each.partition) for each in committed)
         unmoved = {TP(each.topic, each.partition) for each, offset in committed.items() if not offset or offset < 0}
         sources = {each for each in unmoved if not self._is_changelog_tp(each)}
         if sources:
@@ -51,6 +52,19 @@ class Consumer(aiokafka.Consumer):
         if progress is None or progress.last_offset >= reached or progress.position <= reached:
             return None
         return progress.position
+
+    def is_stranded(self, partition: TP) -> bool:
+        """Whether the log no longer has, or does not have yet, what would be fetched of a partition next: nothing is skipped by itself."""
+        return partition in self._thread.stranded
+
+    async def go_on(self, partition: TP, offset: int) -> None:
+        """Fetches from a partition again, from an offset on, if it is still assigned."""
+        if partition in self.assignment():
+            # How far was fetched before says nothing of what follows, least of all where the log was cut.
+            self._thread.progress.pop(partition, None)
+            await self.seek_wait({partition: offset})
+            self._thread.stranded.discard(partition)
+        self.resume_partition(partition)
 
     def on_heartbeat(self, listener: Callable[[float], None]) -> None:
         """Lets a listener be told of each heartbeat that was answered, with the time that it was sent at."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import NoOffsetForPartitionError, OffsetOutOfRangeError
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.types import TP
 
@@ -26,6 +27,8 @@ class ConsumerThread(AIOKafkaConsumerThread):
         super().__init__(*args, **options)
         self.progress: dict[TP, FetchProgress] = {}
         """Replaced whole for each partition, in this thread; read from others."""
+        self.stranded: set[TP] = set()
+        """Whose next fetch begins where the log has no record, neither now nor later: read from other threads, and cleared there."""
         self.on_heartbeat: Callable[[float], None] = lambda at: None
         """Told when a heartbeat was sent that the group's coordinator has answered."""
 
@@ -54,7 +57,14 @@ class ConsumerThread(AIOKafkaConsumerThread):
         return consumer
 
     async def _fetch_records(self, consumer: AIOKafkaConsumer, active_partitions: set[TP], *args: Any, **options: Any) -> Any:
-        records = await super()._fetch_records(consumer, active_partitions, *args, **options)
+        try:
+            records = await super()._fetch_records(consumer, active_partitions, *args, **options)
+        except OffsetOutOfRangeError as error:
+            self.stranded.update(TP(each.topic, each.partition) for each in error.args[0])
+            return {}
+        except NoOffsetForPartitionError:
+            # A new group, whose consumer has still to seek to the log's beginning.
+            return {}
         subscription: Any = consumer._subscription.subscription  # noqa: SLF001 - the public position waits for one, and this must not
         assignment = None if subscription is None else subscription.assignment
         if assignment is not None:

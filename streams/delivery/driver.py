@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+from streams.delivery.log_gap import LogGap
 from streams.delivery.records import ConsumedRecord
 
 
@@ -55,6 +56,11 @@ class Driver(Protocol):
     @property
     def next_offsets(self) -> Mapping[int, int | None]:
         """Of each partition that is ours, the offset of the next record to handle, as committed."""
+        ...
+
+    @property
+    def log_gaps(self) -> Mapping[int, LogGap]:
+        """Of each partition that stands still for it, what its log has lost."""
         ...
 
     @property

@@ -19,6 +19,14 @@ class FlowControl(Protocol):
         """Fetches from a partition again."""
         ...
 
+    def is_stranded(self, partition: int) -> bool:
+        """Whether the log does not have what would be fetched of a partition next."""
+        ...
+
+    async def go_on(self, partition: int, offset: int) -> None:
+        """Fetches from a partition again, from an offset on."""
+        ...
+
 
 class SourceFlowControl:
     """Pauses partitions in Faust's consumer: the others go on.
@@ -39,6 +47,14 @@ class SourceFlowControl:
     def resume(self, partition: int) -> None:
         """See :meth:`FlowControl.resume`."""
         self._consumer.resume_partition(TP(self._source, partition))
+
+    def is_stranded(self, partition: int) -> bool:
+        """See :meth:`FlowControl.is_stranded`."""
+        return self._consumer.is_stranded(TP(self._source, partition))
+
+    async def go_on(self, partition: int, offset: int) -> None:
+        """See :meth:`FlowControl.go_on`."""
+        await self._consumer.go_on(TP(self._source, partition), offset)
 
     @property
     def _consumer(self) -> Consumer:

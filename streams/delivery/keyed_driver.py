@@ -13,6 +13,7 @@ from streams.delivery.batch import Rejection
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
 from streams.delivery.entry import Entry
+from streams.delivery.log_gap import LogGap
 from streams.delivery.partition_committer import PartitionCommitter
 from streams.delivery.records import ConsumedRecord, propagate_context
 from streams.delivery.scheduler import Scheduler
@@ -105,6 +106,12 @@ class KeyedDriver:
         return {partition.partition: committer.next_offset for partition, committer in self._committers.items()}
 
     @property
+    def log_gaps(self) -> Mapping[int, LogGap]:
+        """See :attr:`Driver.log_gaps`."""
+        gaps = {partition.partition: committer.log_gap for partition, committer in self._committers.items()}
+        return {partition: gap for partition, gap in gaps.items() if gap is not None}
+
+    @property
     def failure(self) -> BaseException | None:
         """What broke a task that must not break."""
         broken = (committer.failure for committer in self._committers.values())
@@ -149,7 +156,7 @@ class KeyedDriver:
             return
         next_offset = await committer.taken_over()
         is_done = next_offset is not None and record.record.offset < next_offset
-        if self._committers.get(partition) is committer and not is_done:
+        if self._committers.get(partition) is committer and not is_done and committer.log_gap is None:
             self._deliver(partition, record)
 
     def _deliver(self, partition: TopicPartition, record: FaustRecord) -> None:

@@ -9,6 +9,8 @@ from memory.errors import RecordError
 from runtime.kafka import OutgoingRecord, TopicPartition
 from streams.delivery.context import StageContext
 from streams.delivery.entry import Entry
+from streams.delivery.gap_stop import GapStop
+from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import Writer
 from streams.delivery.scheduler import Scheduler
 from streams.errors import TransientError
@@ -52,6 +54,7 @@ class PartitionCommitter:
         self._on_committed = on_committed
         self._reject = reject
         self._computed: deque[Entry[Any]] = deque()
+        self._gap_stop = GapStop(partition=partition.partition, writer=writer, context=context, is_idle=self._is_idle)
         self._arrived = asyncio.Event()
         self._drained = asyncio.Event()
         self._is_taken_over = asyncio.Event()
@@ -71,6 +74,11 @@ class PartitionCommitter:
         return self._next_offset
 
     @property
+    def log_gap(self) -> LogGap | None:
+        """What the log has lost, while the partition stands still for it."""
+        return self._gap_stop.gap
+
+    @property
     def failure(self) -> BaseException | None:
         """What broke the committer, if anything did."""
         if self._task is not None and self._task.done() and not self._task.cancelled():
@@ -82,7 +90,7 @@ class PartitionCommitter:
         self._task = asyncio.create_task(self._run(), name=f"{self._context.stage}-{self._partition.partition}")
 
     async def taken_over(self) -> int | None:
-        """Waits until the partition was taken over, or is given up.
+        """Waits until the partition was taken over, stands still for a gap in its log, or is given up.
 
         Returns:
             The offset of the next record to handle: what lies before it is done.
@@ -116,6 +124,7 @@ class PartitionCommitter:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        self._gap_stop.stop()
         return list(self._computed)
 
     async def _run(self) -> None:
@@ -126,14 +135,22 @@ class PartitionCommitter:
                     self._next_offset = await self._writer.take_over()
                     self._is_recovered = True
                     self._drop_done()
+                    await self._gap_stop.go_on(self._next_offset)
                     self._is_taken_over.set()
                     await self._commit_results()
+                except LogGapError as error:
+                    self._is_recovered = False
+                    self._is_taken_over.set()
+                    await self._gap_stop.wait(error.gap)
                 except TransientError as failure:
                     self._is_recovered = False
                     self._attempt += 1
                     await self._context.back_off(failure, self._attempt)
         finally:
             await self._writer.stop()
+
+    def _is_idle(self) -> bool:
+        return (self._scheduler.free_span(self._partition) or 0) >= 1
 
     def _require_ownership(self) -> None:
         """Whoever takes over without being the owner would fence the owner."""
@@ -151,6 +168,7 @@ class PartitionCommitter:
                 async with asyncio.timeout(_IDLE_S):
                     await self._arrived.wait()
             except TimeoutError:
+                await self._gap_stop.check(self._next_offset)
                 await self._commit_position()
 
     async def _commit_next(self, limit: int | None = None) -> None:

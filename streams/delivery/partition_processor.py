@@ -17,6 +17,8 @@ from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from streams.delivery.batch import Batch, BatchHandler, Rejection
 from streams.delivery.context import StageContext
+from streams.delivery.gap_stop import GapStop
+from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import Codec, PartitionState
@@ -72,6 +74,7 @@ class PartitionProcessor:
         self._context = context
         self._queue: deque[ConsumedRecord] = deque()
         self._queued_bytes = 0
+        self._gap_stop = GapStop(partition=partition, writer=writer, context=context, is_idle=lambda: not self._queue)
         self._arrived = asyncio.Event()
         self._freed = asyncio.Event()
         self._is_closed = False
@@ -97,6 +100,11 @@ class PartitionProcessor:
         return self._next_offset
 
     @property
+    def log_gap(self) -> LogGap | None:
+        """What the log has lost, while the partition stands still for it."""
+        return self._gap_stop.gap
+
+    @property
     def failure(self) -> BaseException | None:
         """What broke the processor, if anything did."""
         if self._task is not None and self._task.done() and not self._task.cancelled():
@@ -116,10 +124,10 @@ class PartitionProcessor:
             limit_bytes: How many bytes they may have; a larger record is queued alone.
         """
         size = _size(delivery.record)
-        while (len(self._queue) >= limit or (self._queue and self._queued_bytes + size > limit_bytes)) and not self._is_closed:
+        while self._is_taking_in and (len(self._queue) >= limit or (self._queue and self._queued_bytes + size > limit_bytes)):
             self._freed.clear()
             await self._freed.wait()
-        if not self._is_closed:
+        if self._is_taking_in:
             self._queue.append(delivery.record)
             self._queued_bytes += size
             self._arrived.set()
@@ -128,7 +136,7 @@ class PartitionProcessor:
         """Finishes the batch that it is at, and begins no other: what is queued will be delivered again."""
         self._is_draining = True
         self._arrived.set()
-        if self._task is not None:
+        if self._task is not None and self.log_gap is None:
             await asyncio.wait([self._task])
 
     async def stop(self) -> None:
@@ -139,6 +147,11 @@ class PartitionProcessor:
             return
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+        self._gap_stop.stop()
+
+    @property
+    def _is_taking_in(self) -> bool:
+        return not self._is_closed and self.log_gap is None
 
     def _may_write(self) -> bool:
         return not self._is_closed and self._context.may_write(self._generation)
@@ -153,7 +166,14 @@ class PartitionProcessor:
             while not self._is_closed and not self._is_draining:
                 try:
                     handler, state = await self._take_over()
+                    await self._gap_stop.go_on(self._next_offset)
                     await self._process(handler, state)
+                except LogGapError as error:
+                    self._is_recovered = False
+                    self._queue.clear()
+                    self._queued_bytes = 0
+                    self._freed.set()
+                    await self._gap_stop.wait(error.gap)
                 except TransientError as failure:
                     self._is_recovered = False
                     self._attempt += 1
@@ -177,6 +197,7 @@ class PartitionProcessor:
         while not self._is_closed and not self._is_draining:
             self._drop_done()
             if not self._queue and not await self._wait_for_records(next_tick):
+                await self._gap_stop.check(self._next_offset)
                 await self._commit_position(state)
             if self._queue:
                 await self._context.batch_interval.wait(last_batch_at, is_behind=self._is_behind())

@@ -4,19 +4,19 @@ The transactional id belongs to the group and the partition. Whoever takes the p
 then on the broker refuses what any holder before still sends, however late (docs/architecture.md, invariant 1).
 """
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka import TopicPartition
+from aiokafka.structs import OffsetAndMetadata
 
 from memory.errors import RecordTooLargeError
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
-from runtime.kafka import OutgoingRecord, client_options
+from runtime.kafka import KafkaOffsets, OutgoingRecord
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
 from streams.delivery.local_table import LocalTable
+from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.no_state import NoState
 from streams.delivery.recovery import recover
 from streams.delivery.state import Row, RowStore
@@ -36,6 +36,10 @@ class Writer(Protocol):
 
     async def take_over(self) -> int | None:
         """See :meth:`PartitionWriter.take_over`."""
+        ...
+
+    async def find_gap(self) -> LogGap | None:
+        """See :meth:`PartitionWriter.find_gap`."""
         ...
 
     async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
@@ -98,17 +102,33 @@ class PartitionWriter:
 
         Raises:
             TransientError: Kafka does not answer now.
+            LogGapError: The source has lost records: the group's offset lies before its beginning or behind its end.
             LocalTableError: If the table cannot be opened or written.
             StreamError: If the changelog has lost records.
         """
         try:
             await self._producer.start()
+            next_offset, gap = await self._position()
+            if gap is not None:
+                await self._note(gap)
+                raise LogGapError(gap)
             if self._table is not None and self._changelog is not None:
                 self._table.open()
                 await recover(self._table, self._changelog, kafka=self._kafka)
-            return await self._committed_offset()
+            return next_offset
         except KafkaUnavailableError as error:
             raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
+
+    async def find_gap(self) -> LogGap | None:
+        """What the source has lost of what the group had to see, or has seen. It fences nobody.
+
+        Raises:
+            TransientError: Kafka does not answer now.
+        """
+        try:
+            return (await self._position())[1]
+        except KafkaUnavailableError as error:
+            raise TransientError(str(error), dependency="kafka") from error
 
     async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
         """Commits a batch: all of it, or nothing. The local table is for the caller to bring along.
@@ -158,14 +178,18 @@ class PartitionWriter:
             except KafkaUnavailableError as error:
                 raise TransientError(str(error), dependency="kafka") from error
 
-    async def _committed_offset(self) -> int | None:
-        consumer = AIOKafkaConsumer(**client_options(self._kafka), group_id=self._group, enable_auto_commit=False)
-        try:
-            async with asyncio.timeout(self._kafka.request_timeout_s):
-                await consumer.start()
-                committed: int | None = await consumer.committed(self._source)
-                return committed
-        except (KafkaError, OSError, TimeoutError) as error:
-            raise KafkaUnavailableError(f"the committed offset of group {self._group} cannot be read: {error!r}") from error
-        finally:
-            await consumer.stop()
+    async def _position(self) -> tuple[int | None, LogGap | None]:
+        """How far the group has come, and what the log lacks there."""
+        source = self._source
+        async with KafkaOffsets(kafka=self._kafka) as offsets:
+            committed = (await offsets.commits(self._group, [source.topic])).get(source)
+            begins = await offsets.beginning_offsets([source.topic])
+            ends = await offsets.end_offsets([source.topic])
+        next_offset, note = (None, "") if committed is None else (committed.offset, committed.metadata or "")
+        return next_offset, LogGap.between(source, next_offset, note, begin=begins[source], end=ends[source])
+
+    async def _note(self, gap: LogGap) -> None:
+        """Notes beside the group's offset that the log was cut: once it has grown behind that offset, nothing else tells."""
+        if gap.is_cut:
+            noted = {self._source: OffsetAndMetadata(gap.committed, gap.note)}
+            await self._producer.commit([], offsets=noted, group=self._group)

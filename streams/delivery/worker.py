@@ -12,7 +12,7 @@ from faust.types import TP
 from memory.topics import DEAD_LETTERS
 from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
-from runtime.kafka import TopicPartition, check_topics, create_topic
+from runtime.kafka import TopicPartition, check_topic_configs, check_topics, create_topic
 from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -75,6 +75,7 @@ class Worker:
 
         Raises:
             runtime.errors.TopicMissingError: If a topic is not there, or has another number of partitions than the settings say.
+            runtime.errors.TopicConfigError: If a topic keeps less than the flow rests on.
             FencedError: If the process was stopped for longer than its session: it must be started anew.
             StreamError: If Faust or the driver broke.
         """
@@ -85,6 +86,7 @@ class Worker:
                 f"the topics at {kafka.bootstrap} have {partitions} partitions and the settings say {kafka.partitions}: keys would be "
                 f"placed elsewhere than they are; set VARVE_KAFKA__PARTITIONS={partitions}"
             )
+        await check_topic_configs(self._settings)
         with own_folder(tables_folder(self._settings.data, self._stage)) as folder:
             await self._run_in(folder, stop)
 
@@ -123,7 +125,8 @@ class Worker:
 
         def ready() -> dict[str, bool]:
             assigned = group.is_assigned
-            return {"assigned": assigned, "recovered": assigned and driver.is_recovered, "not_rebalancing": assigned}
+            recovered = assigned and driver.is_recovered
+            return {"assigned": assigned, "recovered": recovered, "not_rebalancing": assigned, "no_log_gap": not driver.log_gaps}
 
         probe = ProbeServer(host=settings.metrics_host, port=settings.metrics_port, ready=ready, metrics=self._metrics)
         async with probe:

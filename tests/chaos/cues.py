@@ -21,7 +21,7 @@ from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.partition_writer import PartitionWriter
 
 TAKE_OVER_CUES: Final = ("fenced", "recovered")
-"""Steps of a take-over: the writer before is fenced; the local table is recovered, and the committed offset not yet read."""
+"""Steps of a take-over: the writer before is fenced; the local table is recovered, and nothing is handled yet."""
 BATCH_CUES: Final = ("begin", "sent", "offsets", "commit", "committed", "applied")
 """Steps of a batch: before its transaction begins, its outputs sent and not confirmed, confirmed, its offset added, the transaction
 committed and the local table not written, all of it done."""
@@ -76,7 +76,7 @@ def install(cues: CueFile) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     _wrap(TransactionalProducer, "start", after=lambda: reach("fenced"))
-    _wrap(PartitionWriter, "_committed_offset", before=lambda: reach("recovered"))
+    _wrap(PartitionWriter, "take_over", after=lambda: reach("recovered"))
     _wrap(TransactionalProducer, "commit", before=lambda: reach("begin"), after=lambda: reach("committed"))
     _wrap(transactional, "_send_batches", after=lambda: reach("sent"))
     _wrap(AIOKafkaProducer, "send_offsets_to_transaction", before=lambda: reach("offsets"))

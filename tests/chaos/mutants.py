@@ -58,23 +58,23 @@ MUTANTS: Final = (
         "recover before the fence",
         WRITER,
         """            await self._producer.start()
-            if self._table is not None and self._changelog is not None:
-                self._table.open()
-                await recover(self._table, self._changelog, kafka=self._kafka)
-            return""",
+            next_offset, gap = await self._position()
+""",
         """            if self._table is not None and self._changelog is not None:
                 self._table.open()
                 await recover(self._table, self._changelog, kafka=self._kafka)
             await self._producer.start()
-            return""",
+            next_offset, gap = await self._position()
+            if gap is None:
+                return next_offset
+""",
         (TEST_WRITER,),
     ),
     Mutant(
         "committed offset read before the fence",
         WRITER,
-        "            await self._producer.start()\n            if self._table is not None and",
-        "            early = await self._committed_offset()\n            await self._producer.start()\n"
-        "            self._committed_offset = lambda: __import__('asyncio').sleep(0, early)\n            if self._table is not None and",
+        "            await self._producer.start()\n            next_offset, gap = await self._position()\n",
+        "            next_offset, gap = await self._position()\n            await self._producer.start()\n",
         (TEST_WRITER,),
     ),
     Mutant(
@@ -226,8 +226,7 @@ MUTANTS: Final = (
         "local table before the transaction",
         PROCESSOR,
         "        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset)\n"
-        "        self._context.count_dead_letters(outputs)\n"
-        "        state.commit(rows, changelog_offset)\n",
+        "        self._context.count_dead_letters(outputs)\n        state.commit(rows, changelog_offset)\n",
         "        state.commit(rows, 0)\n        await self._writer.commit(outputs, rows, next_offset=next_offset)\n",
         (TEST_PROCESSOR,),
         ("kill-at-commit",),
@@ -239,14 +238,7 @@ MUTANTS: Final = (
         "return False",
         (TEST_PROCESSOR,),
     ),
-    Mutant(
-        "letters dropped",
-        PROCESSOR,
-        "outputs += await self._context.dead_letter(",
-        "await self._context.dead_letter(",
-        (TEST_PROCESSOR,),
-        ("poison",),
-    ),
+    Mutant("letters dropped", PROCESSOR, "in batch.rejections:\n", "in ():\n", (TEST_PROCESSOR,), ("poison",)),
     Mutant(
         "position committed with records queued",
         PROCESSOR,

@@ -21,7 +21,7 @@ from tests.chaos.cues import CueFile, install
 
 async def step(*args): pass
 for owner, name in [
-    (TransactionalProducer, "start"), (PartitionWriter, "_committed_offset"), (TransactionalProducer, "commit"),
+    (TransactionalProducer, "start"), (PartitionWriter, "take_over"), (TransactionalProducer, "commit"),
     (transactional, "_send_batches"), (AIOKafkaProducer, "send_offsets_to_transaction"), (AIOKafkaProducer, "commit_transaction"),
     (PartitionProcessor, "_commit"), (PartitionCommitter, "_commit"),
 ]:
@@ -33,7 +33,7 @@ install(CueFile(Path(sys.argv[1])))
 
 async def batch():
     await TransactionalProducer.start(None)
-    await PartitionWriter._committed_offset(None)
+    await PartitionWriter.take_over(None)
     await PartitionProcessor._commit_position(None)
     for _ in range(2):
         await transactional._send_batches()

@@ -103,6 +103,19 @@ class PausedPartitions(set[int]):
     pause = set.add
     resume = set.discard
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.stranded: set[int] = set()
+        self.sought: dict[int, int] = {}
+
+    def is_stranded(self, partition: int) -> bool:
+        return partition in self.stranded
+
+    async def go_on(self, partition: int, offset: int) -> None:
+        self.stranded.discard(partition)
+        self.discard(partition)
+        self.sought[partition] = offset
+
 
 def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageContext:
     """What drivers share, with waits as short as can be; ``parts`` are what a test wants otherwise."""

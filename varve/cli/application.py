@@ -5,7 +5,7 @@ import sys
 import typer
 
 from memory.errors import VarveError
-from varve.cli import config, demo, dev, dlq, flow, generations, model, processes, rebuild, replay, status, tenants
+from varve.cli import config, demo, dev, dlq, flow, generations, loss, model, processes, rebuild, replay, status, tenants
 
 app = typer.Typer(
     name="varve",
@@ -15,7 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (dev, demo, processes, flow, status, config, rebuild, replay, model):
+for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, model):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")

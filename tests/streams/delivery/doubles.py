@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from memory.errors import RecordTooLargeError
 from runtime.kafka import OutgoingRecord
 from streams.delivery.driver import FaustRecord
+from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import NO_OFFSET
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import Row
@@ -51,6 +52,7 @@ class ScriptedLog:
     gate: asyncio.Event | None = None
     """Commits wait for it."""
     waiting: int = 0
+    gap: LogGap | None = None
 
     @property
     def outputs(self) -> list[OutgoingRecord]:
@@ -83,8 +85,13 @@ class ScriptedWriter:
             raise TransientError("no coordinator", dependency="kafka")
         self.log.epoch += 1
         self.epoch = self.log.epoch
+        if self.log.gap is not None:
+            raise LogGapError(self.log.gap)
         self.table.rows = dict(self.log.changelog)
         return self.log.next_offset
+
+    async def find_gap(self) -> LogGap | None:
+        return self.log.gap
 
     async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
         if self.log.gate is not None:

@@ -16,7 +16,7 @@ from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.delivery.doubles import LETTERS, ScriptedLog
-from tests.streams.harness import delivered, stage_context, until
+from tests.streams.harness import PausedPartitions, delivered, stage_context, until
 
 GENERATION = 3
 
@@ -97,11 +97,13 @@ class ProcessorHarness:
         self.behaviour = Behaviour()
         self.generation = GENERATION
         self.fetch_position: int | None = None
+        self.paused = PausedPartitions()
         self.metrics = Metrics()
         context = stage_context(
             lambda partition: self.writer,
             metrics=self.metrics,
             dead_letters_topic=LETTERS,
+            flow_control=self.paused,
             max_batch=3,
             may_write=lambda generation: generation == self.generation,
             fetch_position=lambda partition, next_offset: self.fetch_position,

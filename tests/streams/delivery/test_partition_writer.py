@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaProducer
 
-from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition, read_topic
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.topics import create_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
@@ -28,6 +28,8 @@ async def settings(kafka: str, topic_prefix: str) -> KafkaSettings:
     settings = KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=1)
     for name in ("source", "outputs", "changelog"):
         await create_topic(f"{topic_prefix}{name}", config={}, kafka=settings)
+    async with Producer(kafka=settings) as producer:
+        await producer.send_many([OutgoingRecord(f"{topic_prefix}source", b"k", b"%d" % number) for number in range(10)])
     return settings
 
 

@@ -1,0 +1,49 @@
+"""``varve accept-loss``: go on behind records that the log has lost."""
+
+import asyncio
+import getpass
+from typing import Annotated
+
+import typer
+
+from varve.cli.options import DataOption, attached_settings
+
+app = typer.Typer()
+
+
+@app.command("accept-loss")
+def accept_loss(
+    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities or index.")],
+    at: Annotated[str, typer.Argument(metavar="TOPIC/PARTITION", help="The partition that stands still.")],
+    first: Annotated[int | None, typer.Option("--from", min=0, help="The first offset that is lost.")] = None,
+    behind: Annotated[int | None, typer.Option("--to", min=1, help="The offset behind the last that is lost.")] = None,
+    generation: Annotated[str, typer.Option(help="Of `extraction`: the group of this generation, beside the live one.")] = "",
+    by: Annotated[str | None, typer.Option(help="Who accepts it; the user of this machine where not given.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Show what the log has lost of a partition; given exactly that range, note it in `audit` and let the partition go on."""
+    from streams.loss import LostRange, find_loss
+    from streams.loss import accept_loss as accept
+
+    settings = attached_settings(data)
+    partition = _partition_of(at, stage, settings.kafka.topic_prefix)
+    if first is None or behind is None:
+        gap = asyncio.run(find_loss(settings, stage, partition, generation=generation))
+        if gap is None:
+            typer.echo(f"{stage} has lost nothing of {at}")
+            return
+        typer.echo(f"{gap}\nto go on without them: varve accept-loss {stage} {at} --from {gap.first} --to {gap.next}")
+        raise typer.Exit(1)
+    lost = LostRange(first=first, next=behind)
+    gap = asyncio.run(accept(settings, stage, partition, lost, accepted_by=by or getpass.getuser(), generation=generation))
+    typer.echo(f"accepted: {gap}. {stage} goes on")
+
+
+def _partition_of(at: str, stage: str, prefix: str) -> int:
+    from streams.stages import STAGES
+
+    topic, _, number = at.rpartition("/")
+    source = STAGES[stage].source.name if stage in STAGES else topic
+    if topic not in (source, f"{prefix}{source}") or not number.isdigit():
+        raise typer.BadParameter(f"{at!r} is no partition of what {stage} reads; write {prefix}{source}/0")
+    return int(number)
