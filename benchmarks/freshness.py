@@ -1,0 +1,97 @@
+"""``python -m benchmarks.freshness``: how soon after its window closed a message is recalled from the index, on the whole embedded stack."""
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+
+from benchmarks.processes import POLL_S
+from runtime.settings import Settings
+from varve.client import ServiceClient
+from varve.embedded.lifecycle import running_stack
+from varve.embedded.stack import EmbeddedStack
+from varve.supervisor.supervisor import Supervisor
+
+_TENANT: Final = "bench"
+_SCHEMA: Final = "companion"
+_TIMEOUT_S: Final = 30.0
+_PAUSE_S: Final = 0.01
+"""Between two recalls that look for the message."""
+_WARM_UP: Final = 3
+"""Messages that are not counted: connections, models and topics are new to the first ones."""
+
+
+async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
+    """Sends one message after another, closes its window, and recalls until the index has it.
+
+    Args:
+        folder: For the stack's data.
+        messages: How many are measured.
+
+    Returns:
+        Milliseconds from the flush's answer to the first recall whose results rest on the message, and the machine's load, one minute's
+        mean, before and after.
+    """
+    load_before = psutil.getloadavg()[0]
+    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True)
+    async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None), tenant=_TENANT, schema=_SCHEMA) as running:
+        async with ServiceClient.from_settings(running.settings) as service:
+            waits = [await _wait_ms(service, number) for number in range(_WARM_UP + messages)][_WARM_UP:]
+    return {
+        "messages": messages,
+        "freshness_p50_ms": round(statistics.median(waits)),
+        "freshness_p95_ms": round(statistics.quantiles(waits, n=20)[-1]),
+        "longest_ms": round(max(waits)),
+        "load_before": round(load_before, 2),
+        "load_after": round(psutil.getloadavg()[0], 2),
+    }
+
+
+async def _wait_ms(service: ServiceClient, number: int) -> float:
+    identifier = f"m{number:04d}"
+    await service.send(
+        [
+            {
+                "user": f"user-{number}",
+                "session": f"session-{number}",
+                "id": identifier,
+                "role": "user",
+                "text": f"My sister Hannah moved to house number {number} in Oslo last week, and I promised to visit her in May.",
+                "event_time": datetime.now(UTC).isoformat(),
+            }
+        ]
+    )
+    # The machine rests: what is measured is a window's way, not the sending.
+    await asyncio.sleep(POLL_S)
+    await service.flush(f"session-{number}")
+    flushed = time.monotonic()
+    while time.monotonic() - flushed < _TIMEOUT_S:
+        results = await service.recall(f"Where did Hannah move? {number}", user=f"user-{number}")
+        if any(identifier in str(evidence) for result in results for evidence in result["evidence"]):
+            return (time.monotonic() - flushed) * 1000
+        await asyncio.sleep(_PAUSE_S)
+    raise TimeoutError(f"message {identifier} is not recalled {_TIMEOUT_S:g} s after its window closed")
+
+
+def main() -> None:
+    """Measures, prints and writes the report."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.freshness", description=__doc__)
+    parser.add_argument("--report", type=Path, default=Path("build/reports/freshness.json"))
+    parser.add_argument("--messages", type=int, default=60, help="how many are measured")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:
+        results = json.dumps(asyncio.run(freshness(Path(folder), messages=arguments.messages)), indent=2)
+    arguments.report.parent.mkdir(parents=True, exist_ok=True)
+    arguments.report.write_text(results + "\n")
+    print(results)
+
+
+if __name__ == "__main__":
+    main()
