@@ -1,4 +1,4 @@
-"""``python -m benchmarks.freshness``: how soon after its window closed a message is recalled from the index, on the whole embedded stack."""
+"""``python -m benchmarks.freshness``: how soon after its window closed a message is recalled, on the whole embedded stack."""
 
 import argparse
 import asyncio
@@ -41,9 +41,12 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
     """
     load_before = psutil.getloadavg()[0]
     stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True)
-    async with running_stack(stack, Supervisor(stack.levels(), notice=lambda _: None), tenant=_TENANT, schema=_SCHEMA) as running:
-        async with ServiceClient.from_settings(running.settings) as service:
-            waits = [await _wait_ms(service, number) for number in range(_WARM_UP + messages)][_WARM_UP:]
+    supervisor = Supervisor(stack.levels(), notice=lambda _: None)
+    async with (
+        running_stack(stack, supervisor, tenant=_TENANT, schema=_SCHEMA) as running,
+        ServiceClient.from_settings(running.settings) as service,
+    ):
+        waits = [await _wait_ms(service, number) for number in range(_WARM_UP + messages)][_WARM_UP:]
     return {
         "messages": messages,
         "freshness_p50_ms": round(statistics.median(waits)),
