@@ -13,6 +13,7 @@ from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.records import ToolCall
+from memory.records.limits import is_recordable_time
 from memory.text import estimate_tokens
 
 _QUESTION_TOKENS: Final = 60
@@ -111,11 +112,12 @@ def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) 
 def event_time_of(mentions: Sequence[DateMention], said_at: datetime) -> datetime:
     """When the event of a text happened: the beginning of the first past date in it, else the time of the message.
 
-    A date in the future is not the time of an event: the message about it is of now.
+    A date in the future is not the time of an event: the message about it is of now. One that no record may bear is none either.
     """
     today = said_at.date()
     past = next((mention for mention in mentions if mention.last < today), None)
-    return said_at if past is None else datetime.combine(past.first, datetime.min.time(), tzinfo=said_at.tzinfo)
+    time = said_at if past is None else datetime.combine(past.first, datetime.min.time(), tzinfo=said_at.tzinfo)
+    return time if is_recordable_time(time) else said_at
 
 
 def first_to_third_person(text: str, name: str) -> str:

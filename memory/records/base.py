@@ -1,13 +1,16 @@
 """What every record on the wire shares: a schema version, tolerance for a newer minor one, and JSON by orjson."""
 
-from typing import Any, ClassVar, Self
+import re
+from typing import Any, ClassVar, Final, Self
 
 import orjson
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory.errors import MalformedRecordError, UnsupportedVersionError
 
-__all__ = ["AwareDatetime", "Record", "Value", "problems_of"]
+__all__ = ["Record", "Value", "problems_of"]
+
+_VERSION: Final = re.compile(r"([0-9]{1,9})\.[0-9]{1,9}")
 
 
 class Value(BaseModel):
@@ -21,7 +24,7 @@ class Record(Value):
 
     MAJOR: ClassVar[int] = 1
 
-    schema_version: str = Field(default="1.0", pattern=r"^\d+\.\d+$")
+    schema_version: str = Field(default="1.0", pattern=rf"^{_VERSION.pattern}$")
 
     @classmethod
     def from_json(cls, raw: bytes) -> Self:
@@ -65,10 +68,8 @@ class Record(Value):
 
     @classmethod
     def _refuse_newer_major(cls, version: object) -> None:
-        if not isinstance(version, str):
-            return
-        major = version.partition(".")[0]
-        if major.isdecimal() and int(major) > cls.MAJOR:
+        written = _VERSION.fullmatch(version) if isinstance(version, str) else None
+        if written is not None and int(written[1]) > cls.MAJOR:
             raise UnsupportedVersionError(
                 f"{cls.__name__}: schema version {version} is newer than the {cls.MAJOR}.x that this Varve reads; "
                 "update Varve, then redrive the dead letter"

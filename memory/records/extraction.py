@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from memory.records.base import AwareDatetime, Record, Value
+from memory.records.base import Record, Value
+from memory.records.limits import Time
 from memory.records.message import Name
 
 
@@ -32,9 +33,9 @@ class Event(Record):
     properties: dict[str, JsonValue] = Field(default_factory=dict)
     importance: float = Field(default=0.5, ge=0, le=1)
     keywords: list[str] = Field(default_factory=list)
-    event_time: AwareDatetime
+    event_time: Time
     """When it happened, as far as the messages say; else when it was said."""
-    said_at: AwareDatetime
+    said_at: Time
     """The time of the latest message it rests on."""
     segment_id: str | None = None
     message_ids: list[str] = Field(min_length=1)
@@ -63,7 +64,7 @@ class EntityPatch(Value):
     field: Name
     search: str = ""
     replace: str
-    event_time: AwareDatetime
+    event_time: Time
     message_ids: list[str] = Field(min_length=1)
 
 
@@ -84,7 +85,7 @@ class Usage(Record):
     latency_ms: float = 0.0
     estimated: bool = False
     """The endpoint gave no count, or the call was broken off: the tokens are an estimate."""
-    time: AwareDatetime
+    time: Time
     subject: str | None = None
     """What it was for: a window's or an entity's id."""
 
@@ -119,7 +120,7 @@ class Extraction(Record):
     patches: list[EntityPatch] = Field(default_factory=list)
     dropped: list[Dropped] = Field(default_factory=list)
     usage: list[Usage] = Field(default_factory=list)
-    window_end: AwareDatetime
+    window_end: Time
     """The latest event time among the window's messages."""
 
 

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from memory.records.base import AwareDatetime, Record, Value
+from memory.records.base import Record, Value
+from memory.records.limits import Time
 from memory.records.message import Name
 
 
@@ -17,7 +18,7 @@ class Change(Value):
     """The event or patch it comes from: a retraction names what it takes back."""
     value: JsonValue = None
     """What the operator is fed: a number for SUM, the patch's search and replace for PATCH, ..."""
-    event_time: AwareDatetime
+    event_time: Time
     message_ids: list[str] = Field(default_factory=list)
     extractor: str = ""
     """Who extracted the event or patch."""
@@ -38,7 +39,7 @@ class Contribution(Record):
     position: int = Field(ge=0)
     """The source record's offset. An entity applies a position of a source once."""
     changes: list[Change] = Field(default_factory=list)
-    time: AwareDatetime
+    time: Time
     """Event time of the source."""
     schema_name: str = ""
     generation: str = ""
@@ -57,7 +58,7 @@ class Memory(Record):
     properties: dict[str, JsonValue] = Field(default_factory=dict)
     keywords: list[str] = Field(default_factory=list)
     importance: float = Field(default=0.5, ge=0, le=1)
-    event_time: AwareDatetime
+    event_time: Time
     session: str | None = None
     window_id: str | None = None
     entity_key: str | None = None
@@ -68,7 +69,7 @@ class Memory(Record):
     generation: str = ""
     version: int = 0
     """Grows with every change of this memory."""
-    expires_at: AwareDatetime | None = None
+    expires_at: Time | None = None
 
 
 class MemoryChange(Record):
@@ -89,7 +90,7 @@ class RecallRecord(Record):
     memory_ids: list[str]
     content_hashes: list[str] = Field(default_factory=list)
     """SHA-256 of the contents returned, so that their echo in the conversation is recognised."""
-    time: AwareDatetime
+    time: Time
 
 
 class DeadLetter(Record):
@@ -104,5 +105,5 @@ class DeadLetter(Record):
     detail: str
     tries: int
     tenant: str | None = None
-    first_time: AwareDatetime
-    last_time: AwareDatetime
+    first_time: Time
+    last_time: Time

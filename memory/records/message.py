@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import Field, StringConstraints
 
-from memory.records.base import AwareDatetime, Record, Value
+from memory.records.base import Record, Value
+from memory.records.limits import ForeignJson, Time
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 """A tenant, user, session or id: 1 to 256 characters."""
@@ -21,8 +22,8 @@ class ToolCall(Value):
 
     name: Name
     """The tool's name."""
-    arguments: JsonValue = None
-    result: JsonValue = None
+    arguments: ForeignJson = None
+    result: ForeignJson = None
     success: bool | None = None
     error: str | None = None
     duration_ms: float | None = Field(default=None, ge=0)
@@ -41,9 +42,9 @@ class Message(Record):
     speaker: str | None = None
     """Who said it, by name; the role where nobody is named."""
     text: str = ""
-    event_time: AwareDatetime
+    event_time: Time
     """When it was said, not when it arrived."""
-    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    metadata: dict[str, ForeignJson] = Field(default_factory=dict)
     tool_call: ToolCall | None = None
     from_recall: bool = False
     """The text was put there by a recall: context for the reader, never extracted again."""

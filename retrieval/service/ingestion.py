@@ -11,6 +11,7 @@ from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import Message, SessionCommand
+from memory.records.limits import check_message_size
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import Settings
@@ -53,6 +54,7 @@ class MessageIngestion:
     def __init__(self, *, producer: Producer, settings: Settings) -> None:
         self._producer = producer
         self._topic = settings.topic(MESSAGES.name)
+        self._max_record_bytes = settings.kafka.max_record_bytes
         self._max_future = timedelta(seconds=settings.sessions.max_future_s)
 
     async def ingest(
@@ -106,7 +108,9 @@ class MessageIngestion:
         try:
             message = parse_message(body, tenant=tenant, now=now, max_future=self._max_future)
             key = encode_key(message.tenant, message.session)
-            record = OutgoingRecord(topic=self._topic, key=key, value=message.to_json(), headers=headers)
+            value = message.to_json()
+            check_message_size(value, self._max_record_bytes)
+            record = OutgoingRecord(topic=self._topic, key=key, value=value, headers=headers)
         except RecordError as error:
             return error
         assert message.id is not None

@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Iterable
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from memory.errors import MalformedRecordError, RecordTooLargeError
+from memory.errors import MalformedRecordError
 from memory.headers import COMMAND, KIND, ORIGIN, origin_of
 from memory.ids import message_id
 from memory.keys import encode_key, partition_of
 from memory.records import Message, SessionCommand
+from memory.records.limits import check_message_size, max_messages_bytes
 from memory.text import estimate_tokens
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -28,9 +29,6 @@ from streams.sessions.known_ids import CLOCK_KEY, MAX_FULL_PAGES, IdPage, KnownI
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
 from streams.tenancy import tenant_of
-
-_WINDOW_OVERHEAD: Final = 64 * 1024
-"""Bytes of a window's record that are kept free for its other fields."""
 
 _MAX_REDRIVEN: Final = 1000
 """Origins of redriven messages that a session remembers."""
@@ -59,14 +57,14 @@ class SessionsHandler(BatchHandler):
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, tail: TailWriter | None, metrics: Metrics) -> None:
         self._partition = partition
         self._partitions = settings.kafka.partitions
-        self._max_bytes = settings.kafka.max_record_bytes
+        self._max_record_bytes = settings.kafka.max_record_bytes
         self._max_future_ms = int(settings.sessions.max_future_s * 1000)
         self._messages_topic = settings.topic("messages")
         self._windows_topic = settings.topic("windows")
         self._tenants = tenants
         self._tail = tail
         self._metrics = metrics
-        self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=self._max_bytes - _WINDOW_OVERHEAD)
+        self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(self._max_record_bytes))
         self._silence_ms = int(settings.sessions.idle_partition_s * 1000)
         self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._silence_ms)
         self._timers = Timers()
@@ -139,7 +137,7 @@ class SessionsHandler(BatchHandler):
         return commands
 
     def _message(self, batch: Batch, record: ConsumedRecord, wall_ms: int) -> None:
-        message, event_ms = self._read(record)
+        message, entry = self._read(record)
         key = encode_key(message.tenant, message.session)
         if self._forward(batch, record, key):
             return
@@ -147,27 +145,24 @@ class SessionsHandler(BatchHandler):
         if record.offset <= state.last_offset:
             return
         self._advance_log_time(batch, record)
-        if self._clock.observe(event_ms, wall_ms):
+        if self._clock.observe(entry.event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
-        identity = message.id or message_id(message.tenant, message.session, str(record.origin))
-        if state.has_seen(identity) or self._is_known(batch, key, state, identity) or self._was_redriven_before(state, record):
+        if state.has_seen(entry.id) or self._is_known(batch, key, state, entry.id) or self._was_redriven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
         else:
-            raw = record.value if message.id is not None else message.model_copy(update={"id": identity}).to_json()
-            entry = SessionMessage(identity, message.user, event_ms, estimate_tokens(message.text), raw or b"", record.offset)
             closed = self._window_builder.add(state, entry, partition=self._partition)
             self._emit(batch, key, state, closed, record)
             self._publish_tail(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
-    def _read(self, record: ConsumedRecord) -> tuple[Message, int]:
-        """The message, and its event time in milliseconds since the epoch."""
+    def _read(self, record: ConsumedRecord) -> tuple[Message, SessionMessage]:
+        """The message, and the same as it may enter a window: with an id, and of a size that one can hold."""
         if record.value is None:
             raise MalformedRecordError("a message without a value")
-        if len(record.value) > self._max_bytes - _WINDOW_OVERHEAD:
-            raise RecordTooLargeError(f"a message of {len(record.value)} bytes is over the limit of {self._max_bytes - _WINDOW_OVERHEAD}")
-        message = Message.from_json(record.value)
+        raw = record.value
+        check_message_size(raw, self._max_record_bytes)
+        message = Message.from_json(raw)
         tenant_of(self._tenants, message.tenant)
         # By the log's own time, so that a replay judges alike. What is forwarded or driven again is appended anew, and judged by that.
         event_ms = milliseconds(message.event_time)
@@ -177,7 +172,11 @@ class SessionsHandler(BatchHandler):
                 f"event_time {message.event_time.isoformat()} lies ahead of the time the record was appended at, "
                 f"{datetime.fromtimestamp(record.timestamp, UTC).isoformat()}: drive it again when its time has come",
             )
-        return message, event_ms
+        identity = message.id or message_id(message.tenant, message.session, str(record.origin))
+        if message.id is None:
+            raw = message.model_copy(update={"id": identity}).to_json()
+            check_message_size(raw, self._max_record_bytes)
+        return message, SessionMessage(identity, message.user, event_ms, estimate_tokens(message.text), raw, record.offset)
 
     def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes) -> bool:
         """Sends a misplaced record to the partition of its key, once."""

@@ -15,7 +15,7 @@ from streams.delivery.records import FORWARDED
 from tests.chaos.topic_log import LogRecord
 from tests.streams.sessions.window_oracle import ExpectedSession, Limits, OracleMessage
 
-_HEAD_BYTES = 64 * 1024
+_HEAD_BYTES = 16 * 1024
 """What a window's record leaves for its own fields."""
 
 

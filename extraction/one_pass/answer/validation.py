@@ -14,6 +14,7 @@ from extraction.one_pass.answer.parsing import RawAnswer
 from extraction.one_pass.source import Source
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, key_part
+from memory.records.limits import is_recordable_time
 from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
 from memory.text import content_hash
 
@@ -22,7 +23,6 @@ D = TypeVar("D", SegmentDraft, EventDraft, PatchDraft)
 V = TypeVar("V", int, float)
 
 _DEFAULT_IMPORTANCE: Final = 0.5
-_EARLIEST_YEAR: Final = 1000
 _BLANKS: Final = ("", "null")
 _LATEST_YEAR_AHEAD: Final = 100
 
@@ -145,7 +145,7 @@ class _Validator:
         if _is_blank(value):
             return said_at
         time = as_time(value, zone=said_at.tzinfo)
-        if time is None or not _EARLIEST_YEAR <= time.year <= said_at.year + _LATEST_YEAR_AHEAD:
+        if time is None or not is_recordable_time(time) or time.year > said_at.year + _LATEST_YEAR_AHEAD:
             self._tally.drop("property", "bad_date")
             return said_at
         is_same_day = len(str(value).strip()) <= len("2023-05-08") and time.date() == said_at.date()

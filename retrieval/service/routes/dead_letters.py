@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from memory.positions import LogPosition
+from memory.records.limits import Time
 from memory.topics import DEAD_LETTERS
 from retrieval.service.authentication import RequireOperator
 from retrieval.service.dependencies import AppDependencies, Dependencies
@@ -19,6 +20,9 @@ router = APIRouter(tags=["operators"], dependencies=[RequireOperator])
 _PATH: Final = "/v1/admin/dead-letters"
 _MAX_LIMIT: Final = 1000
 
+_Partition = Annotated[int, Path(ge=0, le=2**31 - 1)]
+_Offset = Annotated[int, Path(ge=0, le=2**63 - 1)]
+
 
 class DeadLetterFilter(BaseModel):
     """Selects the dead letters that meet all given conditions."""
@@ -28,11 +32,11 @@ class DeadLetterFilter(BaseModel):
     tenant: str | None = None
     stage: str | None = None
     reason: str | None = None
-    since: AwareDatetime | None = None
+    since: Time | None = None
     """Given up at this moment or later."""
-    until: AwareDatetime | None = None
+    until: Time | None = None
     """Given up before this moment."""
-    at: list[Annotated[str, Field(pattern=r"^\d+/\d+$")]] = Field(default_factory=list)
+    at: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,18}$")]] = Field(default_factory=list)
     """Only the letters at these positions, ``partition/offset``."""
     state: tuple[LetterState, ...] = Field(default=("open",), min_length=1)
 
@@ -79,7 +83,7 @@ async def list_letters(dependencies: AppDependencies, query: Annotated[_DeadLett
 
 
 @router.get(_PATH + "/{partition}/{offset}")
-async def show_letter(partition: int, offset: int, dependencies: AppDependencies) -> Response:
+async def show_letter(partition: _Partition, offset: _Offset, dependencies: AppDependencies) -> Response:
     """One letter with its content and headers; 404 for one that does not exist or was purged."""
     return JsonResponse((await _box(dependencies).open(LogPosition(_topic(dependencies), partition, offset))).as_json())
 

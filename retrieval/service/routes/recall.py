@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from fastapi import APIRouter
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from memory.records import Memory, RecallRecord
+from memory.records.limits import Time
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
 from memory.text import content_hash
@@ -47,9 +48,9 @@ class RecallBody(BaseModel):
     """Only memories of these kinds; empty: any."""
     types: tuple[Name, ...] = ()
     """Only memories of these event or entity types; empty: any."""
-    since: AwareDatetime | None = None
+    since: Time | None = None
     """Only memories whose event time is not before this one."""
-    until: AwareDatetime | None = None
+    until: Time | None = None
     """Only memories whose event time is before this one."""
     explain: bool = False
     """Adds the parts of each score."""

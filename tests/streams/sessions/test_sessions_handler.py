@@ -89,7 +89,7 @@ DEEP = b'{"tenant":"acme","user":"u","session":"s1","event_time":"2024-05-01T00:
         (DEEP, "malformed"),
         (message().replace(b'"schema_version":"1.0"', b'"schema_version":"2.0"'), "unsupported_version"),
         (message(tenant="nobody"), "unknown_tenant"),
-        (message().replace(b"hello", b"x" * 950_000), "too_large"),
+        (message().replace(b"hello", b"x" * 990_000), "too_large"),
         (message(event_time=APPENDED_AT + timedelta(seconds=301)), "future_dated"),
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value)[:40],

@@ -155,7 +155,7 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
     with tempfile.TemporaryDirectory() as folder:
         settings = plain_settings(
             Path(folder),
-            kafka=KafkaSettings(partitions=1, max_record_bytes=MAX_WINDOW_BYTES + 64 * 1024),
+            kafka=KafkaSettings(partitions=1, max_record_bytes=MAX_WINDOW_BYTES + 16 * 1024),
             sessions=SessionSettings(message_count=3, message_cap=5, token_count=30, pause_s=60, wait_timeout_s=300),
         )
         yield settings, tenants_of(settings, {"acme": "companion", "globex": "companion"})

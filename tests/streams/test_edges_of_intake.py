@@ -1,0 +1,196 @@
+"""What intake takes, every stage can process; what it refuses, the sessions stage gives a dead letter with a reason."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import pytest
+from hypothesis import example, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from extraction.offline.extractor import OfflineExtractor
+from extraction.port import ExtractionContext
+from memory.errors import RecordError
+from memory.headers import COMMAND, KIND
+from memory.keys import encode_key
+from memory.records import MemoryChange, SessionCommand, Window
+from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_message_size
+from memory.schema import scenario
+from retrieval.service.ingestion import parse_message
+from retrieval.stores.filters import iso_time
+from runtime.kafka import OutgoingRecord
+from runtime.metrics import Metrics
+from runtime.settings import KafkaSettings, Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.records import ConsumedRecord
+from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.events.handler import EventsHandler
+from streams.events.ledger import LedgerCodec
+from streams.sessions.codec import SessionCodec
+from streams.sessions.handler import SessionsHandler
+from tests.extraction.embedders import CountingEmbedder
+from tests.streams.harness import APPENDED_AT, PartitionHarness, delivered, plain_settings, tenants_of
+
+TENANT: Final = "acme"
+SCHEMA: Final = "companion"
+CLEAR_REASONS: Final = {"malformed", "too_large", "unsupported_version", "future_dated"}
+Environment = tuple[Settings, TenantDirectory]
+
+EDGE_TIMES = st.sampled_from(
+    [
+        *("0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "0001-12-31T23:59:59-23:59", "0999-12-31T23:59:59.999999Z"),
+        *("1000-01-01T00:00:00Z", "1000-01-01T00:00:00+14:00", "1000-01-01T13:59:59+14:00", "1000-01-01T14:00:00+14:00"),
+        *("1969-12-31T23:59:59.999Z", "2016-12-31T23:59:60Z", "2024-02-30T00:00:00Z", "9999-12-31T23:59:59-14:00"),
+        *("1", "", "2024-01-01", "2024-01-01T00:00:00+99:99", -1, -62135596800, 1e20, -1e308, 10**400, 1700000000000, True, []),
+    ]
+)
+NAMES = st.one_of(
+    st.sampled_from(["\0", "a\nb", "..", "../../etc", " ", "\u202eabc", "%2F%00", "}{*", "\x1b[31m", "z" * 256, "😀" * 256, "z" * 257, ""]),
+    st.text(max_size=20),
+)
+NUMBERS = st.sampled_from([2**53, 2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**300, 10**5000, 1e308, 5e-324, -0.0, float("nan")])
+SENTENCES = st.sampled_from(
+    [
+        *("I moved to Rome 999 years ago.", "In 999 years I will live in Oslo.", "I was born in 0001-01-01.", "See you on 9999-12-31."),
+        *("Last winter my brother bought a boat.", "The day before yesterday I ran.", "\ud800", "a\0\x1b[31mb\u2028", "", "😀" * 300),
+    ]
+)
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+DEPTHS = st.sampled_from([1, MAX_NESTING - 1, MAX_NESTING, MAX_NESTING + 1, 252, 260, 900]).map(nested)
+BODIES = st.fixed_dictionaries(
+    {"user": NAMES, "session": NAMES, "text": SENTENCES | st.text(max_size=30)},
+    optional={
+        "id": NAMES | st.none(),
+        "event_time": EDGE_TIMES,
+        "speaker": NAMES | st.none(),
+        "role": st.sampled_from(["user", "assistant", "system", "tool", "robot"]),
+        "schema_version": st.sampled_from(["1.0", "1.999999999", "2.0", "9" * 5000 + ".0", "٩.0", "1.", 1, None]),
+        "metadata": st.dictionaries(st.text(max_size=5), NUMBERS | DEPTHS | st.text(max_size=5), max_size=2),
+        "tool_call": st.fixed_dictionaries(
+            {"name": NAMES},
+            optional={"arguments": NUMBERS | DEPTHS, "result": DEPTHS | SENTENCES, "duration_ms": NUMBERS, "success": st.booleans()},
+        ),
+        "from_recall": st.booleans(),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def environment() -> Iterator[Environment]:
+    with tempfile.TemporaryDirectory() as folder:
+        settings = plain_settings(Path(folder), kafka=KafkaSettings(partitions=1, max_record_bytes=WINDOW_HEAD_BYTES + 20_000))
+        yield settings, tenants_of(settings, {TENANT: SCHEMA})
+
+
+@given(BODIES)
+@example({"user": "u", "session": "s", "text": "x", "event_time": "1000-01-01T14:00:00+14:00"})
+@example({"user": "u", "session": "s", "text": "I moved to Rome 999 years ago.", "event_time": "1000-06-01T00:00:00Z"})
+@example({"user": "u", "session": "s", "text": "y" * 19_700})
+@example({"user": "😀" * 256, "session": "\0" * 256, "id": "\0" * 256, "text": "y" * 17_000})
+@examples(max_examples=150, deadline=None)
+async def test_what_intake_takes_every_stage_processes(environment: Environment, body: dict[str, Any]) -> None:
+    settings, _ = environment
+    try:
+        message = parse_message(body, tenant=TENANT, now=APPENDED_AT, max_future=timedelta(minutes=5))
+        raw = message.to_json()
+        check_message_size(raw, settings.kafka.max_record_bytes)
+    except RecordError:
+        return
+    key = encode_key(TENANT, message.session)
+    window = (await windows_of(environment, [delivered("messages", 0, key, raw)], session=message.session))[0]
+    await extract_and_index(environment, window)
+
+
+@given(
+    st.lists(BODIES.map(lambda body: {**body, "tenant": TENANT, "event_time": body.get("event_time", "2024-05-01T00:00:00Z")}), max_size=4)
+)
+@examples(max_examples=150, deadline=None)
+async def test_a_foreign_producers_message_is_processed_or_refused(environment: Environment, bodies: list[dict[str, Any]]) -> None:
+    values = [orjson.dumps(body) for body in bodies if is_json(body)]
+    keys = [encode_key(TENANT, body["session"] or "-") for body in bodies if is_json(body)]
+    await windows_of(environment, [delivered("messages", index, *each) for index, each in enumerate(zip(keys, values, strict=True))])
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        (b'"event_time":"0001-01-01T00:00:00+14:00"', "malformed"),
+        (b'"event_time":"9999-12-31T23:59:59-14:00"', "malformed"),
+        (b'"event_time":"2024-05-01T00:00:00Z","schema_version":"%s.0"' % (b"9" * 5000), "malformed"),
+        (b'"event_time":"2024-05-01T00:00:00Z","metadata":{"n":%s}' % (b"9" * 5000), "malformed"),
+        (b'"event_time":"2024-05-01T00:00:00Z","metadata":{"n":%s}' % (b"[" * 200 + b"]" * 200), "malformed"),
+        (b'"event_time":"2024-05-01T00:00:00Z","text":"%s"' % (b"y" * 20_000), "too_large"),
+        # Without an id a message is written again, and its numbers may then take more bytes.
+        (b'"event_time":"2024-05-01T00:00:00Z","metadata":{"n":[%s]}' % b",".join([b"1E9"] * 4_000), "too_large"),
+    ],
+)
+async def test_the_dead_letter_says_why(environment: Environment, fields: bytes, reason: str) -> None:
+    value = b'{"tenant":"acme","user":"u","session":"s",%s}' % fields
+    stage = sessions_stage(environment)
+    batch = await stage.process([delivered("messages", 0, encode_key(TENANT, "s"), value)])
+    assert [each.reason for each in batch.rejections] == [reason]
+
+
+async def test_the_largest_message_fits_a_window(environment: Environment) -> None:
+    name = "\x01" * 256
+    empty = {"tenant": TENANT, "user": name, "session": name, "id": name, "event_time": "2024-05-01T00:00:00Z", "text": ""}
+    room = environment[0].kafka.max_record_bytes - WINDOW_HEAD_BYTES - len(orjson.dumps(empty))
+    value = orjson.dumps({**empty, "text": "y" * room})
+    (window,) = await windows_of(environment, [delivered("messages", 0, encode_key(TENANT, name), value)], session=name)
+    assert len(window.value or b"") <= environment[0].kafka.max_record_bytes
+
+
+def is_json(body: dict[str, Any]) -> bool:
+    try:
+        orjson.dumps(body)
+        encode_key(body["session"] or "-")
+    except (TypeError, RecordError):
+        return False
+    return True
+
+
+def sessions_stage(environment: Environment) -> PartitionHarness:
+    settings, tenants = environment
+    return PartitionHarness(SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics()), SessionCodec())
+
+
+async def windows_of(environment: Environment, records: Sequence[ConsumedRecord], *, session: str | None = None) -> list[OutgoingRecord]:
+    """The windows that the records and a flush behind them give. Of a session that intake took, nothing is refused."""
+    command = SessionCommand(command="flush", tenant=TENANT)
+    flush = delivered("messages", len(records), encode_key(TENANT), command.to_json(), headers=((KIND, COMMAND),))
+    stage = sessions_stage(environment)
+    batch = await stage.process([*records, flush])
+    assert {each.reason for each in batch.rejections} <= (CLEAR_REASONS if session is None else set())
+    stage.handler.due(datetime.now(UTC))
+    return [each for each in batch.outputs if each.topic == "varve.windows"]
+
+
+async def extract_and_index(environment: Environment, window: OutgoingRecord) -> None:
+    """Takes a window through extraction, events and entities, to what the index writes."""
+    settings, tenants = environment
+    read = Window.from_json(window.value or b"")
+    extraction = await OfflineExtractor(embedder=CountingEmbedder()).extract(read, scenario(SCHEMA), ExtractionContext())
+    events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
+    entities = PartitionHarness(EntitiesHandler(settings=settings, tenants=tenants, metrics=Metrics()), EntityCodec())
+    published = await events.process([delivered("extractions", 0, window.key, extraction.to_json())])
+    contributions = [each for each in published.outputs if each.topic == "varve.contributions"]
+    grown = await entities.process([delivered("contributions", index, each.key, each.value) for index, each in enumerate(contributions)])
+    assert not published.rejections
+    assert not grown.rejections
+    for output in (*published.outputs, *grown.outputs):
+        if output.topic == "varve.memories" and output.value is not None:
+            memory = MemoryChange.from_json(output.value).memory
+            assert memory is not None
+            assert iso_time(memory.event_time).endswith("Z")
