@@ -12,7 +12,7 @@ from typing import Final
 
 from runtime.settings import Settings
 from varve.embedded import jars
-from varve.embedded.kafka import EmbeddedKafka
+from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
@@ -33,7 +33,7 @@ async def broker_and_redis(folder: Path) -> AsyncIterator[Settings]:
         yield settings.model_copy(
             update={
                 "data": folder,
-                "kafka": settings.kafka.model_copy(update={"bootstrap": broker.bootstrap}),
+                "kafka": settings.kafka.model_copy(update={"bootstrap": broker.bootstrap, **ONE_PLAIN_NODE}),
                 "redis": settings.redis.model_copy(update={"url": redis.url}),
             }
         )
@@ -57,6 +57,8 @@ def environment(settings: Settings, **extra: str) -> dict[str, str]:
         "VARVE_DATA": str(settings.data),
         "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
         "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+        "VARVE_KAFKA__REPLICATION_FACTOR": str(settings.kafka.replication_factor),
+        "VARVE_KAFKA__MIN_INSYNC_REPLICAS": str(settings.kafka.min_insync_replicas),
         "VARVE_REDIS__URL": settings.redis.url,
         "VARVE_LOG__LEVEL": "warning",
         **extra,

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from runtime.settings import KafkaSettings, Settings
+from tests.one_broker import one_broker
 from tests.redis_server import RedisServer
 from varve.embedded import jars
 from varve.embedded.kafka import EmbeddedKafka
@@ -106,11 +107,11 @@ def topic_prefix() -> str:
 def make_settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Callable[..., Settings]:
     """Makes settings that reach the real broker, with topics and a data folder of this test's own.
 
-    It takes what :class:`Settings` takes: ``make_settings(kafka=KafkaSettings(partitions=2), redis=RedisSettings(url=redis_url))``.
+    It takes what :class:`Settings` takes: ``make_settings(kafka=one_broker(partitions=2), redis=RedisSettings(url=redis_url))``.
     """
 
     def make(**values: Any) -> Settings:
-        group: KafkaSettings = values.pop("kafka", KafkaSettings())
+        group: KafkaSettings = values.pop("kafka", one_broker())
         reached = group.model_copy(update={"bootstrap": kafka, "topic_prefix": topic_prefix})
         return Settings(**{"data": tmp_path, **values, "kafka": reached})
 

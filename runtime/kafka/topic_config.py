@@ -2,61 +2,78 @@
 
 import asyncio
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from memory.topics import ALL, MEMORIES, TopicSpec, topic_name
+from memory.topics import ALL, topic_name
 from runtime.errors import KafkaUnavailableError, TopicConfigError
 from runtime.kafka.client import admin_client
 from runtime.kafka.topics import broker_config
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import Settings
 
 _FOR_EVER: Final = -1
+_AT_LEAST: Final = ("delete.retention.ms", "min.insync.replicas")
+_BROKERS_OWN: Final = ("__consumer_offsets", "__transaction_state")
+"""What a group has come to, and what was committed. They are there once somebody needed them, for those who may see them."""
+_MANY: Final = 1 << 15
 
 
-def weaker_settings(spec: TopicSpec, found: Mapping[str, str], kafka: KafkaSettings) -> dict[str, str]:
+def weaker_settings(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:
     """The settings by which a topic keeps less than it must, each with what it should be.
 
     Args:
-        spec: The topic.
+        wanted: The configuration that Varve makes the topic with.
         found: Its configuration on the broker.
-        kafka: The settings in force.
     """
-    wanted = broker_config(spec, kafka)
     weaker: dict[str, str] = {}
     if set(found["cleanup.policy"].split(",")) != {wanted["cleanup.policy"]}:
         weaker["cleanup.policy"] = wanted["cleanup.policy"]
-    if spec.cleanup == "delete":
+    if wanted["cleanup.policy"] == "delete":
         if _is_shorter(found["retention.ms"], wanted["retention.ms"]):
             weaker["retention.ms"] = wanted["retention.ms"]
         if int(found["retention.bytes"]) != _FOR_EVER:
             weaker["retention.bytes"] = str(_FOR_EVER)
-    if spec == MEMORIES and int(found["delete.retention.ms"]) < int(wanted["delete.retention.ms"]):
-        weaker["delete.retention.ms"] = wanted["delete.retention.ms"]
+    for setting in _AT_LEAST:
+        if setting in wanted and int(found[setting]) < int(wanted[setting]):
+            weaker[setting] = wanted[setting]
     return weaker
 
 
-async def check_topic_configs(settings: Settings) -> None:
-    """Checks that every topic keeps what the flow rests on; one that keeps more passes.
+async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> None:
+    """Checks that every topic keeps what the flow rests on, on as many brokers as the settings say; one that keeps more passes.
+
+    Args:
+        settings: The settings in force.
+        changelogs: Further topics, by their names on the broker, each with its configuration.
 
     Raises:
         TopicConfigError: If one keeps less; names topics and settings, and the commands that mend them.
         KafkaUnavailableError: If the broker does not answer.
     """
     kafka = settings.kafka
-    names = {topic_name(spec, kafka.topic_prefix): spec for spec in ALL}
+    wanted = {topic_name(spec, kafka.topic_prefix): broker_config(spec, kafka) for spec in ALL} | {**changelogs}
     async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
-        (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
+        (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in wanted])
+        topics = await admin.describe_topics()
     problems: list[str] = []
     for code, message, _, name, entries in response.resources:
         if code:
             raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} does not show the configuration of {name}: {message}")
         found = {entry[0]: entry[1] for entry in entries}
         problems.extend(
-            f"{name} has {setting}={found[setting]} and must have {wanted}: kafka-configs.sh --bootstrap-server {kafka.bootstrap} --alter "
-            f"--entity-type topics --entity-name {name} --add-config {setting}={wanted}"
-            for setting, wanted in weaker_settings(names[name], found, kafka).items()
+            f"{name} has {setting}={found[setting]} and must have {value}: kafka-configs.sh --bootstrap-server {kafka.bootstrap} --alter "
+            f"--entity-type topics --entity-name {name} --add-config {setting}={value}"
+            for setting, value in weaker_settings(wanted[name], found).items()
+        )
+    replicas = {topic["topic"]: min(len(each["replicas"]) for each in topic["partitions"]) for topic in topics if topic["partitions"]}
+    lacking = {name: replicas[name] for name in (*wanted, *_BROKERS_OWN) if replicas.get(name, _MANY) < kafka.replication_factor}
+    problems.extend(f"{name} has replication factor {count} and must have {kafka.replication_factor}" for name, count in lacking.items())
+    if lacking:
+        problems.append(
+            "give each partition replicas by kafka-reassign-partitions.sh; or, where one broker is meant to be all there is, say so by "
+            "VARVE_KAFKA__REPLICATION_FACTOR=1 and VARVE_KAFKA__MIN_INSYNC_REPLICAS=1: what it loses is then lost"
         )
     if problems:
         raise TopicConfigError("topics keep less than the flow rests on. " + "; ".join(problems))

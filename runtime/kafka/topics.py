@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.errors import TopicAlreadyExistsError, for_code
+from aiokafka.errors import InvalidReplicationFactorError, TopicAlreadyExistsError, for_code
 
 from memory.topics import ALL, DEAD_LETTERS, MEMORIES, TopicSpec, topic_name
 from runtime.errors import KafkaUnavailableError, TopicMissingError
@@ -14,6 +14,10 @@ from runtime.settings import KafkaSettings, Settings
 
 DEAD_LETTER_HEADROOM_BYTES: Final = 65_536
 """What a dead letter's own headers may add to the largest record; the smallest letters fit into this alone."""
+
+_ONE_BROKER: Final = (
+    "; where one broker is meant to be all there is, say so by VARVE_KAFKA__REPLICATION_FACTOR=1 and VARVE_KAFKA__MIN_INSYNC_REPLICAS=1"
+)
 
 _POLL_S: Final = 0.05
 
@@ -97,7 +101,8 @@ async def _create(client: AIOKafkaAdminClient, topics: Sequence[NewTopic], kafka
     for topic, code, *message in response.topic_errors:
         if code and for_code(code) is not TopicAlreadyExistsError:
             why = message[0] if message and message[0] else for_code(code).__name__
-            raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to create {topic}: {why}")
+            hint = _ONE_BROKER if for_code(code) is InvalidReplicationFactorError else ""
+            raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} refuses to create {topic}: {why}{hint}")
     created = tuple(topic.name for topic in topics)
     there = await partition_counts(client)
     async with asyncio.timeout(kafka.request_timeout_s):

@@ -1,9 +1,9 @@
 """Where the flow runs, and how: Kafka, Redis, the vector store, windows, delivery."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 
 from runtime.settings.group import Group
 
@@ -14,8 +14,18 @@ class KafkaSettings(Group):
     bootstrap: str = Field(default="127.0.0.1:9092", description="Bootstrap servers, `host:port`, comma-separated.")
     topic_prefix: str = Field(default="varve.", description="Put before every topic's and consumer group's name.")
     partitions: int = Field(default=8, ge=1, description="Partitions of each topic that `varve topics create` makes.")
-    replication_factor: int = Field(default=1, ge=1, description="Replicas of each topic that `varve topics create` makes.")
-    min_insync_replicas: int = Field(default=1, ge=1, description="`min.insync.replicas` of those topics.")
+    replication_factor: int = Field(
+        default=3,
+        ge=1,
+        description="Replicas of each topic that `varve topics create` makes; no worker starts where one has fewer. 1: one broker is all "
+        "there is, and what it loses is lost.",
+    )
+    min_insync_replicas: int = Field(
+        default=2,
+        ge=1,
+        description="`min.insync.replicas` of those topics; no worker starts where one has less. At least 2 where there are replicas: a "
+        "record that its leader alone has is lost with it.",
+    )
     tombstone_retention_s: float = Field(
         default=30 * 86400.0,
         ge=1,
@@ -50,6 +60,16 @@ class KafkaSettings(Group):
         le=900,
         description="A transaction that is open for so long is aborted by the broker. Until then it holds up whoever reads its topics.",
     )
+
+    @model_validator(mode="after")
+    def _require_safe_replicas(self) -> Self:
+        least = min(2, self.replication_factor)
+        if not least <= self.min_insync_replicas <= self.replication_factor:
+            raise ValueError(
+                f"VARVE_KAFKA__MIN_INSYNC_REPLICAS is {self.min_insync_replicas} and must be from {least} to "
+                f"VARVE_KAFKA__REPLICATION_FACTOR, which is {self.replication_factor}"
+            )
+        return self
 
 
 class RedisSettings(Group):

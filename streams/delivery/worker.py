@@ -86,7 +86,10 @@ class Worker:
                 f"the topics at {kafka.bootstrap} have {partitions} partitions and the settings say {kafka.partitions}: keys would be "
                 f"placed elsewhere than they are; set VARVE_KAFKA__PARTITIONS={partitions}"
             )
-        await check_topic_configs(self._settings)
+        changelogs = {changelog_topic(self._group): changelog_config(kafka)} if self._has_table else {}
+        for name, config in changelogs.items():
+            await create_topic(name, config=config, kafka=kafka)
+        await check_topic_configs(self._settings, changelogs)
         with own_folder(tables_folder(self._settings.data, self._stage)) as folder:
             await self._run_in(folder, stop)
 
@@ -117,8 +120,6 @@ class Worker:
             may_write=membership.may_write,
             fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
         )
-        if changelog is not None:
-            await create_topic(changelog, config=changelog_config(settings.kafka), kafka=settings.kafka)
         driver = self._new_driver(context)
         group = _Group(membership)
         _connect(app, topic, driver, source=self._source, group=group)

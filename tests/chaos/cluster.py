@@ -15,7 +15,6 @@ from memory.keys import partition_of
 from runtime.kafka import create_topics
 from runtime.settings import (
     DeliverySettings,
-    KafkaSettings,
     LLMSettings,
     RedisSettings,
     ServiceSettings,
@@ -29,6 +28,7 @@ from tests.chaos.cues import CueFile
 from tests.chaos.poison import ORPHAN
 from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.restarted_process import RestartedProcess
+from tests.one_broker import one_broker
 from varve.embedded import jars
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.ports import HOST, free_port, listens
@@ -63,7 +63,7 @@ class Cluster:
             data=folder / "data",
             cache=cache.absolute(),
             tenants_file=folder / "tenants.json",
-            kafka=KafkaSettings(bootstrap=broker.bootstrap, partitions=PARTITIONS, request_timeout_s=10.0),
+            kafka=one_broker(bootstrap=broker.bootstrap, partitions=PARTITIONS, request_timeout_s=10.0),
             redis=RedisSettings(url=server.url),
             store=StoreSettings(socket=edge.socket_path),
             sessions=SessionSettings(message_count=6, message_cap=10, idle_partition_s=4.0),

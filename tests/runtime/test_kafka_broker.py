@@ -16,13 +16,14 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.kafka.client import admin_client, partition_counts
 from runtime.kafka.topics import broker_config
 from runtime.settings import KafkaSettings, Settings
+from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
 def settings(kafka: str, topic_prefix: str) -> Settings:
-    return Settings(kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=4, max_record_bytes=100_000))
+    return Settings(kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=4, max_record_bytes=100_000))
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ async def producer(topics: Settings) -> AsyncIterator[Producer]:
 def nowhere() -> KafkaSettings:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        return KafkaSettings(bootstrap=f"127.0.0.1:{taken.getsockname()[1]}", request_timeout_s=2)
+        return one_broker(bootstrap=f"127.0.0.1:{taken.getsockname()[1]}", request_timeout_s=2)
 
 
 async def test_topics_are_created_once_with_their_configuration(settings: Settings) -> None:

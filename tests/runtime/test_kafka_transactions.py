@@ -11,6 +11,7 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, client_options
 from runtime.kafka.topics import create_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
+from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
 
@@ -20,13 +21,13 @@ GROUP = "readers"
 @pytest.fixture
 async def topic(kafka: str, topic_prefix: str) -> str:
     name = f"{topic_prefix}transactions"
-    await create_topic(name, config={}, kafka=KafkaSettings(bootstrap=kafka, partitions=2))
+    await create_topic(name, config={}, kafka=one_broker(bootstrap=kafka, partitions=2))
     return name
 
 
 @pytest.fixture
 def settings(kafka: str) -> KafkaSettings:
-    return KafkaSettings(bootstrap=kafka, partitions=2, max_message_bytes=10_000)
+    return one_broker(bootstrap=kafka, partitions=2, max_message_bytes=10_000)
 
 
 def new_producer(settings: KafkaSettings, topic: str) -> TransactionalProducer:

@@ -5,49 +5,74 @@ from pathlib import Path
 
 import pytest
 from aiokafka.admin import NewTopic
+from pydantic import ValidationError
 
 from memory.topics import ALL, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS
-from runtime.errors import TopicConfigError
-from runtime.kafka import check_topic_configs, create_topics
+from runtime.errors import KafkaUnavailableError, TopicConfigError
+from runtime.kafka import check_topic_configs, create_topic, create_topics
 from runtime.kafka.client import admin_client
 from runtime.kafka.topic_config import weaker_settings
 from runtime.kafka.topics import broker_config
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings
+from streams.delivery.app import changelog_config
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver
+from streams.delivery.state import changelog_topic
 from streams.delivery.worker import Worker
+from tests.one_broker import one_broker
 
-KAFKA = KafkaSettings()
+KAFKA = one_broker()
 UNLIMITED = {"retention.bytes": "-1", "delete.retention.ms": "86400000"}
 
 
 def test_topics_as_created_pass() -> None:
     for spec in ALL:
-        assert weaker_settings(spec, {**UNLIMITED, **broker_config(spec, KAFKA)}, KAFKA) == {}
+        wanted = broker_config(spec, KAFKA)
+        assert weaker_settings(wanted, {**UNLIMITED, **wanted}) == {}
 
 
 def test_shorter_or_smaller_retention_is_weaker() -> None:
-    found = {**UNLIMITED, **broker_config(MESSAGES, KAFKA)}
-    assert weaker_settings(MESSAGES, {**found, "retention.ms": "3600000"}, KAFKA) == {"retention.ms": "-1"}
-    assert weaker_settings(MESSAGES, {**found, "retention.bytes": "1000000"}, KAFKA) == {"retention.bytes": "-1"}
-    assert weaker_settings(MESSAGES, {**found, "cleanup.policy": "compact,delete"}, KAFKA) == {"cleanup.policy": "delete"}
-    assert weaker_settings(WINDOWS, {**found, "retention.ms": "-1"}, KAFKA) == {}, "it keeps more"
+    wanted = broker_config(MESSAGES, KAFKA)
+    found = {**UNLIMITED, **wanted}
+    assert weaker_settings(wanted, {**found, "retention.ms": "3600000"}) == {"retention.ms": "-1"}
+    assert weaker_settings(wanted, {**found, "retention.bytes": "1000000"}) == {"retention.bytes": "-1"}
+    assert weaker_settings(wanted, {**found, "cleanup.policy": "compact,delete"}) == {"cleanup.policy": "delete"}
+    assert weaker_settings(broker_config(WINDOWS, KAFKA), {**found, "retention.ms": "-1"}) == {}, "it keeps more"
 
 
 def test_tombstones_that_go_too_early_are_weaker() -> None:
-    found = {**UNLIMITED, **broker_config(MEMORIES, KAFKA)}
-    assert found["delete.retention.ms"] == str(30 * 24 * 3600 * 1000)
-    assert weaker_settings(MEMORIES, {**found, "delete.retention.ms": "86400000"}, KAFKA) == {"delete.retention.ms": "2592000000"}
+    wanted = broker_config(MEMORIES, KAFKA)
+    assert wanted["delete.retention.ms"] == str(30 * 24 * 3600 * 1000)
+    assert weaker_settings(wanted, {**UNLIMITED, **wanted, "delete.retention.ms": "86400000"}) == {"delete.retention.ms": "2592000000"}
+
+
+def test_confirmation_by_fewer_replicas_is_weaker() -> None:
+    wanted = broker_config(WINDOWS, KafkaSettings())
+    found = {**UNLIMITED, **wanted, "min.insync.replicas": "1"}
+    assert weaker_settings(wanted, found) == {"min.insync.replicas": "2"}
+    assert weaker_settings(broker_config(WINDOWS, KAFKA), found) == {}, "one broker was named as such"
+
+
+@pytest.mark.parametrize(("replicas", "minimum"), [(3, 1), (2, 3), (1, 2)])
+def test_replicas_that_would_not_help_are_refused(replicas: int, minimum: int) -> None:
+    with pytest.raises(ValidationError, match="VARVE_KAFKA__MIN_INSYNC_REPLICAS is"):
+        KafkaSettings(replication_factor=replicas, min_insync_replicas=minimum)
 
 
 def _never(context: StageContext) -> Driver:
     raise AssertionError("a worker whose topics keep too little must not begin")
 
 
+def _worker(settings: Settings) -> Worker:
+    return Worker(
+        stage="sessions", source=settings.topic("messages"), has_table=True, settings=settings, metrics=Metrics(), new_driver=_never
+    )
+
+
 @pytest.mark.integration
 async def test_worker_refuses_topics_that_forget(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
-    broker = KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)
+    broker = one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)
     settings = Settings(data=tmp_path, kafka=broker)
     names = [settings.topic(spec.name) for spec in (MESSAGES, EXTRACTIONS)]
     async with admin_client(broker) as admin:
@@ -60,8 +85,35 @@ async def test_worker_refuses_topics_that_forget(kafka: str, topic_prefix: str, 
         assert f"{name} has retention.ms=3600000 and must have -1" in str(refused.value)
         assert f"--entity-name {name} --add-config retention.ms=-1" in str(refused.value)
     assert "windows" not in str(refused.value)
-    worker = Worker(
-        stage="sessions", source=settings.topic("messages"), has_table=True, settings=settings, metrics=Metrics(), new_driver=_never
-    )
     with pytest.raises(TopicConfigError):
-        await worker.run(asyncio.Event())
+        await _worker(settings).run(asyncio.Event())
+
+
+@pytest.mark.integration
+async def test_worker_refuses_one_replica_unless_told(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
+    told = Settings(data=tmp_path, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
+    untold = told.model_copy(update={"kafka": KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)})
+    with pytest.raises(KafkaUnavailableError, match="say so by VARVE_KAFKA__REPLICATION_FACTOR=1"):
+        await create_topics(untold)
+    await create_topics(told)
+    await create_topic("varve.unrelated", config={}, kafka=told.kafka)
+    changelog = changelog_topic(told.topic("sessions"))
+    await create_topic(changelog, config=changelog_config(told.kafka), kafka=told.kafka)
+    with pytest.raises(TopicConfigError) as refused:
+        await _worker(untold).run(asyncio.Event())
+    for name in (told.topic("messages"), changelog):
+        assert f"{name} has replication factor 1 and must have 3" in str(refused.value)
+        assert f"{name} has min.insync.replicas=1 and must have 2: kafka-configs.sh" in str(refused.value)
+    assert "or, where one broker is meant to be all there is, say so by VARVE_KAFKA__REPLICATION_FACTOR=1" in str(refused.value)
+    assert "unrelated" not in str(refused.value)
+    await check_topic_configs(told, {changelog: changelog_config(told.kafka)})
+
+
+@pytest.mark.integration
+async def test_worker_refuses_a_changelog_that_forgets(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
+    await create_topics(settings)
+    changelog = changelog_topic(settings.topic("sessions"))
+    await create_topic(changelog, config={"cleanup.policy": "delete"}, kafka=settings.kafka)
+    with pytest.raises(TopicConfigError, match=f"{changelog} has cleanup.policy=delete and must have compact"):
+        await _worker(settings).run(asyncio.Event())

@@ -13,7 +13,7 @@ from memory.records import Message, SessionCommand
 from memory.schema import sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.metrics import Metrics
-from runtime.settings import DeliverySettings, EmbeddingSettings, KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
+from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
@@ -22,6 +22,7 @@ from streams.delivery.scheduler import Scheduler
 from streams.delivery.worker import Worker
 from streams.run import serve_stage
 from streams.stages import STAGES
+from tests.one_broker import one_broker
 
 TENANT = "acme"
 DEFAULT_TENANTS: Mapping[str, str] = {TENANT: "companion"}
@@ -46,7 +47,7 @@ def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, 
     """A flow of its own on shared servers, with windows so small that a sample gives several, and none that closes by the wall clock."""
     return Settings(
         data=data,
-        kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
+        kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
         redis=RedisSettings(url=redis_url, prefix=f"{topic_prefix}redis:"),
         store=StoreSettings(socket=socket),
         sessions=SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0),

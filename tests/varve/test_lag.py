@@ -8,8 +8,9 @@ from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
 
 from memory.topics import MESSAGES, WINDOWS
 from runtime.kafka import Producer, create_topics, read_topic
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import Settings
 from streams.stages import STAGES
+from tests.one_broker import one_broker
 from varve.errors import StalledError
 from varve.lag import wait_for_zero_lag
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 async def settings(make_settings: Callable[..., Settings]) -> Settings:
-    settings = make_settings(kafka=KafkaSettings(partitions=2))
+    settings = make_settings(kafka=one_broker(partitions=2))
     await create_topics(settings)
     return settings
 

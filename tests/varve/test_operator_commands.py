@@ -11,10 +11,11 @@ from typer.testing import CliRunner, Result
 from memory.keys import encode_key
 from memory.records import Usage
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import Settings
 from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
+from tests.one_broker import one_broker
 from varve.cli.application import app
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -23,7 +24,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def settings(make_settings: Callable[..., Settings]) -> Settings:
-    settings = make_settings(kafka=KafkaSettings(partitions=2))
+    settings = make_settings(kafka=one_broker(partitions=2))
     asyncio.run(create_topics(settings))
     return settings
 

@@ -20,6 +20,8 @@ def stack(tmp_path: Path) -> StackFile:
     return StackFile(
         pid=os.getpid(),
         bootstrap="127.0.0.1:1",
+        replication_factor=1,
+        min_insync_replicas=1,
         redis_url="redis://127.0.0.1:2/0",
         edge_socket=tmp_path / "edge.sock",
         service_url="http://127.0.0.1:3",
@@ -61,6 +63,7 @@ def test_settings_that_nobody_gave_are_the_stacks(stack: StackFile, give: Give) 
     give(VARVE_KAFKA__PARTITIONS="3", VARVE_STORE__TIMEOUT_S="4", VARVE_CLIENT__TIMEOUT_S="5")
     settings = stack.apply_to(Settings())
     assert (settings.kafka.bootstrap, settings.kafka.partitions) == (stack.bootstrap, 3)
+    assert (settings.kafka.replication_factor, settings.kafka.min_insync_replicas) == (1, 1)
     assert settings.redis.url == stack.redis_url
     assert (settings.store.socket, settings.store.timeout_s) == (stack.edge_socket, 4)
     assert (settings.client.url, settings.client.timeout_s) == (stack.service_url, 5)

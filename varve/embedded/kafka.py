@@ -15,6 +15,8 @@ from varve.errors import PortInUseError, StartError
 from varve.supervisor.file_errors import explained_os_errors, file_error_in
 from varve.supervisor.process import ProcessSpec
 
+ONE_PLAIN_NODE: Final = {"security_protocol": "PLAINTEXT", "replication_factor": 1, "min_insync_replicas": 1}
+"""What the settings say of such a broker."""
 CLUSTER_ID: Final = "VarveEmbeddedKafka000A"
 REQUEST_TIMEOUT_MS: Final = 5000
 QUICK: Final = ("-XX:TieredStopAtLevel=1",)

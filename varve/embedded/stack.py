@@ -12,14 +12,13 @@ from runtime.kafka import create_topics
 from runtime.settings import Settings
 from streams.stages import STAGES
 from varve.embedded.edge import EmbeddedEdge
-from varve.embedded.kafka import EmbeddedKafka
+from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
 from varve.embedded.ports import HOST, free_port, require_free
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ProcessSpec
 from varve.supervisor.supervisor import Level, OneShot, Program
 
 SERVICE: Final = "service"
-ONE_PLAIN_NODE: Final = {"security_protocol": "PLAINTEXT", "replication_factor": 1, "min_insync_replicas": 1}
 PROBE_TIMEOUT_S: Final = 5.0
 STAGE_START_DEADLINE_S: Final = 120.0
 """A stage reads its whole changelog before it is ready."""

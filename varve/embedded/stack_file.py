@@ -24,6 +24,8 @@ class StackFile(BaseModel):
     pid: int
     """Of the supervisor."""
     bootstrap: str
+    replication_factor: int
+    min_insync_replicas: int
     redis_url: str
     edge_socket: Path | None
     service_url: str
@@ -45,6 +47,8 @@ class StackFile(BaseModel):
         return cls(
             pid=os.getpid(),
             bootstrap=stack.settings.kafka.bootstrap,
+            replication_factor=stack.settings.kafka.replication_factor,
+            min_insync_replicas=stack.settings.kafka.min_insync_replicas,
             redis_url=stack.settings.redis.url,
             edge_socket=stack.settings.store.socket,
             service_url=stack.service_url,
@@ -84,9 +88,14 @@ class StackFile(BaseModel):
 
     def apply_to(self, settings: Settings) -> Settings:
         """The settings with the stack's addresses and key, but for those that were given, be it as their defaults."""
+        kafka = {
+            "bootstrap": self.bootstrap,
+            "replication_factor": self.replication_factor,
+            "min_insync_replicas": self.min_insync_replicas,
+        }
         return settings.model_copy(
             update={
-                "kafka": _unless_given(settings.kafka, bootstrap=self.bootstrap),
+                "kafka": _unless_given(settings.kafka, **kafka),
                 "redis": _unless_given(settings.redis, url=self.redis_url),
                 "store": _unless_given(settings.store, socket=self.edge_socket),
                 "client": _unless_given(settings.client, url=self.service_url, api_key=SecretStr(self.api_key)),

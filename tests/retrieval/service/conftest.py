@@ -10,8 +10,9 @@ from runtime.kafka import create_topics
 from runtime.recall_history import RecallHistory
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
-from runtime.settings import KafkaSettings, RedisSettings, ServiceSettings, Settings, StoreSettings
+from runtime.settings import RedisSettings, ServiceSettings, Settings, StoreSettings
 from runtime.tenants import add_tenant
+from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.service.running_service import MEMORIES, PARTITIONS, RunningService, index, serving
 
@@ -29,7 +30,7 @@ async def service(
     data = tmp_path_factory.mktemp("service")
     settings = Settings(
         data=data,
-        kafka=KafkaSettings(bootstrap=kafka, topic_prefix=f"t{uuid.uuid4().hex}.", partitions=PARTITIONS, max_record_bytes=50_000),
+        kafka=one_broker(bootstrap=kafka, topic_prefix=f"t{uuid.uuid4().hex}.", partitions=PARTITIONS, max_record_bytes=50_000),
         redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
         store=StoreSettings(socket=edge_owner.socket),
         service=ServiceSettings(max_batch=50, max_body_bytes=200_000, probe_timeout_s=20, produce_timeout_s=20),

@@ -12,12 +12,13 @@ from asgi_lifespan import LifespanManager
 from memory.keys import encode_key
 from retrieval.service.app import create_app
 from runtime.kafka import Producer, create_topics, read_topic
-from runtime.settings import KafkaSettings, Settings, StoreSettings
+from runtime.settings import Settings, StoreSettings
 from runtime.tenants import add_tenant
 from runtime.tenants_file import add_admin_key
 from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
+from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
 
@@ -39,7 +40,7 @@ class OperatorClient:
 async def operator(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> AsyncIterator[OperatorClient]:
     settings = Settings(
         data=tmp_path,
-        kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
+        kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
         store=StoreSettings(socket=tmp_path / "nobody"),
     )
     settings = settings.model_copy(update={"redis": settings.redis.model_copy(update={"url": redis_url})})

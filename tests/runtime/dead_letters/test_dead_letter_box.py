@@ -14,10 +14,11 @@ from runtime.clocks import ManualClock
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState, RedriveResult
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, create_topics, read_topic
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import Settings
 from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
+from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
 
@@ -27,7 +28,7 @@ EVERYTHING: Final[frozenset[LetterState]] = frozenset({"open", "redriven", "supe
 
 @pytest.fixture
 async def settings(kafka: str, topic_prefix: str) -> Settings:
-    settings = Settings(kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2, max_record_bytes=2000))
+    settings = Settings(kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2, max_record_bytes=2000))
     await create_topics(settings)
     return settings
 

@@ -12,12 +12,13 @@ from aiokafka import AIOKafkaProducer
 from faust.types import TP
 
 from runtime.kafka import Producer, client_options, create_topics
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import Settings
 from streams.delivery.app import build_app, source_topic
 from streams.delivery.consumer import Consumer
 from streams.delivery.flow_control import SourceFlowControl
 from streams.delivery.membership import boot_time
 from streams.errors import StreamError
+from tests.one_broker import one_broker
 from tests.streams.harness import until
 
 pytestmark = pytest.mark.integration
@@ -27,7 +28,7 @@ RECORDS = 10
 
 @pytest.fixture
 async def settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = Settings(data=tmp_path, kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=1))
+    settings = Settings(data=tmp_path, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=1))
     await create_topics(settings)
     return settings
 

@@ -9,8 +9,9 @@ import pytest
 
 from memory.keys import encode_key
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import Settings
 from streams.delivery.records import ConsumedRecord
+from tests.one_broker import one_broker
 from tests.streams.flow import extraction_worker
 from tests.streams.harness import until
 from tests.streams.message_ledger import records_of
@@ -24,7 +25,7 @@ PARTITIONS = 2
 
 @pytest.fixture
 async def settings(kafka: str, topic_prefix: str, tmp_path: Path) -> Settings:
-    settings = Settings(data=tmp_path, kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=PARTITIONS))
+    settings = Settings(data=tmp_path, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=PARTITIONS))
     await create_topics(settings)
     return settings
 

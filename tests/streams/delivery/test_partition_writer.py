@@ -17,6 +17,7 @@ from streams.delivery.partition_writer import NO_OFFSET, PartitionWriter
 from streams.delivery.recovery import recover
 from streams.delivery.state import Row, pack
 from streams.errors import FencedError, StreamError, TransientError
+from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
 
@@ -25,7 +26,7 @@ NewWriter = Callable[[str], PartitionWriter]
 
 @pytest.fixture
 async def settings(kafka: str, topic_prefix: str) -> KafkaSettings:
-    settings = KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=1)
+    settings = one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=1)
     for name in ("source", "outputs", "changelog"):
         await create_topic(f"{topic_prefix}{name}", config={}, kafka=settings)
     async with Producer(kafka=settings) as producer:

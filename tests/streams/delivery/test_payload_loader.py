@@ -9,13 +9,14 @@ from aiokafka.admin.records_to_delete import RecordsToDelete
 
 from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import Settings
 from streams.delivery.driver import FaustRecord
 from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.payload_loader import PayloadLoader
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
 from streams.errors import PoisonRecordError, TransientError
+from tests.one_broker import one_broker
 from tests.streams.delivery.doubles import ScriptedLog, faust_record
 from tests.streams.harness import stage_context, until
 
@@ -80,7 +81,7 @@ async def test_evicted_payloads_are_loaded_before_handling() -> None:
 
 @pytest.mark.integration
 async def test_loader_reads_any_order_and_rejects_expired_records(kafka: str, topic_prefix: str) -> None:
-    settings = Settings(_env_file=None, kafka=KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
+    settings = Settings(_env_file=None, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
     await create_topics(settings)
     topic = settings.topic("windows")
     large = b"x" * 300_000

@@ -15,6 +15,7 @@ from runtime.settings import KafkaSettings
 from streams.delivery.local_table import LocalTable
 from streams.delivery.recovery import recover
 from streams.errors import LocalTableError, StreamError
+from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
 
@@ -22,13 +23,13 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 async def changelog(kafka: str, topic_prefix: str) -> TopicPartition:
     name = f"{topic_prefix}changelog"
-    await create_topic(name, config={"cleanup.policy": "compact,delete"}, kafka=KafkaSettings(bootstrap=kafka, partitions=1))
+    await create_topic(name, config={"cleanup.policy": "compact,delete"}, kafka=one_broker(bootstrap=kafka, partitions=1))
     return TopicPartition(name, 0)
 
 
 @pytest.fixture
 def settings(kafka: str) -> KafkaSettings:
-    return KafkaSettings(bootstrap=kafka, partitions=1)
+    return one_broker(bootstrap=kafka, partitions=1)
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ import pytest
 from runtime.errors import TopicMissingError
 from runtime.kafka import create_topics
 from runtime.metrics import Metrics
-from runtime.settings import KafkaSettings, Settings
+from runtime.settings import Settings
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver
 from streams.delivery.worker import Worker
+from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
 
@@ -27,7 +28,7 @@ def _worker(settings: Settings) -> Worker:
 
 
 async def test_worker_refuses_topics_with_other_partition_counts(kafka: str, topic_prefix: str, tmp_path: Path) -> None:
-    broker = KafkaSettings(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)
+    broker = one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)
     settings = Settings(data=tmp_path, kafka=broker)
     with pytest.raises(TopicMissingError, match="run `varve topics create`"):
         await _worker(settings).run(asyncio.Event())
