@@ -1,6 +1,7 @@
 """``python -m tests.chaos.mutation``: puts one defect after the other into a copy of the tree, and runs what should notice it.
 
-Exits with 1 if a mutant survives. The tree itself is never changed.
+What comes of each mutant is written at once; a run that was broken off goes on behind it. Exits with 1 if a mutant survives, or if nothing
+could be said of one. The tree itself is never changed.
 """
 
 import argparse
@@ -15,16 +16,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import orjson
-
+from tests.chaos.mutant_report import MutantReport, Result
 from tests.chaos.mutants import MUTANTS, Mutant
 
 ROOT = Path(__file__).parents[2]
 
 _NOT_COPIED = (".git", ".venv", "build", "__pycache__", ".mypy_cache", ".ruff_cache")
-_TESTS_S = 300.0
+_TESTS_S = 240.0
 _FAULT_S = 600.0
-_FAILED = 1
 _PASSED = 0
 
 
@@ -37,48 +36,69 @@ class Copy:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._intact: dict[str, str | None] = {}
         shutil.copytree(ROOT, path, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
 
-    def notice(self, mutant: Mutant, *, with_faults: bool) -> str | None:
-        """What notices a mutant; None where it survives.
+    def try_mutant(self, mutant: Mutant, *, with_faults: bool) -> Result:
+        """What notices a mutant: its tests in their order, then its faults.
 
         Args:
             mutant: The mutant.
             with_faults: Whether chaos is run where no test notices.
         """
+        started = time.monotonic()
         file = self._path / mutant.file
         intact = file.read_text()
+        # Before the defect is put in: a target that fails without it notices nothing.
+        broken = [failed for target in mutant.tests if (failed := self._fails_intact(target)) is not None]
+        if broken:
+            return Result(None, problem=f"fails on the code as it is: {', '.join(broken)}", seconds=time.monotonic() - started)
         file.write_text(mutated(intact, mutant))
         try:
-            return self.failing_test(mutant.tests) or (self._failing_fault(mutant.faults) if with_faults else None)
+            noticed_by = self._first_notice(mutant, with_faults=with_faults)
+            return Result(noticed_by, problem=None if noticed_by else "survived", seconds=time.monotonic() - started)
+        except RuntimeError as error:
+            return Result(None, problem=str(error), seconds=time.monotonic() - started)
         finally:
             file.write_text(intact)
 
-    def failing_test(self, tests: Sequence[str]) -> str | None:
-        """The first of some tests that fails, or does not end; None where all pass."""
-        if not tests:
-            return None
+    def _first_notice(self, mutant: Mutant, *, with_faults: bool) -> str | None:
+        for target in mutant.tests:
+            if (failed := self._failing_test(target)) is not None:
+                return failed
+        for fault in mutant.faults if with_faults else ():
+            if (failed := self._failing_fault(fault)) is not None:
+                return failed
+        return None
+
+    def _fails_intact(self, target: str) -> str | None:
+        """What fails of a target in the tree as it is, tried twice: the machine may be slow; asked once."""
+        if target not in self._intact:
+            self._intact[target] = self._failing_test(target) and self._failing_test(target)
+        return self._intact[target]
+
+    def _failing_test(self, target: str) -> str | None:
+        """The first test of a target that fails, or does not end; None where all pass."""
         # Python 3.11 cannot parse the sources of some deep tracebacks: pytest's own ones crash it there.
-        code, output = self._run(("pytest", "-q", "-x", "-rfE", "--tb=native", "-p", "no:cacheprovider", *tests), _TESTS_S)
+        code, output = self._run(("pytest", "-q", "-x", "-rfE", "--tb=native", "-p", "no:cacheprovider", target), _TESTS_S)
         if code == _PASSED:
             return None
         if code is None:
-            return f"{' '.join(tests)} does not end"
+            return f"{target} does not end"
         failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-        if code != _FAILED or failed is None:
-            raise RuntimeError(f"pytest ended with {code} and names no failed test:\n{output[-3000:]}")
+        if failed is None:
+            raise RuntimeError(f"pytest ended with {code} and names no failed test: {output[-1000:]}")
         return failed[1]
 
-    def _failing_fault(self, faults: Sequence[str]) -> str | None:
-        for fault in faults:
-            code, output = self._run(("tests.chaos", "--no-rebuild", "--seed", "11", "--faults", fault), _FAULT_S)
-            if code is None:
-                return f"the fault {fault} does not end"
-            if code != _PASSED and f'"fault":"{fault}"' in output:
-                return f"the fault {fault}"
-            if code != _PASSED:
-                raise RuntimeError(f"chaos ended with {code} and no verdict:\n{output[-3000:]}")
-        return None
+    def _failing_fault(self, fault: str) -> str | None:
+        code, output = self._run(("tests.chaos", "--no-rebuild", "--seed", "11", "--faults", fault), _FAULT_S)
+        if code == _PASSED:
+            return None
+        if code is None:
+            return f"the fault {fault}, which does not end"
+        if f'"fault":"{fault}"' not in output:
+            raise RuntimeError(f"chaos ended with {code} and no verdict: {output[-1000:]}")
+        return f"the fault {fault}"
 
     def _run(self, module: Sequence[str], limit_s: float) -> tuple[int | None, str]:
         """The exit code and the output of a module; no code where it had to be ended."""
@@ -120,26 +140,22 @@ def main() -> None:
     parser.add_argument("--report", type=Path, default=Path("build/reports/mutants.json"))
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help="; ".join(names))
     parser.add_argument("--no-faults", action="store_true", help="run no chaos: quicker, and some mutants may survive")
+    parser.add_argument("--again", action="store_true", help="also mutants that the report has, for the code as it is, as noticed")
     arguments = parser.parse_args()
+    report = MutantReport(arguments.report, keep=names)
     chosen = [mutant for mutant in MUTANTS if mutant.name in arguments.only]
     with tempfile.TemporaryDirectory(prefix="varve-mutants-") as folder:
         copy = Copy(Path(folder) / "tree")
-        noticed: dict[str, str | None] = {}
-        for target in sorted({test for mutant in chosen for test in mutant.tests}):
-            if (failed := copy.failing_test([target])) is not None:
-                sys.exit(f"{failed} fails on the code as it is: it can notice no mutant")
         for mutant in chosen:
-            started = time.monotonic()
-            noticed[mutant.name] = copy.notice(mutant, with_faults=not arguments.no_faults)
-            print(f"{mutant.name}: {noticed[mutant.name] or 'SURVIVED'} ({time.monotonic() - started:.0f} s)", flush=True)
-            _write(arguments.report, noticed)
-    sys.exit(1 if None in noticed.values() else 0)
-
-
-def _write(report: Path, noticed: dict[str, str | None]) -> None:
-    rows = [{"mutant": name, "noticed_by": by} for name, by in noticed.items()]
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.write_bytes(orjson.dumps({"mutants": rows}, option=orjson.OPT_INDENT_2))
+            code = mutated((ROOT / mutant.file).read_text(), mutant)
+            if not arguments.again and report.is_noticed(mutant.name, code):
+                continue
+            result = copy.try_mutant(mutant, with_faults=not arguments.no_faults)
+            report.write(mutant.name, code, result)
+            print(f"{mutant.name}: {result.noticed_by or result.problem} ({result.seconds:.0f} s)", flush=True)
+    unnoticed = report.unnoticed([mutant.name for mutant in chosen])
+    print(f"{len(chosen) - len(unnoticed)} of {len(chosen)} noticed", *unnoticed, sep="\n")
+    sys.exit(1 if unnoticed else 0)
 
 
 if __name__ == "__main__":
