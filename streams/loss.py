@@ -1,6 +1,7 @@
 """Accepts, by name, that the log has lost records: the partition that stands still for them goes on, and `audit` says who let it."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -8,7 +9,7 @@ from typing import Any, Final
 import orjson
 
 from memory.topics import AUDIT
-from runtime.kafka import OutgoingRecord, TopicPartition
+from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
 from runtime.settings import Settings
 from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import PartitionWriter
@@ -38,9 +39,11 @@ async def find_loss(settings: Settings, stage_name: str, partition: int, *, gene
 
     Raises:
         StreamError: If there is no such stage.
+        KafkaUnavailableError: If no broker answers; nothing was changed.
         TransientError: Kafka does not answer now.
     """
-    return await _writer(settings, stage_name, partition, generation).find_gap()
+    async with _writer(settings, stage_name, partition, generation) as writer:
+        return await writer.find_gap()
 
 
 async def accept_loss(
@@ -65,17 +68,15 @@ async def accept_loss(
     Raises:
         LossRefusedError: Nothing is lost, or not exactly that; or going on would lose more, and what to do instead.
         StreamError: If there is no such stage.
+        KafkaUnavailableError: If no broker answers; nothing was changed.
         TransientError: Kafka does not answer now; nothing was accepted.
     """
-    writer = _writer(settings, stage_name, partition, generation)
-    _require_exact(await writer.find_gap(), lost, stage_name, partition)
-    try:
+    async with _writer(settings, stage_name, partition, generation) as writer:
+        _require_exact(await writer.find_gap(), lost, stage_name, partition)
         gap = _require_exact(await _take_over(writer), lost, stage_name, partition)
         record = _audit_record(settings, stage_name, gap, lost, accepted_by=accepted_by, generation=generation)
         await writer.commit([record], [], next_offset=lost.first if gap.is_cut else lost.next)
         return gap
-    finally:
-        await writer.stop()
 
 
 async def _take_over(writer: PartitionWriter) -> LogGap | None:
@@ -86,14 +87,21 @@ async def _take_over(writer: PartitionWriter) -> LogGap | None:
     return None
 
 
-def _writer(settings: Settings, stage_name: str, partition: int, generation: str) -> PartitionWriter:
+@asynccontextmanager
+async def _writer(settings: Settings, stage_name: str, partition: int, generation: str) -> AsyncIterator[PartitionWriter]:
     if stage_name not in STAGES:
         raise StreamError(f"there is no stage {stage_name!r}; the stages are {', '.join(STAGES)}")
     if not 0 <= partition < settings.kafka.partitions:
         raise LossRefusedError(f"there is no partition {partition}: VARVE_KAFKA__PARTITIONS is {settings.kafka.partitions}")
     stage = STAGES[stage_name]
     source = TopicPartition(settings.topic(stage.source.name), partition)
-    return PartitionWriter(source=source, group=stage.group(settings.kafka.topic_prefix, suffix=generation), kafka=settings.kafka)
+    group = stage.group(settings.kafka.topic_prefix, suffix=generation)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        writer = PartitionWriter(source=source, group=group, kafka=settings.kafka, offsets=offsets)
+        try:
+            yield writer
+        finally:
+            await writer.stop()
 
 
 def _require_exact(gap: LogGap | None, lost: LostRange, stage_name: str, partition: int) -> LogGap:

@@ -17,6 +17,8 @@ from runtime.settings import KafkaSettings
 __all__ = ["KafkaOffsets", "TopicPartition"]
 
 _BACKOFF_S: Final = 0.1
+_ISOLATION: Final = "read_uncommitted"
+"""An end is the high watermark: the last stable offset would leave out what lies behind a transaction that is still open (KAFKA-10167)."""
 
 
 class KafkaOffsets:
@@ -38,7 +40,7 @@ class KafkaOffsets:
         """
         with kafka_faults("connecting to read offsets", self._kafka):
             self._admin = AIOKafkaAdminClient(**client_options(self._kafka))
-            self._consumer = AIOKafkaConsumer(**client_options(self._kafka), enable_auto_commit=False)
+            self._consumer = AIOKafkaConsumer(**client_options(self._kafka), enable_auto_commit=False, isolation_level=_ISOLATION)
             try:
                 await self._admin.start()
                 await self._consumer.start()
@@ -80,6 +82,18 @@ class KafkaOffsets:
         with kafka_faults(f"reading the beginnings of {', '.join(topics)}", self._kafka):
             partitions = await self._partitions(topics)
             return dict(await consumer.beginning_offsets(partitions)) if partitions else {}
+
+    async def bounds(self, partition: TopicPartition) -> tuple[int, int]:
+        """The offset of a partition's oldest record, and the offset that its next record will get. Asks for nothing else.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers, or there is no such partition.
+        """
+        _, consumer = self._connected()
+        with kafka_faults(f"reading the bounds of {partition.topic}/{partition.partition}", self._kafka):
+            begins = await consumer.beginning_offsets([partition])
+            ends = await consumer.end_offsets([partition])
+        return int(begins[partition]), int(ends[partition])
 
     async def offsets_since(self, topics: Collection[str], moment: datetime) -> dict[TopicPartition, int]:
         """The offset of each partition's first record that was produced at a moment or later; its end where there is none.

@@ -2,63 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from collections.abc import Coroutine, Mapping
+from typing import Any, Final
 
-from memory.errors import RecordError
-from runtime.kafka import OutgoingRecord, TopicPartition
-from runtime.logs import logger
-from streams.delivery.batch import Rejection
+from runtime.kafka import TopicPartition
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
 from streams.delivery.entry import Entry
+from streams.delivery.keyed_attempts import KeyedAttempts, KeyedHandler, LoadPayload
 from streams.delivery.log_gap import LogGap
 from streams.delivery.partition_committer import PartitionCommitter
-from streams.delivery.records import ConsumedRecord, propagate_context
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.tenant_throttle import TenantThrottle
-from streams.errors import PoisonRecordError, TransientError
-
-_log = logger(__name__)
+from streams.errors import TransientError
 
 _FREE_TO_RESUME: Final = 0.25
 """A paused partition is fetched from again when so great a part of its span is free."""
-_MAXIMUM_REFUSALS: Final = 2
-"""Of the results, and of their dead letter; the smallest letter is then tried again and again, with waits between."""
-
-
-LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
-"""Reads an evicted record's payload from the log again.
-
-Raises:
-    streams.errors.TransientError: The broker does not give it now.
-    streams.errors.PoisonRecordError: It is gone.
-"""
-
-
-class KeyedHandler(Protocol):
-    """What one stage does with one record."""
-
-    def tenant_of(self, record: ConsumedRecord) -> str:
-        """Whose record it is, for the fair sharing; never raises."""
-        ...
-
-    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Handles a record; what it gives is committed before its offset is.
-
-        Raises:
-            streams.errors.TransientError: It is tried again later.
-            streams.errors.PoisonRecordError: It goes to the dead letters.
-            memory.errors.RecordError: Likewise.
-        """
-        ...
 
 
 class KeyedDriver:
     """Handles records by key, with bounded, fair concurrency.
-
-    A record whose own failures with one dependency reach the retry policy's maximum attempts goes to the dead letters.
 
     Args:
         context: What drivers share.
@@ -81,9 +44,8 @@ class KeyedDriver:
         self._handler = handler
         self._topic = topic
         self._scheduler = scheduler
-        self._load_payload = load_payload
+        self._attempts = KeyedAttempts(context=context, handler=handler, load_payload=load_payload)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._consecutive_failures = 0
         self._trial_timer: asyncio.TimerHandle | None = None
         self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready)
         self._paused: set[TopicPartition] = set()
@@ -127,13 +89,13 @@ class KeyedDriver:
         self._scheduler.assign(ours, generation)
         for partition in ours:
             committer = self._committers[partition] = PartitionCommitter(
-                partition=partition,
+                source=partition,
                 generation=generation,
                 writer=self._context.new_writer(partition.partition),
                 scheduler=self._scheduler,
                 context=self._context,
                 on_committed=self._on_committed,
-                reject=self._reject,
+                reject=self._attempts.reject,
             )
             committer.start()
 
@@ -144,8 +106,9 @@ class KeyedDriver:
 
     async def _stop_committers(self) -> None:
         committers, self._committers = self._committers, {}
-        for entries in await asyncio.gather(*(committer.stop() for committer in committers.values())):
-            for entry in entries:
+        await asyncio.gather(*(committer.stop() for committer in committers.values()))
+        for committer in committers.values():
+            for entry in committer.uncommitted:
                 self._scheduler.on_fenced(entry)
 
     async def put(self, record: FaustRecord) -> None:
@@ -199,7 +162,7 @@ class KeyedDriver:
 
     def _is_outage(self) -> bool:
         """Whether something is away for every record: a whole round failed, where an endpoint that fails now and then has successes."""
-        return self._consecutive_failures >= self._scheduler.slots
+        return self._attempts.consecutive_failures >= self._scheduler.slots
 
     def _must_wait_for_trial(self) -> bool:
         """Whether records wait, untried, for the one that finds out whether what was away is back."""
@@ -213,66 +176,14 @@ class KeyedDriver:
         self._start_ready()
 
     async def _process(self, entry: Entry[FaustRecord]) -> None:
-        entry.attempts += 1
-        entry.first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
-        try:
-            record = await self._loaded(entry)
-        except TransientError as failure:
-            # The log's fault, not the record's: without its payload it could not even go to the dead letters.
-            self._context.record_failure(failure)
-            self._retry_later(entry, failure, entry.attempts)
+        later = await self._attempts.run(entry)
+        if later is not None:
+            self._retry_later(entry, later.failure, later.failures)
             return
-        except PoisonRecordError as error:
-            entry.result = await self._dead_letter(entry, error)
-        else:
-            if not await self._compute(entry, record):
-                return
         may_write = self._scheduler.on_computed(entry, time.monotonic())
         if may_write:
             self._committers[entry.partition].add(entry)
         self._start_ready()
-
-    async def _loaded(self, entry: Entry[FaustRecord]) -> ConsumedRecord:
-        """The record with its payload."""
-        if self._load_payload is not None and entry.record.is_evicted:
-            loaded = await self._load_payload(entry.record.record)
-            # Meanwhile a rebalance may have delivered it again, with its payload.
-            if entry.record.is_evicted:
-                entry.record.restore(loaded)
-        return entry.record.record
-
-    async def _compute(self, entry: Entry[FaustRecord], record: ConsumedRecord) -> bool:
-        """Computes what comes of a record. Returns whether that is known now; if not, it is tried again later."""
-        try:
-            entry.result = [propagate_context(output, cause=record) for output in await self._handler.handle(record)]
-            self._context.record_success(started_at=entry.started_at)
-            self._consecutive_failures = 0
-        except TransientError as failure:
-            self._context.record_failure(failure)
-            self._consecutive_failures += failure.counts_as_attempt
-            failures = self._own_failures(entry, failure)
-            if failures < self._context.retry_policy.maximum_attempts:
-                self._retry_later(entry, failure, failures)
-                return False
-            entry.result = await self._dead_letter(entry, PoisonRecordError("gave_up", str(failure)))
-        except (PoisonRecordError, RecordError) as error:
-            entry.result = await self._dead_letter(entry, error)
-        except Exception as error:
-            trace_id = entry.record.record.trace_id
-            _log.exception("record_broke_stage", stage=self._context.stage, trace_id=trace_id, error=str(error))
-            entry.result = await self._dead_letter(entry, error)
-        return True
-
-    def _own_failures(self, entry: Entry[FaustRecord], failure: TransientError) -> int:
-        """How often the record failed by its own fault, with what failed it now."""
-        if not failure.counts_as_attempt:
-            return 0
-        return entry.failure_budget.record_failure(
-            failure.dependency,
-            now=time.monotonic(),
-            last_success_at=self._context.last_success_at,
-            is_away=not self._context.breaker(failure.dependency).is_closed,
-        )
 
     def _retry_later(self, entry: Entry[FaustRecord], failure: TransientError, failures: int) -> None:
         """Gives the slot to others while the record waits."""
@@ -290,23 +201,6 @@ class KeyedDriver:
     def _requeue(self, entry: Entry[FaustRecord]) -> None:
         self._scheduler.requeue(entry)
         self._start_ready()
-
-    async def _dead_letter(self, entry: Entry[FaustRecord], error: Exception, *, is_smallest: bool = False) -> list[OutgoingRecord]:
-        rejection = Rejection.of(entry.record.record, error)
-        first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
-        return await self._context.dead_letter(
-            rejection, attempts=entry.attempts, first_attempt_at=first_attempt_at, is_smallest=is_smallest
-        )
-
-    async def _reject(self, entry: Entry[FaustRecord], error: RecordError) -> list[OutgoingRecord]:
-        """The letter of an entry whose results are refused; of one whose letter is refused, the smallest, and then again after a wait."""
-        entry.refusals += 1
-        if entry.refusals > 1:
-            self._context.log_refused_letter(entry.record.record, error)
-        if entry.refusals > _MAXIMUM_REFUSALS:
-            raise TransientError(f"the dead letter of {entry.record.record.position} is refused", dependency="kafka")
-        refusal = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
-        return await self._dead_letter(entry, refusal, is_smallest=entry.refusals > 1)
 
     def _on_committed(self, entry: Entry[FaustRecord]) -> None:
         entry.result = None

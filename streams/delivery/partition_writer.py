@@ -63,6 +63,7 @@ class PartitionWriter:
         source: The partition.
         group: The consumer group that reads it.
         kafka: Where the brokers are.
+        offsets: Reads offsets; started, and stopped, by whoever gives it.
         table: The stage's rows of this partition; None where it keeps no state.
         changelog: The topic that the rows' changes go to first; None as above.
     """
@@ -73,6 +74,7 @@ class PartitionWriter:
         source: TopicPartition,
         group: str,
         kafka: KafkaSettings,
+        offsets: KafkaOffsets,
         table: LocalTable | None = None,
         changelog: str | None = None,
     ) -> None:
@@ -81,6 +83,7 @@ class PartitionWriter:
         self._source = source
         self._group = group
         self._kafka = kafka
+        self._offsets = offsets
         self._name = f"{source.topic}/{source.partition}"
         self._table = table
         self._changelog = None if changelog is None else TopicPartition(changelog, source.partition)
@@ -93,7 +96,7 @@ class PartitionWriter:
         return NoState() if self._table is None else self._table
 
     async def take_over(self) -> int | None:
-        """Fences whoever wrote before, brings the table up to the changelog's end, and reads how far the group has come: in this order.
+        """Fences whoever wrote before, reads how far the group has come, and brings the table up to the changelog's end: in this order.
 
         It also decides a transaction whose answer was lost: it was committed if the offset has moved.
 
@@ -114,7 +117,7 @@ class PartitionWriter:
                 raise LogGapError(gap)
             if self._table is not None and self._changelog is not None:
                 self._table.open()
-                await recover(self._table, self._changelog, kafka=self._kafka)
+                await recover(self._table, self._changelog, kafka=self._kafka, offsets=self._offsets)
             return next_offset
         except KafkaUnavailableError as error:
             raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
@@ -180,13 +183,10 @@ class PartitionWriter:
 
     async def _position(self) -> tuple[int | None, LogGap | None]:
         """How far the group has come, and what the log lacks there."""
-        source = self._source
-        async with KafkaOffsets(kafka=self._kafka) as offsets:
-            committed = (await offsets.commits(self._group, [source.topic])).get(source)
-            begins = await offsets.beginning_offsets([source.topic])
-            ends = await offsets.end_offsets([source.topic])
+        committed = (await self._offsets.commits(self._group, [self._source.topic])).get(self._source)
+        begin, end = await self._offsets.bounds(self._source)
         next_offset, note = (None, "") if committed is None else (committed.offset, committed.metadata or "")
-        return next_offset, LogGap.between(source, next_offset, note, begin=begins[source], end=ends[source])
+        return next_offset, LogGap.between(self._source, next_offset, note, begin=begin, end=end)
 
     async def _note(self, gap: LogGap) -> None:
         """Notes beside the group's offset that the log was cut: once it has grown behind that offset, nothing else tells."""

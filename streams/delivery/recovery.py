@@ -1,11 +1,11 @@
 """Brings a local table up to its changelog: what a worker does with a partition that it has taken over, before it reads on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from runtime.kafka import client_options
+from runtime.kafka import KafkaOffsets, client_options
 from runtime.kafka.client import kafka_faults
 from runtime.settings import KafkaSettings
 from streams.delivery.local_table import LocalTable
@@ -16,9 +16,7 @@ _POLL_MS: Final = 200
 _FETCH_BYTES: Final = 8 * 1024 * 1024
 
 
-async def recover(
-    table: LocalTable, changelog: TopicPartition, *, kafka: KafkaSettings, on_progress: Callable[[int], None] = lambda left: None
-) -> int:
+async def recover(table: LocalTable, changelog: TopicPartition, *, kafka: KafkaSettings, offsets: KafkaOffsets) -> int:
     """Applies what the changelog has beyond the table.
 
     The changelog's writer before us must have been fenced: its end is then fixed. It is read first, as the high watermark: what lies behind
@@ -28,7 +26,7 @@ async def recover(
         table: The local table, open.
         changelog: Its changelog.
         kafka: Where it is.
-        on_progress: Told how many offsets are left, now and then.
+        offsets: Reads where the changelog begins and ends.
 
     Returns:
         How many rows were applied.
@@ -47,7 +45,7 @@ async def recover(
     )
     with kafka_faults(f"recovering from {changelog.topic}/{changelog.partition}", kafka):
         try:
-            begin, end = await _bounds(changelog, kafka)
+            begin, end = await offsets.bounds(changelog)
             position = _first_missing(table, changelog, begin=begin, end=end)
             if position >= end:
                 return 0
@@ -56,13 +54,11 @@ async def recover(
             consumer.seek(changelog, position)
             applied = 0
             while (position := await consumer.position(changelog)) < end:
-                on_progress(end - position)
                 fetched = await consumer.getmany(changelog, timeout_ms=_POLL_MS)
                 records = fetched.get(changelog, [])
                 if records:
                     table.write(_newest_rows(table, records), records[-1].offset)
                     applied += len(records)
-            on_progress(0)
             return applied
         finally:
             await consumer.stop()
@@ -93,15 +89,3 @@ def _first_missing(table: LocalTable, changelog: TopicPartition, *, begin: int, 
         table.clear()
         return begin
     return newest + 1
-
-
-async def _bounds(changelog: TopicPartition, kafka: KafkaSettings) -> tuple[int, int]:
-    """The changelog's beginning and its high watermark."""
-    consumer = AIOKafkaConsumer(**client_options(kafka), enable_auto_commit=False, isolation_level="read_uncommitted")
-    try:
-        await consumer.start()
-        begins = await consumer.beginning_offsets([changelog])
-        ends = await consumer.end_offsets([changelog])
-        return int(begins[changelog]), int(ends[changelog])
-    finally:
-        await consumer.stop()

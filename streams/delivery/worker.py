@@ -10,9 +10,10 @@ import faust
 from faust.types import TP
 
 from memory.topics import DEAD_LETTERS
+from runtime.backoff import Backoff
 from runtime.breaker import CircuitBreaker
 from runtime.errors import TopicMissingError
-from runtime.kafka import TopicPartition, check_topic_configs, check_topics, create_topic
+from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, check_topics, create_topic
 from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -99,15 +100,18 @@ class Worker:
         topic = source_topic(app, self._source)
         changelog = changelog_topic(self._group) if self._has_table else None
         membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
+        offsets = KafkaOffsets(kafka=settings.kafka)
         delivery = settings.delivery
         context = StageContext(
             stage=self._stage,
-            new_writer=partial(self._new_writer, folder=folder, changelog=changelog),
+            new_writer=partial(self._new_writer, folder=folder, changelog=changelog, offsets=offsets),
             metrics=self._metrics,
             retry_policy=RetryPolicy(
-                initial_interval_s=delivery.retry_initial_interval_s,
-                backoff_coefficient=delivery.retry_backoff_coefficient,
-                maximum_interval_s=delivery.retry_maximum_interval_s,
+                backoff=Backoff(
+                    initial_interval_s=delivery.retry_initial_interval_s,
+                    backoff_coefficient=delivery.retry_backoff_coefficient,
+                    maximum_interval_s=delivery.retry_maximum_interval_s,
+                ),
                 maximum_attempts=delivery.retry_maximum_attempts,
             ),
             new_breaker=lambda: CircuitBreaker(failures=delivery.breaker_failures, reset_s=delivery.breaker_reset_s),
@@ -130,7 +134,7 @@ class Worker:
             return {"assigned": assigned, "recovered": recovered, "not_rebalancing": assigned, "no_log_gap": not driver.log_gaps}
 
         probe = ProbeServer(host=settings.metrics_host, port=settings.metrics_port, ready=ready, metrics=self._metrics)
-        async with probe:
+        async with offsets, probe:
             pulse = asyncio.create_task(membership.run_pulse())
             try:
                 app.finalize()
@@ -170,11 +174,12 @@ class Worker:
             self._metrics.lag.labels(self._stage, self._source, partition).set(lag)
         self._measured = set(lags)
 
-    def _new_writer(self, partition: int, *, folder: Path, changelog: str | None) -> PartitionWriter:
+    def _new_writer(self, partition: int, *, folder: Path, changelog: str | None, offsets: KafkaOffsets) -> PartitionWriter:
         return PartitionWriter(
             source=TopicPartition(self._source, partition),
             group=self._group,
             kafka=self._settings.kafka,
+            offsets=offsets,
             table=None if changelog is None else LocalTable(folder / str(partition)),
             changelog=changelog,
         )

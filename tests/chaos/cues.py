@@ -16,8 +16,9 @@ from aiokafka import AIOKafkaProducer
 
 from runtime.kafka import transactional
 from runtime.kafka.transactional import TransactionalProducer
+from streams.delivery.batch_runner import BatchRunner
 from streams.delivery.partition_committer import PartitionCommitter
-from streams.delivery.partition_processor import PartitionProcessor
+from streams.delivery.partition_owner import PartitionOwner
 from streams.delivery.partition_writer import PartitionWriter
 
 TAKE_OVER_CUES: Final = ("fenced", "recovered")
@@ -81,9 +82,9 @@ def install(cues: CueFile) -> None:
     _wrap(transactional, "_send_batches", after=lambda: reach("sent"))
     _wrap(AIOKafkaProducer, "send_offsets_to_transaction", before=lambda: reach("offsets"))
     _wrap(AIOKafkaProducer, "commit_transaction", before=lambda: reach("commit"))
-    for driver in (PartitionProcessor, PartitionCommitter):
-        _wrap(driver, "_commit", after=lambda: reach("applied"))
-        _wrap(driver, "_commit_position", before=lambda: _is_idle.set(True), always=lambda: _is_idle.set(False))
+    for committer in (BatchRunner, PartitionCommitter):
+        _wrap(committer, "_commit", after=lambda: reach("applied"))
+    _wrap(PartitionOwner, "_commit_position", before=lambda: _is_idle.set(True), always=lambda: _is_idle.set(False))
 
 
 def _nothing() -> None:

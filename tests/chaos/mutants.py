@@ -5,6 +5,8 @@ from typing import Final
 
 WRITER: Final = "streams/delivery/partition_writer.py"
 PROCESSOR: Final = "streams/delivery/partition_processor.py"
+OWNER: Final = "streams/delivery/partition_owner.py"
+RUNNER: Final = "streams/delivery/batch_runner.py"
 COMMITTER: Final = "streams/delivery/partition_committer.py"
 DRIVER: Final = "streams/delivery/keyed_driver.py"
 SCHEDULER: Final = "streams/delivery/scheduler.py"
@@ -14,6 +16,7 @@ CONSUMER: Final = "streams/delivery/consumer.py"
 CONSUMER_THREAD: Final = "streams/delivery/consumer_thread.py"
 MEMBERSHIP: Final = "streams/delivery/membership.py"
 WORKER: Final = "streams/delivery/worker.py"
+OFFSETS: Final = "runtime/kafka/offsets.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
 
 TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
@@ -62,7 +65,7 @@ MUTANTS: Final = (
 """,
         """            if self._table is not None and self._changelog is not None:
                 self._table.open()
-                await recover(self._table, self._changelog, kafka=self._kafka)
+                await recover(self._table, self._changelog, kafka=self._kafka, offsets=self._offsets)
             await self._producer.start()
             next_offset, gap = await self._position()
             if gap is None:
@@ -154,9 +157,9 @@ MUTANTS: Final = (
     # Recovery.
     Mutant(
         "recovery ends at the last stable offset",
-        RECOVERY,
-        'isolation_level="read_uncommitted"',
-        'isolation_level="read_committed"',
+        OFFSETS,
+        '_ISOLATION: Final = "read_uncommitted"',
+        '_ISOLATION: Final = "read_committed"',
         (TEST_RECOVERY,),
     ),
     Mutant(
@@ -187,10 +190,10 @@ MUTANTS: Final = (
     # Partitions handled in order.
     Mutant(
         "lost answer treated as aborted",
-        PROCESSOR,
-        "        self._next_offset = await self._writer.take_over()\n",
-        "        committed = await self._writer.take_over()\n"
-        "        self._next_offset = committed if self._next_offset is None else self._next_offset\n",
+        OWNER,
+        "                    self._next_offset = await self._writer.take_over()\n",
+        "                    committed = await self._writer.take_over()\n"
+        "                    self._next_offset = committed if self._next_offset is None else self._next_offset\n",
         (TEST_PROCESSOR,),
     ),
     Mutant(
@@ -210,24 +213,24 @@ MUTANTS: Final = (
     ),
     Mutant(
         "take-over without ownership",
-        PROCESSOR,
-        "        self._require_ownership()\n        self._next_offset",
-        "        self._next_offset",
-        (TEST_PROCESSOR,),
+        OWNER,
+        "                    self._require_ownership()\n                    self._next_offset",
+        "                    self._next_offset",
+        (TEST_PROCESSOR, TEST_KEYED),
     ),
     Mutant(
         "commit without ownership",
-        PROCESSOR,
-        "        self._require_ownership()\n        rows = state.changes()\n",
-        "        rows = state.changes()\n",
-        (TEST_PROCESSOR,),
+        OWNER,
+        "        self._require_ownership()\n        changelog_offset",
+        "        changelog_offset",
+        (TEST_PROCESSOR, TEST_KEYED),
     ),
     Mutant(
         "local table before the transaction",
-        PROCESSOR,
-        "        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset)\n"
-        "        self._context.count_dead_letters(outputs)\n        state.commit(rows, changelog_offset)\n",
-        "        state.commit(rows, 0)\n        await self._writer.commit(outputs, rows, next_offset=next_offset)\n",
+        RUNNER,
+        "        changelog_offset = await self._commit_step(outputs, rows, next_offset)\n"
+        "        self._context.count_dead_letters(outputs)\n        self._state.commit(rows, changelog_offset)\n",
+        "        self._state.commit(rows, 0)\n        await self._commit_step(outputs, rows, next_offset)\n",
         (TEST_PROCESSOR,),
         ("kill-at-commit",),
     ),
@@ -238,7 +241,7 @@ MUTANTS: Final = (
         "return False",
         (TEST_PROCESSOR,),
     ),
-    Mutant("letters dropped", PROCESSOR, "in batch.rejections:\n", "in ():\n", (TEST_PROCESSOR,), ("poison",)),
+    Mutant("letters dropped", RUNNER, "in batch.rejections:\n", "in ():\n", (TEST_PROCESSOR,), ("poison",)),
     Mutant(
         "position committed with records queued",
         PROCESSOR,
@@ -253,13 +256,6 @@ MUTANTS: Final = (
         "progress is None or progress.position <= reached",
         (TEST_CONSUMER,),
         ("kill-sessions",),
-    ),
-    Mutant(
-        "timers of a partition that is gone",
-        PROCESSOR,
-        "        if commands and self._may_write():\n",
-        "        if commands:\n",
-        (TEST_PROCESSOR,),
     ),
     # Partitions handled by key.
     Mutant(
@@ -280,23 +276,9 @@ MUTANTS: Final = (
         ("kill-extraction",),
     ),
     Mutant(
-        "keyed take-over without ownership",
-        COMMITTER,
-        "                    self._require_ownership()\n                    self._next_offset",
-        "                    self._next_offset",
-        (TEST_KEYED,),
-    ),
-    Mutant(
-        "keyed commit without ownership",
-        COMMITTER,
-        "        self._require_ownership()\n        await self._writer.commit",
-        "        await self._writer.commit",
-        (TEST_KEYED,),
-    ),
-    Mutant(
         "keyed lost answer treated as aborted",
         COMMITTER,
-        "                    self._drop_done()\n",
+        "        self._drop_done()\n",
         "",
         (TEST_KEYED,),
     ),
@@ -308,9 +290,9 @@ MUTANTS: Final = (
         (TEST_KEYED,),
     ),
     Mutant(
-        "keyed position never committed",
-        COMMITTER,
-        "        if position is not None and self._context.may_write(self._generation):\n",
+        "position never committed",
+        OWNER,
+        "        if position is not None and self._may_write():\n",
         "        if False:\n",
         (TEST_KEYED,),
     ),

@@ -13,8 +13,9 @@ import asyncio, sys
 from pathlib import Path
 from runtime.kafka import transactional
 from runtime.kafka.transactional import TransactionalProducer
+from streams.delivery.batch_runner import BatchRunner
 from streams.delivery.partition_committer import PartitionCommitter
-from streams.delivery.partition_processor import PartitionProcessor
+from streams.delivery.partition_owner import PartitionOwner
 from streams.delivery.partition_writer import PartitionWriter
 from aiokafka import AIOKafkaProducer
 from tests.chaos.cues import CueFile, install
@@ -23,24 +24,24 @@ async def step(*args): pass
 for owner, name in [
     (TransactionalProducer, "start"), (PartitionWriter, "take_over"), (TransactionalProducer, "commit"),
     (transactional, "_send_batches"), (AIOKafkaProducer, "send_offsets_to_transaction"), (AIOKafkaProducer, "commit_transaction"),
-    (PartitionProcessor, "_commit"), (PartitionCommitter, "_commit"),
+    (BatchRunner, "_commit"), (PartitionCommitter, "_commit"), (PartitionOwner, "_commit_position"),
 ]:
     getattr(owner, name)  # each step is still called so in the product
     setattr(owner, name, step)
-async def idle(self): await PartitionProcessor._commit(self)
-PartitionProcessor._commit_position = idle
+async def idle(self): await TransactionalProducer.commit(None)
+PartitionOwner._commit_position = idle
 install(CueFile(Path(sys.argv[1])))
 
 async def batch():
     await TransactionalProducer.start(None)
     await PartitionWriter.take_over(None)
-    await PartitionProcessor._commit_position(None)
+    await PartitionOwner._commit_position(None)
     for _ in range(2):
         await transactional._send_batches()
         await AIOKafkaProducer.send_offsets_to_transaction(None)
         await AIOKafkaProducer.commit_transaction(None)
         await TransactionalProducer.commit(None)
-        await PartitionProcessor._commit(None)
+        await BatchRunner._commit(None)
         print("done", flush=True)
 asyncio.run(batch())
 """

@@ -17,7 +17,8 @@ from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings,
 from runtime.tracing import Headers
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
-from streams.delivery.keyed_driver import KeyedDriver, KeyedHandler
+from streams.delivery.keyed_attempts import KeyedHandler
+from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.worker import Worker
 from streams.run import serve_stage

@@ -1,11 +1,12 @@
 """Runs a stage's handler on one partition, batch by batch, without a broker."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from runtime.backoff import Backoff
 from runtime.breaker import CircuitBreaker
 from runtime.metrics import Metrics
 from runtime.settings import Settings
@@ -122,7 +123,7 @@ def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageCon
     usual = {
         "stage": "test",
         "metrics": Metrics(),
-        "retry_policy": RetryPolicy(initial_interval_s=0.001, maximum_interval_s=0.002, maximum_attempts=3),
+        "retry_policy": RetryPolicy(backoff=Backoff(initial_interval_s=0.001, maximum_interval_s=0.002), maximum_attempts=3),
         "new_breaker": lambda: CircuitBreaker(failures=3, reset_s=0.005),
         "dead_letters_topic": "dead-letters",
         "dead_letters_limit": 4_065_536,
@@ -165,3 +166,10 @@ async def until(condition: Callable[[], bool], *, deadline_s: float = 60.0) -> N
     async with asyncio.timeout(deadline_s):
         while not condition():  # noqa: ASYNC110 - what it waits for tells nobody
             await asyncio.sleep(0.002)
+
+
+async def until_true(ask: Callable[[], Awaitable[bool]], *, deadline_s: float = 60.0) -> None:
+    """Returns when somebody who has to be asked says so."""
+    async with asyncio.timeout(deadline_s):
+        while not await ask():  # noqa: ASYNC110 - what it waits for tells nobody
+            await asyncio.sleep(0.05)

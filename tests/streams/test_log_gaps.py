@@ -1,7 +1,6 @@
 """Records that the log lost before they were read stop their partition, and nothing else, until somebody accepts the loss by name."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,7 +21,7 @@ from streams.errors import LossRefusedError, StreamError
 from streams.loss import LostRange, accept_loss, find_loss
 from streams.stages import STAGES
 from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
-from tests.streams.harness import until
+from tests.streams.harness import until, until_true
 from tests.streams.message_ledger import MessageLedger, committed, records_of, stage_done
 from varve.cli.application import app
 from varve.embedded.ports import free_port
@@ -220,9 +219,11 @@ def worker_backlog(worker: Worker) -> float:
 
 async def _page_shows(probe: httpx.AsyncClient, path: str, text: str) -> None:
     """Returns when a page of the worker's health server holds a text."""
-    async with asyncio.timeout(60):
-        while True:
-            with contextlib.suppress(httpx.TransportError):
-                if text in (await probe.get(path)).text:
-                    return
-            await asyncio.sleep(0.1)
+
+    async def shows() -> bool:
+        try:
+            return text in (await probe.get(path)).text
+        except httpx.TransportError:
+            return False
+
+    await until_true(shows)

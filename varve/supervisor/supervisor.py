@@ -149,7 +149,7 @@ class Supervisor:
             state.phase = "restarting"
             state.restarts += 1
             crashes = self._restart_policy.crashes_in_a_row(crashes, ran_s=time.monotonic() - started)
-            interval = self._restart_policy.interval_s(crashes)
+            interval = self._restart_policy.backoff.interval_s(crashes)
             self._notice(f"{program.name}: {state.problem}; starting again in {interval:g} s")
             await asyncio.sleep(interval)
             started = time.monotonic()

@@ -35,7 +35,13 @@ async def settings(kafka: str, topic_prefix: str) -> KafkaSettings:
 
 
 @pytest.fixture
-async def new_writer(settings: KafkaSettings, tmp_path: Path) -> AsyncIterator[NewWriter]:
+async def offsets(settings: KafkaSettings) -> AsyncIterator[KafkaOffsets]:
+    async with KafkaOffsets(kafka=settings) as offsets:
+        yield offsets
+
+
+@pytest.fixture
+async def new_writer(settings: KafkaSettings, offsets: KafkaOffsets, tmp_path: Path) -> AsyncIterator[NewWriter]:
     """Makes writers of the same partition, each with a disk of its own."""
     async with AsyncExitStack() as stack:
 
@@ -44,6 +50,7 @@ async def new_writer(settings: KafkaSettings, tmp_path: Path) -> AsyncIterator[N
                 source=source(settings),
                 group=group(settings),
                 kafka=settings,
+                offsets=offsets,
                 table=LocalTable(tmp_path / worker),
                 changelog=f"{settings.topic_prefix}changelog",
             )
@@ -164,7 +171,7 @@ async def test_a_batch_without_take_over_is_not_confirmed(new_writer: NewWriter,
         await commit(new_writer("a"), settings, 4)
 
 
-async def test_a_row_without_a_table_is_refused(settings: KafkaSettings) -> None:
-    writer = PartitionWriter(source=source(settings), group=group(settings), kafka=settings)
+async def test_a_row_without_a_table_is_refused(settings: KafkaSettings, offsets: KafkaOffsets) -> None:
+    writer = PartitionWriter(source=source(settings), group=group(settings), kafka=settings, offsets=offsets)
     with pytest.raises(StreamError, match="keeps no state"):
         await writer.commit([], [Row(b"k", b"v")], next_offset=1)

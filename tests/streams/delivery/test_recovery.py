@@ -1,13 +1,13 @@
 """A local table is brought up to its changelog, whatever its last writer left in it: on the real broker."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.admin import RecordsToDelete
 
-from runtime.kafka import OutgoingRecord, client_options
+from runtime.kafka import KafkaOffsets, OutgoingRecord, client_options
 from runtime.kafka.client import admin_client
 from runtime.kafka.topics import create_topic
 from runtime.kafka.transactional import TransactionalProducer
@@ -33,6 +33,12 @@ def settings(kafka: str) -> KafkaSettings:
 
 
 @pytest.fixture
+async def offsets(settings: KafkaSettings) -> AsyncIterator[KafkaOffsets]:
+    async with KafkaOffsets(kafka=settings) as offsets:
+        yield offsets
+
+
+@pytest.fixture
 def table(tmp_path: Path) -> Iterator[LocalTable]:
     table = LocalTable(tmp_path / "tables" / "0")
     table.open()
@@ -50,37 +56,43 @@ async def write(settings: KafkaSettings, changelog: TopicPartition, rows: dict[b
         await producer.stop()
 
 
-async def test_rows_and_tombstones_are_applied(settings: KafkaSettings, changelog: TopicPartition, table: LocalTable) -> None:
+async def test_rows_and_tombstones_are_applied(
+    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+) -> None:
     await write(settings, changelog, {b"a": b"1", b"b": b"2"})
-    assert await recover(table, changelog, kafka=settings) == 2
+    assert await recover(table, changelog, kafka=settings, offsets=offsets) == 2
     await write(settings, changelog, {b"a": b"3", b"b": None})
-    assert await recover(table, changelog, kafka=settings) == 2
+    assert await recover(table, changelog, kafka=settings, offsets=offsets) == 2
     assert dict(table.scan()) == {b"a": b"3"}
-    assert await recover(table, changelog, kafka=settings) == 0, "a marker at the end is no record to wait for"
+    assert await recover(table, changelog, kafka=settings, offsets=offsets) == 0, "a marker at the end is no record to wait for"
 
 
-async def test_a_recovered_table_is_found_again_on_disk(settings: KafkaSettings, changelog: TopicPartition, table: LocalTable) -> None:
+async def test_a_recovered_table_is_found_again_on_disk(
+    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+) -> None:
     (offset,) = await write(settings, changelog, {b"a": b"1"})
-    await recover(table, changelog, kafka=settings)
+    await recover(table, changelog, kafka=settings, offsets=offsets)
     table.close()
     table.open()
     assert table.changelog_offset == offset
     assert table.read(b"a") == b"1"
 
 
-async def test_aborted_rows_never_reach_the_table(settings: KafkaSettings, changelog: TopicPartition, table: LocalTable) -> None:
+async def test_aborted_rows_never_reach_the_table(
+    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+) -> None:
     await write(settings, changelog, {b"a": b"committed"})
     aborting = AIOKafkaProducer(**client_options(settings), transactional_id=f"{changelog.topic}-writer")
     async with aborting:
         await aborting.begin_transaction()
         await aborting.send_and_wait(changelog.topic, b"aborted", key=b"a", partition=0)
         await aborting.abort_transaction()
-    assert await recover(table, changelog, kafka=settings) == 1
+    assert await recover(table, changelog, kafka=settings, offsets=offsets) == 1
     assert table.read(b"a") == b"committed"
 
 
 async def test_what_lies_behind_an_open_transaction_is_recovered(
-    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable
+    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
 ) -> None:
     """Another writer's open transaction holds the last stable offset back: the end is the high watermark all the same."""
     other = AIOKafkaProducer(**client_options(settings), transactional_id=f"{changelog.topic}-other", transaction_timeout_ms=5_000)
@@ -88,25 +100,29 @@ async def test_what_lies_behind_an_open_transaction_is_recovered(
         await other.begin_transaction()
         await other.send_and_wait(changelog.topic, b"left open", key=b"open", partition=0)
         await write(settings, changelog, {b"a": b"behind"})
-        assert await recover(table, changelog, kafka=settings) == 1, "it waits until the broker has aborted the open one"
+        assert await recover(table, changelog, kafka=settings, offsets=offsets) == 1, "it waits until the broker has aborted the open one"
     assert dict(table.scan()) == {b"a": b"behind"}
 
 
-async def test_a_changelog_that_lost_its_end_is_refused(settings: KafkaSettings, changelog: TopicPartition, table: LocalTable) -> None:
+async def test_a_changelog_that_lost_its_end_is_refused(
+    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+) -> None:
     await write(settings, changelog, {b"a": b"1"})
     table.write([], 50)
     with pytest.raises(StreamError, match="has lost records"):
-        await recover(table, changelog, kafka=settings)
+        await recover(table, changelog, kafka=settings, offsets=offsets)
 
 
-async def test_a_table_behind_the_beginning_starts_anew(settings: KafkaSettings, changelog: TopicPartition, table: LocalTable) -> None:
+async def test_a_table_behind_the_beginning_starts_anew(
+    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+) -> None:
     await write(settings, changelog, {b"old": b"1"})
-    await recover(table, changelog, kafka=settings)
+    await recover(table, changelog, kafka=settings, offsets=offsets)
     await write(settings, changelog, {b"new": b"2"})
     await write(settings, changelog, {b"newer": b"3"})
     async with admin_client(settings) as admin:
         await admin.delete_records({changelog: RecordsToDelete(before_offset=4)})
-    await recover(table, changelog, kafka=settings)
+    await recover(table, changelog, kafka=settings, offsets=offsets)
     assert dict(table.scan()) == {b"newer": b"3"}
 
 

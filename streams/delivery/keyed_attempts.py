@@ -1,0 +1,148 @@
+"""One try of one record in a stage that handles by key: what comes of it, a dead letter, or another try later."""
+
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Final, NamedTuple, Protocol
+
+from memory.errors import RecordError
+from runtime.kafka import OutgoingRecord
+from runtime.logs import logger
+from streams.delivery.batch import Rejection
+from streams.delivery.context import StageContext
+from streams.delivery.driver import FaustRecord
+from streams.delivery.entry import Entry
+from streams.delivery.records import ConsumedRecord, propagate_context
+from streams.errors import PoisonRecordError, TransientError
+
+_log = logger(__name__)
+
+_MAXIMUM_REFUSALS: Final = 2
+"""Of the results, and of their dead letter; the smallest letter is then tried again and again, with waits between."""
+
+LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
+"""Reads an evicted record's payload from the log again.
+
+Raises:
+    streams.errors.TransientError: The broker does not give it now.
+    streams.errors.PoisonRecordError: It is gone.
+"""
+
+
+class KeyedHandler(Protocol):
+    """What one stage does with one record."""
+
+    def tenant_of(self, record: ConsumedRecord) -> str:
+        """Whose record it is, for the fair sharing; never raises."""
+        ...
+
+    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        """Handles a record; what it gives is committed before its offset is.
+
+        Raises:
+            streams.errors.TransientError: It is tried again later.
+            streams.errors.PoisonRecordError: It goes to the dead letters.
+            memory.errors.RecordError: Likewise.
+        """
+        ...
+
+
+class RetryLater(NamedTuple):
+    """A record that is to be tried again."""
+
+    failure: TransientError
+    failures: int
+    """How often it has failed so."""
+
+
+class KeyedAttempts:
+    """Tries records. One whose own failures with a dependency reach the retry policy's maximum attempts goes to the dead letters.
+
+    Args:
+        context: What drivers share.
+        handler: What to do with a record.
+        load_payload: Reads a payload that the scheduler had evicted; None where it evicts none.
+    """
+
+    def __init__(self, *, context: StageContext, handler: KeyedHandler, load_payload: LoadPayload | None) -> None:
+        self._context = context
+        self._handler = handler
+        self._load_payload = load_payload
+        self.consecutive_failures = 0
+        """How many tries in a row have failed, of whatever record, without a success between."""
+
+    async def run(self, entry: Entry[FaustRecord]) -> RetryLater | None:
+        """Tries a record once; ``entry.result`` then has what came of it.
+
+        Returns:
+            None where that is known now; if not, how it is to be tried again.
+        """
+        entry.attempts += 1
+        entry.first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
+        try:
+            record = await self._loaded(entry)
+        except TransientError as failure:
+            # The log's fault, not the record's: without its payload it could not even go to the dead letters.
+            self._context.record_failure(failure)
+            return RetryLater(failure, entry.attempts)
+        except PoisonRecordError as error:
+            entry.result = await self._dead_letter(entry, error)
+            return None
+        return await self._compute(entry, record)
+
+    async def reject(self, entry: Entry[FaustRecord], error: RecordError) -> list[OutgoingRecord]:
+        """The letter of an entry whose results are refused; of one whose letter is refused, the smallest, and then again after a wait."""
+        entry.refusals += 1
+        if entry.refusals > 1:
+            self._context.log_refused_letter(entry.record.record, error)
+        if entry.refusals > _MAXIMUM_REFUSALS:
+            raise TransientError(f"the dead letter of {entry.record.record.position} is refused", dependency="kafka")
+        refusal = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
+        return await self._dead_letter(entry, refusal, is_smallest=entry.refusals > 1)
+
+    async def _loaded(self, entry: Entry[FaustRecord]) -> ConsumedRecord:
+        """The record with its payload."""
+        if self._load_payload is not None and entry.record.is_evicted:
+            loaded = await self._load_payload(entry.record.record)
+            # Meanwhile a rebalance may have delivered it again, with its payload.
+            if entry.record.is_evicted:
+                entry.record.restore(loaded)
+        return entry.record.record
+
+    async def _compute(self, entry: Entry[FaustRecord], record: ConsumedRecord) -> RetryLater | None:
+        try:
+            entry.result = [propagate_context(output, cause=record) for output in await self._handler.handle(record)]
+            self._context.record_success(started_at=entry.started_at)
+            self.consecutive_failures = 0
+        except TransientError as failure:
+            self._context.record_failure(failure)
+            self.consecutive_failures += failure.counts_as_attempt
+            failures = self._own_failures(entry, failure)
+            if failures < self._context.retry_policy.maximum_attempts:
+                return RetryLater(failure, failures)
+            entry.result = await self._dead_letter(entry, PoisonRecordError("gave_up", str(failure)))
+        except (PoisonRecordError, RecordError) as error:
+            entry.result = await self._dead_letter(entry, error)
+        except Exception as error:
+            trace_id = entry.record.record.trace_id
+            _log.exception("record_broke_stage", stage=self._context.stage, trace_id=trace_id, error=str(error))
+            entry.result = await self._dead_letter(entry, error)
+        return None
+
+    def _own_failures(self, entry: Entry[FaustRecord], failure: TransientError) -> int:
+        """How often the record failed by its own fault, with what failed it now."""
+        if not failure.counts_as_attempt:
+            return 0
+        return entry.failure_budget.record_failure(
+            failure.dependency,
+            now=time.monotonic(),
+            last_success_at=self._context.last_success_at,
+            is_away=not self._context.breaker(failure.dependency).is_closed,
+        )
+
+    async def _dead_letter(self, entry: Entry[FaustRecord], error: Exception, *, is_smallest: bool = False) -> list[OutgoingRecord]:
+        rejection = Rejection.of(entry.record.record, error)
+        first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
+        return await self._context.dead_letter(
+            rejection, attempts=entry.attempts, first_attempt_at=first_attempt_at, is_smallest=is_smallest
+        )
