@@ -14,8 +14,10 @@ from runtime.settings.group import Group
 MASK: Final = "********"
 
 _UNSET: Final = "unset"
-_USER_INFO: Final = re.compile(r"//[^/@\s]+@")
-"""User and password in an address."""
+_USER_INFO: Final = re.compile(r'//[^\s"]*@')
+"""User and password in an address, up to its last ``@``: a password may hold any character."""
+_SECRET_PARAMETER: Final = re.compile(r'([?&;][^=&\s"]*(?:key|token|secret|pass|sig|auth|cred)[^=&\s"]*=)[^&\s"#]+', re.IGNORECASE)
+"""A secret in an address's query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +71,13 @@ def _text(value: Any) -> str:
     if isinstance(value, SecretStr):
         return MASK
     if isinstance(value, tuple):
-        return orjson.dumps([each.model_dump(mode="json") if isinstance(each, BaseModel) else each for each in value]).decode()
-    return _USER_INFO.sub(f"//{MASK}@", str(value))
+        parts = [each.model_dump(mode="json") if isinstance(each, BaseModel) else each for each in value]
+        return _without_credentials(orjson.dumps(parts).decode())
+    return _without_credentials(str(value))
+
+
+def _without_credentials(text: str) -> str:
+    return _SECRET_PARAMETER.sub(rf"\g<1>{MASK}", _USER_INFO.sub(f"//{MASK}@", text))
 
 
 def _code(value: str) -> str:

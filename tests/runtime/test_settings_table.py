@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from runtime.settings import EndpointSettings, LLMSettings, RedisSettings, Settings
+from runtime.settings import EndpointSettings, LLMSettings, RedisSettings, Settings, StoreSettings
 from runtime.settings_table import MASK, setting_rows, settings_markdown
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
@@ -33,15 +33,21 @@ def test_the_document_shows_defaults_whatever_the_environment_says(monkeypatch: 
 
 def test_no_secret_is_shown() -> None:
     settings = Settings(
-        redis=RedisSettings(url="redis://user:hush-redis@host:6379/0"),
+        redis=RedisSettings(url="redis://user:hush/re@dis-hush@host:6379/0"),
+        store=StoreSettings(url="https://host:6333/?api-key=hush&timeout=3"),
         llm=LLMSettings(
             base_url="http://host/v1",
             api_key=SecretStr("hush-first"),
-            fallbacks=(EndpointSettings(base_url="http://other/v1", model="m", api_key=SecretStr("hush-second")),),
+            fallbacks=(
+                EndpointSettings(base_url="http://other/v1", model="m", api_key=SecretStr("hush-second")),
+                EndpointSettings(base_url="https://me:hush-third@third/v1?subscription_token=hush-fourth&version=2", model="m"),
+            ),
         ),
     )
     rows = {row.name: row.value for row in setting_rows(settings)}
     assert not [name for name, value in rows.items() if "hush" in value]
     assert rows["VARVE_REDIS__URL"] == f"redis://{MASK}@host:6379/0"
     assert rows["VARVE_LLM__API_KEY"] == MASK
+    assert rows["VARVE_STORE__URL"] == f"https://host:6333/?api-key={MASK}&timeout=3"
     assert "http://other/v1" in rows["VARVE_LLM__FALLBACKS"]
+    assert f"https://{MASK}@third/v1?subscription_token={MASK}&version=2" in rows["VARVE_LLM__FALLBACKS"]

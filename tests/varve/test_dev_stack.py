@@ -43,6 +43,7 @@ def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
         assert _varve(data, "send", str(file), "--flush") == "2 messages sent\n"
         wait_until(lambda: "m2" in _recall(data, "the name of the cat"), seconds=120, failure=lambda: _logs(data))
         assert "sessions" in _varve(data, "status")
+        assert _open_to_others(data) == []
 
         family = dev.family()
         dev.process.send_signal(signal.SIGTERM)
@@ -75,6 +76,11 @@ def test_an_interrupted_start_stops_what_has_started(tmp_path: Path) -> None:
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(120) == 0
     assert living(family) == []
+
+
+def _open_to_others(data: Path) -> list[str]:
+    """The folders, files and sockets that not only their owner may use."""
+    return [f"{path} {path.stat().st_mode:o}" for path in (data, *data.rglob("*")) if path.exists() and path.stat().st_mode & 0o077]
 
 
 def _refusal(data: Path) -> str:

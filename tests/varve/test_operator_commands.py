@@ -58,7 +58,7 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
         limit=LIMIT,
         stage="sessions",
         reason="malformed",
-        detail="not\nJSON",
+        detail="not\nJSON \x1b[2J\u202e",
         attempts=1,
         first_attempt_at=NOON,
         last_attempt_at=NOON,
@@ -66,7 +66,7 @@ def test_dead_letters_are_listed_shown_redriven_and_purged(settings: Settings, r
     _produce(settings, OutgoingRecord(topic=letter.topic, key=key, value=letter.value, headers=letter.headers))
     (line,) = run("dlq", "list", "--tenant", "acme", "--json").stdout.splitlines()
     place = orjson.loads(line)["place"]
-    assert "malformed\tnot JSON" in run("dlq", "list", "--since", "2024-05-06T12:00:00").stdout
+    assert "malformed\tnot JSON \\u001b[2J\\u202e\n" in run("dlq", "list", "--since", "2024-05-06T12:00:00").stdout
     assert run("dlq", "list", "--until", "2024-05-06").stdout == ""
     assert orjson.loads(run("dlq", "show", place).stdout)["value_base64"] == "/w=="
     assert run("dlq", "redrive").exit_code == 2

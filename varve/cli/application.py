@@ -1,11 +1,13 @@
 """All commands under one name. An error is one sentence, with exit code 1."""
 
+import os
 import sys
 
 import typer
 
 from memory.errors import VarveError
 from varve.cli import config, demo, dev, dlq, flow, generations, loss, model, processes, rebuild, replay, status, tenants
+from varve.output import visible
 
 app = typer.Typer(
     name="varve",
@@ -24,11 +26,12 @@ app.add_typer(generations.app, name="generation")
 
 
 def main() -> None:
-    """Runs the command line."""
+    """Runs the command line. What it and its children write is for their user alone: files 0600, folders and sockets 0700."""
+    os.umask(0o077)
     try:
         app()
     except VarveError as error:
-        typer.secho(f"varve: {error}", err=True, fg=typer.colors.RED)
+        typer.secho(visible(f"varve: {error}"), err=True, fg=typer.colors.RED)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -3,6 +3,7 @@
 import typer
 
 from varve.cli.options import DataOption, attached_settings
+from varve.output import say
 
 app = typer.Typer()
 
@@ -13,4 +14,4 @@ def config(data: DataOption = None) -> None:
     from runtime.settings_table import setting_rows
 
     for row in setting_rows(attached_settings(data)):
-        typer.echo(f"{row.name}={row.value}")
+        say(f"{row.name}={row.value}")

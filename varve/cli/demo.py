@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from varve.cli.options import load_settings
+from varve.output import say_json, visible
 
 QUESTIONS: Final = 20
 
@@ -27,7 +28,6 @@ def demo(
     keep: Annotated[Path | None, typer.Option(help="Folder that keeps the demo's state; a temporary one where not given.")] = None,
 ) -> None:
     """Start a stack of its own, feed it a conversation, ask it questions, and stop it."""
-    import orjson
     from rich.console import Console
     from rich.markup import escape
 
@@ -42,7 +42,7 @@ def demo(
     folder = keep or Path(tempfile.mkdtemp(prefix="varve-demo-"))
 
     def notice(line: str) -> None:
-        console.print(f"[dim]{escape(line)}[/]")
+        console.print(f"[dim]{escape(visible(line))}[/]")
 
     try:
         stack = EmbeddedStack(settings=load_settings(folder), throwaway=True)
@@ -59,4 +59,4 @@ def demo(
         sys.exit(130)
     outcome.print_to(console)
     if as_json:
-        typer.echo(orjson.dumps(outcome.as_json()))
+        say_json(outcome.as_json())

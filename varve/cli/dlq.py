@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from varve.cli.options import DataOption, attached_settings, parse_time
+from varve.output import say, say_json
 
 if TYPE_CHECKING:
     from memory.positions import LogPosition
@@ -44,15 +44,14 @@ def list_letters(
     letters = asyncio.run(_letters(settings, _selection(settings, tenant, stage, reason, since, until, states=states)))
     if as_json:
         for letter in letters:
-            typer.echo(orjson.dumps(letter.as_json()))
+            say_json(letter.as_json())
         return
     for letter in letters:
         metadata = letter.metadata
-        typer.echo(
-            f"{letter.position.within_topic}\t{letter.state}\t{metadata.last_time:%Y-%m-%d %H:%M:%S}\t{metadata.tenant or '-'}"
-            f"\t{metadata.stage}\t{metadata.reason}\t{' '.join(metadata.detail.split())[:120]}"
-        )
-    typer.echo(f"{len(letters)} dead letters", err=True)
+        given_up = f"{metadata.last_time:%Y-%m-%d %H:%M:%S}"
+        source = (metadata.tenant or "-", metadata.stage, metadata.reason, metadata.detail)
+        say("\t".join((letter.position.within_topic, letter.state, given_up, *(" ".join(each.split())[:120] for each in source))))
+    say(f"{len(letters)} dead letters", err=True)
 
 
 @app.command("show")
@@ -60,7 +59,7 @@ def show(position: Annotated[str, typer.Argument(help="partition/offset, as `var
     """Show one dead letter with its content and headers, as JSON."""
     settings = attached_settings(data)
     letter = asyncio.run(_open(settings, _position(settings, position)))
-    typer.echo(orjson.dumps(letter.as_json(), option=orjson.OPT_INDENT_2))
+    say_json(letter.as_json(), indent=True)
 
 
 @app.command("redrive")
@@ -81,9 +80,9 @@ def redrive(
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
     result = asyncio.run(_redrive(settings, selection))
-    typer.echo(f"{result.redriven} driven again, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
+    say(f"{result.redriven} driven again, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
     for line in result.refused:
-        typer.echo(line, err=True)
+        say(line, err=True)
 
 
 @app.command("purge")
@@ -103,7 +102,7 @@ def purge(
     states: list[LetterState] = ["open", "redriven", "superseded"] if settled else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    typer.echo(f"{asyncio.run(_purge(settings, selection))} purged")
+    say(f"{asyncio.run(_purge(settings, selection))} purged")
 
 
 def _selection(

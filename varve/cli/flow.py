@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from varve.cli.options import DataOption, attached_settings
+from varve.output import say, say_json
 
 app = typer.Typer()
 
@@ -18,7 +19,7 @@ def send(
     data: DataOption = None,
 ) -> None:
     """Send a file of messages through the query service."""
-    typer.echo(f"{asyncio.run(_send(file, flush, data))} messages sent")
+    say(f"{asyncio.run(_send(file, flush, data))} messages sent")
 
 
 @app.command()
@@ -30,14 +31,13 @@ def recall(
     data: DataOption = None,
 ) -> None:
     """Ask the memory."""
-    import orjson
     from rich.console import Console
 
     from varve.demo.report import recall_lines
 
     results = asyncio.run(_recall(query, user, limit, data))
     if as_json:
-        typer.echo(orjson.dumps(results, option=orjson.OPT_INDENT_2))
+        say_json(results, indent=True)
         return
     console = Console(highlight=False)
     for line in recall_lines(results):

@@ -5,10 +5,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from varve.cli.options import DataOption, attached_settings, parse_time
+from varve.output import say, say_json, visible
 
 if TYPE_CHECKING:
     from models.llm.usage import UsageKey, UsageTotal
@@ -34,7 +34,7 @@ def usage(
     totals = asyncio.run(_totals(attached_settings(data), tenant, stage, model, since))
     if as_json:
         for key, total in totals.items():
-            typer.echo(orjson.dumps({**key._asdict(), **total._asdict(), "cached_share": total.cached_share}))
+            say_json({**key._asdict(), **total._asdict(), "cached_share": total.cached_share})
         return
     table = Table(box=None, pad_edge=False)
     for column in ("tenant", "stage", "model"):
@@ -43,7 +43,7 @@ def usage(
         table.add_column(column, justify="right")
     for key, total in totals.items():
         figures = (total.calls, total.prompt_tokens, f"{total.cached_share:.0%}", total.completion_tokens, f"{total.cost:.4f}")
-        table.add_row(*key, *map(str, figures), f"{total.latency_ms / max(1, total.calls):.0f}")
+        table.add_row(*map(visible, key), *map(str, figures), f"{total.latency_ms / max(1, total.calls):.0f}")
     Console().print(table)
 
 
@@ -64,8 +64,8 @@ def prompt(
     except OSError as error:
         raise ConversationError(f"{window} cannot be read: {error.strerror}") from error
     view = preview_prompt(schema_named(schema, Path(schema)), settings=attached_settings(data), window=sample)
-    typer.echo(view.text)
-    typer.echo(f"about {view.prefix_tokens} tokens in the schema's part, {view.body_tokens} in the window's", err=True)
+    say(view.text)
+    say(f"about {view.prefix_tokens} tokens in the schema's part, {view.body_tokens} in the window's", err=True)
 
 
 async def _totals(
@@ -88,5 +88,5 @@ async def _totals(
         if all(wanted in (None, actual) for wanted, actual in filters) and (since is None or call.time >= since):
             calls.append(call)
     if unreadable:
-        typer.echo(f"{unreadable} records of {settings.topic('usage')} are no usage and are left out", err=True)
+        say(f"{unreadable} records of {settings.topic('usage')} are no usage and are left out", err=True)
     return sum_usage(calls)

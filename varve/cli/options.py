@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from varve.errors import SettingsError
+from varve.output import say
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -31,7 +32,7 @@ def parse_time(text: str | datetime) -> datetime:
 
 def print_notice(line: str) -> None:
     """Prints a line about what happens, to standard error."""
-    typer.echo(f"varve: {line}", err=True)
+    say(f"varve: {line}", err=True)
 
 
 def load_settings(data: Path | None = None) -> "Settings":

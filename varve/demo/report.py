@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from varve.demo.contents import TopicContents
+from varve.output import visible
 
 MAX_LINES: Final = 12
 """Of each printed list."""
@@ -54,7 +55,7 @@ class DemoOutcome:
             console,
             "windows",
             [
-                f"{escape(window.session)} #{window.sequence}: {len(window.messages)} messages, closed by {window.closed_by}"
+                f"{_plain(window.session)} #{window.sequence}: {len(window.messages)} messages, closed by {window.closed_by}"
                 for window in contents.windows
             ],
         )
@@ -64,14 +65,14 @@ class DemoOutcome:
                 _section(
                     console,
                     title,
-                    [f"[dim]{memory.event_time:%Y-%m-%d}[/] {escape(memory.type)}: {_short(memory.content)}" for memory in memories],
+                    [f"[dim]{memory.event_time:%Y-%m-%d}[/] {_plain(memory.type)}: {_short(memory.content)}" for memory in memories],
                 )
         _print_line(console, "\n[bold]recalls[/]")
         for recall in self.recalls:
-            _print_line(console, f"[bold cyan]? {escape(recall.query)}[/]")
+            _print_line(console, f"[bold cyan]? {_plain(recall.query)}[/]")
             for line in recall_lines(recall.results[:3]):
                 _print_line(console, f"  {line}")
-        letters = [f"{letter.stage}: {letter.reason}: {escape(letter.detail)}" for letter in contents.dead_letters]
+        letters = [f"{letter.stage}: {letter.reason}: {_plain(letter.detail)}" for letter in contents.dead_letters]
         _section(console, "dead letters", letters)
         counts = self.as_json()
         figures = ", ".join(
@@ -83,8 +84,8 @@ class DemoOutcome:
 def recall_lines(results: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Results as lines of rich markup: score, type, content, evidence."""
     for result in results:
-        source = escape(", ".join(map(str, result["evidence"]))) or "no message"
-        yield f"[green]{result['score']:.3f}[/] {escape(str(result['type']))}: {_short(str(result['content']))} [dim]from {source}[/]"
+        source = _plain(", ".join(map(str, result["evidence"]))) or "no message"
+        yield f"[green]{result['score']:.3f}[/] {_plain(str(result['type']))}: {_short(str(result['content']))} [dim]from {source}[/]"
 
 
 def _section(console: Console, title: str, lines: Sequence[str]) -> None:
@@ -100,6 +101,11 @@ def _print_line(console: Console, line: str) -> None:
     console.print(line, soft_wrap=True)
 
 
+def _plain(text: str) -> str:
+    """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
+    return escape(visible(text))
+
+
 def _short(content: str) -> str:
     line = " ".join(content.split())
-    return escape(line if len(line) <= CONTENT_CHARS else line[: CONTENT_CHARS - 1] + "…")
+    return _plain(line if len(line) <= CONTENT_CHARS else line[: CONTENT_CHARS - 1] + "…")

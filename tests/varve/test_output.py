@@ -1,0 +1,55 @@
+"""What is printed of stored text: a terminal acts on nothing in it."""
+
+import io
+import unicodedata
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from varve.demo.report import recall_lines
+from varve.output import say, say_json, visible
+
+ANY_TEXT = st.text(st.characters(codec=None) | st.sampled_from("\0\x07\x1b\x7f\x9b\u061c\u200b\u202e\u2028\u2066\ufeff\U000e0041\ud800"))
+ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def acts(text: str) -> set[str]:
+    return {each for each in text if unicodedata.category(each) in ACTING and each not in "\n\t\u200c\u200d"}
+
+
+@given(ANY_TEXT)
+def test_no_character_acts_on_a_terminal(text: str) -> None:
+    assert acts(visible(text)) == set()
+    assert orjson.loads(f'"{visible(chr(0x1B))}"') == "\x1b"
+
+
+@pytest.mark.parametrize("text", ["Miso, a cat\n\tof Ann's", "日本語 عربى नमस्ते", "👩\u200d🚀", "a\u00a0b\u3000c", "\\u001b"])
+def test_common_text_stays_as_it_is(text: str) -> None:
+    assert visible(text) == text
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text(), max_size=3), st.booleans())
+def test_printed_json_is_the_same_value(value: dict[str, Any], indent: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch, io.StringIO() as printed:
+        patch.setattr("sys.stdout", printed)
+        say_json(value, indent=indent)
+        assert acts(printed.getvalue()) == set()
+        assert orjson.loads(printed.getvalue()) == value
+
+
+def test_a_line_may_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    say("\x1b]0;title\x07", err=True)
+    assert capsys.readouterr() == ("", "\\u001b]0;title\\u0007\n")
+
+
+def test_a_recalled_memory_paints_nothing() -> None:
+    result = {"score": 0.5, "type": "[bold]x[/]", "content": "I \x1b[31mred\u202e.", "evidence": ["m\x1b[2J"]}
+    with io.StringIO() as printed:
+        console = Console(file=printed, highlight=False, width=200)
+        for line in recall_lines([result]):
+            console.print(line, soft_wrap=True)
+        assert printed.getvalue() == "0.500 [bold]x[/]: I \\u001b[31mred\\u202e. from m\\u001b[2J\n"

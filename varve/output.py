@@ -1,0 +1,46 @@
+"""Prints for people. Text that was stored by others comes out as what it is: nothing in it moves the cursor or turns the reading order."""
+
+import unicodedata
+from typing import Any, Final
+
+import orjson
+import typer
+
+_KEPT: Final = frozenset("\n\t\u200c\u200d")
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Controls, formats (among them the overrides of direction, and what has no width), lone surrogates, and separators of lines."""
+
+
+def visible(text: str) -> str:
+    r"""The text with each character that a terminal would act on written out as JSON does: ``\u001b``.
+
+    Line breaks and tabs stay, and the joiners that scripts and emoji are written with.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each in _KEPT or unicodedata.category(each) not in _HIDDEN else _escaped(each) for each in text)
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Prints a line.
+
+    Args:
+        text: What to print.
+        err: To standard error.
+    """
+    typer.echo(visible(str(text)), err=err)
+
+
+def say_json(value: Any, *, indent: bool = False) -> None:
+    """Prints a value as JSON. What :func:`visible` writes out stays JSON, and the value the same.
+
+    Args:
+        value: Plain values.
+        indent: Over several lines.
+    """
+    typer.echo(visible(orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None).decode()))
+
+
+def _escaped(character: str) -> str:
+    encoded = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{int.from_bytes(encoded[at : at + 2], 'big'):04x}" for at in range(0, len(encoded), 2))
