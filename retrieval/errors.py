@@ -15,6 +15,10 @@ class CollectionMissingError(StoreUnavailableError):
     """The collection was not created yet, or is being rebuilt."""
 
 
+class StoreTooOldError(StoreUnavailableError):
+    """The server's version would give wrong answers without a word. Nothing is written or read until it is updated."""
+
+
 class StoreRejectedError(RetrievalError):
     """The vector store, or the check before it, refuses the request. The same request will always be refused."""
 

@@ -28,6 +28,7 @@ from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import QueryPlan, clamp_score, plan_query
 from retrieval.stores.server.errors import qdrant_errors
 from retrieval.stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
+from retrieval.stores.server.version import check_version
 
 POINTS_IN_REQUEST: Final = 64
 EXACT_SEARCH_UP_TO_KB: Final = 100_000
@@ -41,7 +42,7 @@ class QdrantStore(StoreBase):
     with the newest position of each id.
 
     Args:
-        client: Of a server of version 1.19 or newer, which term statistics per tenant need. :meth:`close` closes it.
+        client: Of a server that is new enough (:mod:`retrieval.stores.server.version`). :meth:`close` closes it.
         collection: The collection's name.
         timeout_s: Longest time the server may spend on one request, in seconds.
     """
@@ -56,6 +57,7 @@ class QdrantStore(StoreBase):
     async def prepare(self, *, model: str, dimension: int) -> None:
         """See :meth:`MemoryStore.prepare`."""
         with qdrant_errors(self._collection):
+            check_version((await self._client.info()).version)
             if not await self._client.collection_exists(self._collection):
                 await self._create(model, dimension)
             info = await self._client.get_collection(self._collection)
