@@ -1,6 +1,7 @@
-"""A stage's health page: nothing but ``/healthz``, ``/readyz`` and ``/metrics``."""
+"""A process's health page, on a port of its own: nothing but ``/healthz``, ``/readyz`` and ``/metrics``."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Self
 
 import orjson
@@ -9,17 +10,27 @@ from aiohttp import web
 from runtime.metrics import CONTENT_TYPE, Metrics
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What is known of one condition of readiness."""
+
+    ok: bool
+    needed: bool = True
+    """Whether the process is not ready without it."""
+    problem: str | None = None
+
+
 class ProbeServer:
-    """Serves health, readiness and metrics of the process it runs in.
+    """Serves health, readiness and metrics of the process it runs in. It looks at nothing itself: a page costs no more than its text.
 
     Args:
         host: Address to listen on.
         port: Port to listen on; 0 takes a free one.
-        ready: Each condition of readiness by name (``assigned``, ``recovered``); all must hold.
+        ready: Each condition of readiness by name (``assigned``, ``recovered``); all that are needed must hold.
         metrics: What ``/metrics`` shows.
     """
 
-    def __init__(self, *, host: str, port: int, ready: Callable[[], Mapping[str, bool]], metrics: Metrics) -> None:
+    def __init__(self, *, host: str, port: int, ready: Callable[[], Mapping[str, bool | Check]], metrics: Metrics) -> None:
         self._host = host
         self._port = port
         self._ready = ready
@@ -70,7 +81,7 @@ class ProbeServer:
 
     async def _readyz(self, _: web.Request) -> web.Response:
         checks = dict(self._ready())
-        ready = all(checks.values())
+        ready = all(check if isinstance(check, bool) else check.ok or not check.needed for check in checks.values())
         return _json({"ready": ready, "checks": checks}, status=200 if ready else 503)
 
     async def _show_metrics(self, _: web.Request) -> web.Response:

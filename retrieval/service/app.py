@@ -27,7 +27,13 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
             app.state.dependencies = dependencies
             yield
 
-    app = FastAPI(title="Varve", description="A streaming memory base for LLM applications.", lifespan=lifespan)
+    app = FastAPI(
+        title="Varve",
+        description="A streaming memory base for LLM applications.",
+        lifespan=lifespan,
+        # A redirect would name the host that the caller says it called.
+        redirect_slashes=False,
+    )
     app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)
     app.add_middleware(ObservabilityMiddleware, metrics=metrics())
     add_problem_handlers(app)

@@ -5,8 +5,10 @@ from typing import Final
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from retrieval.service import request_id
 from retrieval.service.problems import ProblemError, internal_error, problem_response
 from runtime.logs import logger
 from runtime.metrics import Metrics
@@ -15,11 +17,16 @@ from runtime.tracing import TRACEPARENT, Trace
 _log = logger(__name__)
 
 _UNMATCHED: Final = "unmatched"
-_QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+_QUIET: Final = frozenset({"/healthz"})
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_OTHER_METHOD: Final = "other"
+"""Whoever invents methods, with or without a key, makes no new label by it."""
+_HUNG_UP: Final = 499
+"""The status, in logs and metrics alone, of a request whose client left before it was read or answered; the number is nginx's."""
 
 
 class ObservabilityMiddleware:
-    """Continues or starts a trace, binds it to the logs, and responds with its ``traceparent``. Logs, counts and times the request.
+    """Logs, counts and times a request, and binds its trace and its id to the logs and to the response.
 
     The trace is in ``request.state.trace``. No label or log line holds a path's values, a body or a query.
 
@@ -37,22 +44,28 @@ class ObservabilityMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        incoming = Trace.parse(Headers(scope=scope).get(TRACEPARENT, ""))
+        headers = Headers(scope=scope)
+        incoming = Trace.parse(headers.get(TRACEPARENT, ""))
         trace = Trace.new() if incoming is None else incoming.child()
         scope.setdefault("state", {})["trace"] = trace
+        own_id = request_id.request_id(headers.get(request_id.HEADER, ""))
         status, response_started = 500, False
 
         async def send_traced(message: Message) -> None:
             nonlocal status, response_started
             if message["type"] == "http.response.start":
                 status, response_started = message["status"], True
-                MutableHeaders(scope=message)[TRACEPARENT] = trace.traceparent
+                answered = MutableHeaders(scope=message)
+                answered[TRACEPARENT] = trace.traceparent
+                answered[request_id.HEADER] = own_id
             await send(message)
 
         started = time.perf_counter()
-        with structlog.contextvars.bound_contextvars(trace_id=trace.trace_id):
+        with structlog.contextvars.bound_contextvars(trace_id=trace.trace_id, request_id=own_id):
             try:
                 await self._app(scope, receive, send_traced)
+            except ClientDisconnect:
+                status = _HUNG_UP
             except Exception as error:
                 problem = internal_error(error)
                 if response_started:
@@ -64,11 +77,11 @@ class ObservabilityMiddleware:
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", _UNMATCHED)
-        method = scope["method"] if route != _UNMATCHED else "-"
+        method = "-" if route == _UNMATCHED else scope["method"] if scope["method"] in _METHODS else _OTHER_METHOD
         self._metrics.requests.labels(method=method, route=route, status=str(status)).inc()
         self._metrics.request_seconds.labels(method=method, route=route).observe(seconds)
         log = _log.debug if route in _QUIET else _log.info
-        log("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 2))
+        log("request", method=method, route=route, status=status, ms=round(seconds * 1000, 2))
 
 
 class BodySizeMiddleware:

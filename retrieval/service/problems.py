@@ -102,24 +102,27 @@ def problem_response(problem: ProblemError, path: str) -> Response:
 
 
 def add_problem_handlers(app: FastAPI) -> None:
-    """Turns every expected error of the app into a problem. The middleware handles the others."""
+    """Turns every expected error of the app into a problem. The middleware handles the others.
+
+    A problem's path is that of the request line: ``request.url`` is put together with the ``Host`` header, which says what it likes.
+    """
 
     async def on_problem(request: Request, error: Exception) -> Response:
         assert isinstance(error, ProblemError)
-        return problem_response(error, request.url.path)
+        return problem_response(error, request.scope["path"])
 
     async def on_varve_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, VarveError)
-        return problem_response(problem_from(error), request.url.path)
+        return problem_response(problem_from(error), request.scope["path"])
 
     async def on_http_exception(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         kind = http.HTTPStatus(error.status_code).name.lower().replace("_", "-")
-        return problem_response(ProblemError(error.status_code, kind, error.detail, headers=error.headers), request.url.path)
+        return problem_response(ProblemError(error.status_code, kind, error.detail, headers=error.headers), request.scope["path"])
 
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return problem_response(ProblemError(422, "invalid", "; ".join(map(_validation_detail, error.errors()))), request.url.path)
+        return problem_response(ProblemError(422, "invalid", "; ".join(map(_validation_detail, error.errors()))), request.scope["path"])
 
     app.add_exception_handler(ProblemError, on_problem)
     app.add_exception_handler(VarveError, on_varve_error)

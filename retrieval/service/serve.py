@@ -10,6 +10,7 @@ import uvloop
 
 from retrieval.service.app import create_app
 from retrieval.service.dependencies import Dependencies, open_dependencies
+from retrieval.service.readiness import health_page
 from runtime.logs import configure_logging
 from runtime.settings import Settings
 
@@ -22,6 +23,7 @@ def serve(settings: Settings) -> None:
     Raises:
         TenantsFileError: If there is no valid tenants file.
         ModelConfigurationError: If the embedding model cannot be loaded.
+        OSError: If the health page's port is in use.
         SystemExit: If the port is in use; the log says so.
     """
     configure_logging(settings.log, stage="service")
@@ -35,7 +37,7 @@ async def _serve(settings: Settings) -> None:
     assert main_task is not None
     for stop_signal in _STOP_SIGNALS:
         loop.add_signal_handler(stop_signal, main_task.cancel)
-    async with open_dependencies(settings) as dependencies:
+    async with open_dependencies(settings) as dependencies, health_page(dependencies):
         for stop_signal in _STOP_SIGNALS:
             loop.remove_signal_handler(stop_signal)
             # uvicorn handles the signals and, once it has shut down, raises them again for the handlers from before.
@@ -52,5 +54,6 @@ def _config(settings: Settings, dependencies: Dependencies) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=int(settings.delivery.drain_timeout_s),
     )

@@ -53,7 +53,7 @@ class Settings(BaseSettings):
     tenants_file: Path | None = Field(
         default=None, description="JSON: tenants with their schema and hashed API keys; `<data>/tenants.json` where unset."
     )
-    metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of a stage's health and metrics page; 0: a free one.")
+    metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of a process's health and metrics page; 0: a free one.")
     metrics_host: str = Field(default="127.0.0.1", description="Address of that page.")
     kafka: KafkaSettings = KafkaSettings()
     redis: RedisSettings = RedisSettings()

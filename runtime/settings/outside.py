@@ -35,7 +35,8 @@ class ServiceSettings(Group):
     max_batch: int = Field(default=1000, ge=1, description="Messages in one POST.")
     max_body_bytes: int = Field(default=16_000_000, ge=1024, description="Largest request body.")
     produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it answers 503.")
-    probe_timeout_s: float = Field(default=2.0, gt=0, description="How long `/readyz` waits for each dependency.")
+    probe_interval_s: float = Field(default=5.0, gt=0, description="Time between two looks at the dependencies, for `/readyz`.")
+    probe_timeout_s: float = Field(default=2.0, gt=0, description="How long such a look waits for each dependency.")
     max_pending_recalls: int = Field(
         default=1000, ge=1, description="Recall records waiting for Kafka beside the answers; more are dropped and counted."
     )

@@ -2,7 +2,7 @@ import httpx
 import pytest
 
 from runtime.metrics import Metrics
-from runtime.probe import ProbeServer
+from runtime.probe import Check, ProbeServer
 
 
 async def test_it_serves_health_readiness_and_metrics_and_nothing_else() -> None:
@@ -33,3 +33,15 @@ async def test_a_port_in_use_is_refused() -> None:
             await second.start()
         await second.stop()
     await first.stop()
+
+
+async def test_what_is_not_needed_does_not_make_it_unready() -> None:
+    checks = {"redis": Check(ok=False, needed=False, problem="away"), "kafka": Check(ok=True)}
+    async with (
+        ProbeServer(host="127.0.0.1", port=0, ready=lambda: checks, metrics=Metrics()) as probe,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{probe.port}") as http,
+    ):
+        ready = await http.get("/readyz")
+        assert (ready.status_code, ready.json()["checks"]["redis"]) == (200, {"ok": False, "needed": False, "problem": "away"})
+        checks["kafka"] = Check(ok=False)
+        assert (await http.get("/readyz")).status_code == 503

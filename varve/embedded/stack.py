@@ -1,7 +1,7 @@
 """The whole of Varve on this machine: which processes, in which order, with which settings."""
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -77,7 +77,7 @@ class EmbeddedStack:
             update={"data": data, "tenants_file": tenants, "kafka": kafka, "redis": redis, "store": store, "service": service}
         )
         """The settings with the stack's addresses."""
-        self._probe_ports = {name: free_port() for name in STAGES}
+        self._probe_ports = {name: free_port() for name in (*STAGES, SERVICE)}
 
     @property
     def service_url(self) -> str:
@@ -86,7 +86,7 @@ class EmbeddedStack:
 
     @property
     def probes(self) -> dict[str, str]:
-        """Where each stage shows its health and metrics."""
+        """Where each stage and the service show their health and metrics."""
         return {name: f"http://{HOST}:{port}" for name, port in self._probe_ports.items()}
 
     def server_levels(self) -> list[Level]:
@@ -124,27 +124,19 @@ class EmbeddedStack:
         return variables
 
     def _stage(self, name: str) -> ProcessSpec:
-        port = self._probe_ports[name]
-        return self._varve(
-            name,
-            ("worker", name),
-            ready=_http_probe(f"http://{HOST}:{port}/readyz"),
-            environment={"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)},
-        )
+        return self._varve(name, ("worker", name))
 
     def _service(self) -> ProcessSpec:
         require_free(self.settings.service.port, owner="the query service", option="--service-port")
-        return self._varve(SERVICE, ("serve",), ready=_http_probe(f"{self.service_url}/readyz"), environment={})
+        return self._varve(SERVICE, ("serve",))
 
-    def _varve(
-        self, name: str, arguments: tuple[str, ...], *, ready: Callable[[], Awaitable[bool]], environment: Mapping[str, str]
-    ) -> ProcessSpec:
+    def _varve(self, name: str, arguments: tuple[str, ...]) -> ProcessSpec:
         return ProcessSpec(
             name=name,
             command=(sys.executable, "-m", "varve", *arguments),
             log=self._log(name),
-            ready=ready,
-            environment=self.environment() | dict(environment),
+            ready=_http_probe(f"{self.probes[name]}/readyz"),
+            environment=self.environment() | {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(self._probe_ports[name])},
             start_deadline_s=STAGE_START_DEADLINE_S,
             stop_deadline_s=self.settings.delivery.drain_timeout_s * 2 + 10,
         )

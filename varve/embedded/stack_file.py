@@ -30,7 +30,7 @@ class StackFile(BaseModel):
     edge_socket: Path | None
     service_url: str
     probes: Mapping[str, str]
-    """Each stage's health page."""
+    """Each stage's health page, and the service's."""
     tenant: str
     """The tenant that the stack made for its developer."""
     api_key: str

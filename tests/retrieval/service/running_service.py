@@ -18,8 +18,11 @@ from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
 from retrieval.index.writer import IndexWriter
 from retrieval.service.app import create_app
+from retrieval.service.dependencies import open_dependencies
+from retrieval.service.readiness import readiness_of
 from retrieval.stores.build import build_store
 from runtime.kafka import KafkaOffsets, client_options
+from runtime.probe import Check
 from runtime.recall_history import RecallHistory
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
@@ -51,6 +54,14 @@ async def serving(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
         httpx.AsyncClient(transport=httpx.ASGITransport(app=running.app), base_url="http://varve", timeout=60) as http,
     ):
         yield http
+
+
+async def readiness_checks(settings: Settings) -> dict[str, Check]:
+    """What one look at the dependencies of these settings finds."""
+    async with open_dependencies(settings) as dependencies:
+        readiness = readiness_of(dependencies)
+        await readiness.ask_all()
+        return readiness.checks
 
 
 async def index(settings: Settings, memories: Sequence[Memory]) -> None:

@@ -4,8 +4,10 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+import structlog
 from fastapi import FastAPI, Request
 from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from memory.errors import MalformedRecordError, RecordTooLargeError, SchemaError, VarveError
@@ -28,7 +30,7 @@ def metrics() -> Metrics:
 
 @pytest.fixture
 async def http(metrics: Metrics) -> AsyncIterator[httpx.AsyncClient]:
-    app = FastAPI()
+    app = FastAPI(redirect_slashes=False)
     app.add_middleware(BodySizeMiddleware, max_bytes=1000)
     app.add_middleware(ObservabilityMiddleware, metrics=metrics)
     add_problem_handlers(app)
@@ -105,6 +107,49 @@ async def test_a_request_is_counted_and_logged_without_its_content(http: httpx.A
     assert "private" not in rendered
     assert [line["route"] for line in lines if line["event"] == "request"] == ["/echo/{name}", "unmatched"]
     assert "private" not in str(lines)
+
+
+async def test_an_unknown_method_has_one_label(http: httpx.AsyncClient, metrics: Metrics) -> None:
+    with capture_logs() as lines:
+        for method in ("INVENTED1", "INVENTED2"):
+            _is_problem(await http.request(method, "/typed"), 405, "method-not-allowed")
+    assert 'varve_http_requests_total{method="other",route="/typed",status="405"} 2.0' in metrics.render().decode()
+    assert "INVENTED" not in str(lines)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_kept"), [("job-7/step:2", True), ("", False), ("x" * 129, False), ("a b", False), ("\x1b[31m", False)]
+)
+async def test_a_request_id_is_echoed_or_made(http: httpx.AsyncClient, given: str, is_kept: bool) -> None:
+    with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines:
+        echoed = (await http.get("/nowhere", headers={"X-Request-ID": given})).headers["x-request-id"]
+    assert (echoed == given) is is_kept
+    assert echoed
+    assert {line["request_id"] for line in lines} == {echoed}
+
+
+@pytest.mark.parametrize("path", ["/typed/", "/nowhere", "/broken", "/echo/x"])
+async def test_the_host_is_never_reflected(http: httpx.AsyncClient, path: str) -> None:
+    for host in ("evil.example", "evil.example/path?"):
+        response = await http.get(path, headers={"Host": host})
+        assert "evil" not in response.text + str(response.headers)
+        assert response.json()["instance"] == path
+
+
+async def test_a_client_that_hangs_up_is_no_error(metrics: Metrics) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await Request(scope, receive).body()
+
+    async def hang_up() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        raise AssertionError(message)
+
+    with capture_logs() as lines:
+        scope = {"type": "http", "method": "POST", "path": "/x", "headers": []}
+        await ObservabilityMiddleware(app, metrics=metrics)(scope, hang_up, send)
+    assert [(line["event"], line["status"]) for line in lines] == [("request", 499)]
 
 
 @pytest.mark.parametrize(
