@@ -34,6 +34,8 @@ class Metrics:
         )
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
+        self.connections = Gauge("varve_http_connections", "Open connections.", registry=self.registry)
+        self.connections_closed = self._counter("varve_http_connections_closed", "Connections that the service closed.", "reason")
         self.refused_files = Gauge(
             "varve_refused_files", "Tenants' and schema files whose newest version is refused.", registry=self.registry
         )

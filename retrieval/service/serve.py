@@ -11,6 +11,7 @@ import uvloop
 from retrieval.service.app import create_app
 from retrieval.service.dependencies import Dependencies, open_dependencies
 from retrieval.service.readiness import health_page
+from retrieval.service.timeouts import bounded_protocol
 from runtime.logs import configure_logging
 from runtime.settings import Settings
 
@@ -50,6 +51,8 @@ def _config(settings: Settings, dependencies: Dependencies) -> uvicorn.Config:
         create_app(settings, open_dependencies=lambda _: contextlib.nullcontext(dependencies)),
         host=settings.service.host,
         port=settings.service.port,
+        http=bounded_protocol(settings.service, dependencies.metrics),
+        ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,

@@ -34,6 +34,12 @@ class ServiceSettings(Group):
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on.")
     max_batch: int = Field(default=1000, ge=1, description="Messages in one POST.")
     max_body_bytes: int = Field(default=16_000_000, ge=1024, description="Largest request body.")
+    max_connections: int = Field(
+        default=500, ge=1, description="Open connections; one more closes the one that has been silent longest, or is answered 503."
+    )
+    head_timeout_s: float = Field(default=10.0, gt=0, description="How long a client may take over the head of a request.")
+    body_timeout_s: float = Field(default=30.0, gt=0, description="How long it may take over the body.")
+    write_timeout_s: float = Field(default=30.0, gt=0, description="How long it may leave an answer unread.")
     produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it answers 503.")
     probe_interval_s: float = Field(default=5.0, gt=0, description="Time between two looks at the dependencies, for `/readyz`.")
     probe_timeout_s: float = Field(default=2.0, gt=0, description="How long such a look waits for each dependency.")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -13,12 +13,14 @@ from retrieval.service.authentication import RequireOperator
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.problems import ProblemError
+from retrieval.service.request_body import body_schema, json_body
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
 
 router = APIRouter(tags=["operators"], dependencies=[RequireOperator])
 
 _PATH: Final = "/v1/admin/dead-letters"
 _MAX_LIMIT: Final = 1000
+_MAX_STATES: Final = 16
 
 _Partition = Annotated[int, Path(ge=0, le=2**31 - 1)]
 _Offset = Annotated[int, Path(ge=0, le=2**63 - 1)]
@@ -36,9 +38,9 @@ class DeadLetterFilter(BaseModel):
     """Given up at this moment or later."""
     until: Time | None = None
     """Given up before this moment."""
-    at: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,18}$")]] = Field(default_factory=list)
+    at: list[Annotated[str, Field(pattern=r"^[0-9]{1,9}/[0-9]{1,18}$")]] = Field(default_factory=list, max_length=_MAX_LIMIT)
     """Only the letters at these positions, ``partition/offset``."""
-    state: tuple[LetterState, ...] = Field(default=("open",), min_length=1)
+    state: tuple[LetterState, ...] = Field(default=("open",), min_length=1, max_length=_MAX_STATES)
 
     def selection(self, topic: str) -> LetterSelection:
         """The same for :class:`runtime.dead_letters.DeadLetterBox`; ``topic`` is that of the dead letters."""
@@ -71,6 +73,9 @@ class DeadLetterCommand(DeadLetterFilter):
         return selection
 
 
+_Command = Annotated[DeadLetterCommand, Depends(json_body(DeadLetterCommand))]
+
+
 class _DeadLetterQuery(DeadLetterFilter):
     limit: int = Field(default=100, ge=1, le=_MAX_LIMIT)
 
@@ -88,16 +93,16 @@ async def show_letter(partition: _Partition, offset: _Offset, dependencies: AppD
     return JsonResponse((await _box(dependencies).open(LogPosition(_topic(dependencies), partition, offset))).as_json())
 
 
-@router.post(_PATH + "/redrive")
-async def redrive_letters(command: DeadLetterCommand, dependencies: AppDependencies) -> Response:
+@router.post(_PATH + "/redrive", openapi_extra=body_schema(DeadLetterCommand))
+async def redrive_letters(command: _Command, dependencies: AppDependencies) -> Response:
     """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
     result = await _box(dependencies).redrive(command.checked_selection(_topic(dependencies)))
     content: dict[str, Any] = {"redriven": result.redriven, "superseded": result.superseded, "refused": result.refused}
     return JsonResponse(content)
 
 
-@router.post(_PATH + "/purge")
-async def purge_letters(command: DeadLetterCommand, dependencies: AppDependencies) -> Response:
+@router.post(_PATH + "/purge", openapi_extra=body_schema(DeadLetterCommand))
+async def purge_letters(command: _Command, dependencies: AppDependencies) -> Response:
     """Removes letters for good: ``{purged}``."""
     return JsonResponse({"purged": await _box(dependencies).purge(command.checked_selection(_topic(dependencies)))})
 

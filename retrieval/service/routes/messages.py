@@ -1,8 +1,8 @@
 """``POST /v1/messages`` and ``POST /v1/flush``: the input of the stream."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
@@ -13,6 +13,7 @@ from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
 from retrieval.service.json_http import JsonResponse, read_json
 from retrieval.service.problems import ProblemError, problem_from
+from retrieval.service.request_body import body_schema, json_body
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["stream"])
@@ -66,9 +67,12 @@ class FlushRequest(BaseModel):
     """None: all of the tenant's sessions."""
 
 
-@router.post("/v1/flush")
+@router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False))
 async def post_flush(
-    tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace, body: FlushRequest | None = None
+    tenant: AuthenticatedTenant,
+    body: Annotated[FlushRequest, Depends(json_body(FlushRequest, default=FlushRequest()))],
+    dependencies: AppDependencies,
+    trace: RequestTrace,
 ) -> Response:
     """Closes a session's open window now, or without a session all of the tenant's.
 
@@ -76,7 +80,7 @@ async def post_flush(
     """
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
     headers = record_headers(trace, dependencies.clock.now())
-    positions = await ingestion.flush(tenant=tenant.id, session=body.session if body else None, headers=headers)
+    positions = await ingestion.flush(tenant=tenant.id, session=body.session, headers=headers)
     return JsonResponse({"positions": positions})
 
 

@@ -4,9 +4,9 @@ import asyncio
 import time
 import uuid
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
@@ -19,6 +19,7 @@ from retrieval.recall import RecallHit, RecallRequest
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies, Dependencies, RequestTrace
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.request_body import body_schema, json_body
 from retrieval.service.routes.memories import memory_fields
 from retrieval.service.routes.sessions import session_fields
 from retrieval.stores.port import TenantScope
@@ -30,6 +31,8 @@ router = APIRouter(tags=["read"])
 
 
 _EMPTY_TAIL: Final = SessionView()
+_MAX_NAMES: Final = 64
+"""Most kinds or types of one request. Each is a condition that the store compares every candidate with."""
 
 
 class RecallBody(BaseModel):
@@ -44,9 +47,9 @@ class RecallBody(BaseModel):
     """The session whose newest messages to return with the results."""
     limit: int | None = Field(default=None, ge=1, le=1000)
     """Most results; None: the setting."""
-    kinds: tuple[Literal["event", "entity", "summary", "segment"], ...] = ()
+    kinds: tuple[Literal["event", "entity", "summary", "segment"], ...] = Field(default=(), max_length=_MAX_NAMES)
     """Only memories of these kinds; empty: any."""
-    types: tuple[Name, ...] = ()
+    types: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Only memories of these event or entity types; empty: any."""
     since: Time | None = None
     """Only memories whose event time is not before this one."""
@@ -56,8 +59,13 @@ class RecallBody(BaseModel):
     """Adds the parts of each score."""
 
 
-@router.post("/v1/recall")
-async def post_recall(body: RecallBody, tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace) -> Response:
+@router.post("/v1/recall", openapi_extra=body_schema(RecallBody))
+async def post_recall(
+    tenant: AuthenticatedTenant,
+    body: Annotated[RecallBody, Depends(json_body(RecallBody))],
+    dependencies: AppDependencies,
+    trace: RequestTrace,
+) -> Response:
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
     200 with ``{recall_id, results: [{memory's fields, score, evidence, parts?}], entities, session, degraded, ms}``. ``entities`` are
