@@ -9,7 +9,7 @@ go at once where all letters before it in the partition are purged, and otherwis
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from aiokafka import ConsumerRecord
 from aiokafka.admin import RecordsToDelete
@@ -19,6 +19,7 @@ from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, MEMORIES
 from runtime.clocks import Clock
 from runtime.dead_letters.letters import Letter, LetterSelection, LetterWithContent, apply_resolutions, deletable_before
+from runtime.dead_letters.memory_redrive import MemoryRedrive
 from runtime.dead_letters.metadata import (
     ANSWER,
     Outcome,
@@ -50,11 +51,6 @@ class RedriveResult:
     """Changes of memories that have a newer value in the feed: nothing to redrive."""
     refused: tuple[str, ...] = ()
     """Those that Kafka does not take, each with its position and why. They stay open."""
-
-
-class _Newest(NamedTuple):
-    offset: int
-    value: bytes | None
 
 
 @dataclass(slots=True)
@@ -145,13 +141,14 @@ class DeadLetterBox:
             TopicMissingError: If a topic is missing.
         """
         selected = await self.letters(selection)
-        newest = await self._newest({letter.key for letter in selected if letter.metadata.topic == self._memories})
+        memories = MemoryRedrive(topic=self._memories, kafka=self._settings.kafka)
+        await memories.look_up({letter.key for letter in selected if letter.metadata.topic == self._memories})
         redriven, superseded = 0, 0
         refused: list[str] = []
         for_giants = Producer(kafka=self._settings.kafka, fits_compressed=True)
         try:
             async for batch in _batches(self._contents(selected)):
-                outcome = await self._redrive_batch(batch, newest, for_giants)
+                outcome = await self._redrive_batch(batch, memories, for_giants)
                 await self._resolve("redriven", outcome.sent)
                 await self._resolve("superseded", outcome.stale)
                 redriven += len(outcome.sent)
@@ -216,7 +213,7 @@ class DeadLetterBox:
         for found in pending.values():
             yield found
 
-    async def _redrive_batch(self, batch: Sequence["_Found"], newest: dict[bytes, _Newest], for_giants: Producer) -> "_BatchOutcome":
+    async def _redrive_batch(self, batch: Sequence["_Found"], memories: MemoryRedrive, for_giants: Producer) -> "_BatchOutcome":
         """Sends a batch to the stages; a record in parts came in compressed, and goes out by the producer that compresses."""
         result = _BatchOutcome()
         plain: list[tuple[Letter, OutgoingRecord]] = []
@@ -226,7 +223,7 @@ class DeadLetterBox:
                 outgoing = _outgoing(found.content(), found.letter)
                 if outgoing.topic != self._memories:
                     plain.append((found.letter, outgoing))
-                elif await self._redrive_memory(outgoing, found.letter, newest, producer):
+                elif await memories.redrive(outgoing, found.letter, producer):
                     result.sent.append(found.letter)
                 else:
                     result.stale.append(found.letter)
@@ -241,42 +238,6 @@ class DeadLetterBox:
             else:
                 result.sent.append(letter)
         return result
-
-    async def _newest(self, keys: set[bytes | None]) -> dict[bytes, _Newest]:
-        """Of each key the newest record in the feed."""
-        found: dict[bytes, _Newest] = {}
-        if keys:
-            async for record in read_topic(self._memories, self._settings.kafka):
-                if record.key in keys:
-                    found[record.key or b""] = _Newest(record.offset, record.value)
-        return found
-
-    async def _redrive_memory(self, record: OutgoingRecord, letter: Letter, newest: dict[bytes, _Newest], producer: Producer) -> bool:
-        """Redrives a change of a memory unless it has a newer one; one that comes in between is sent again behind it."""
-        key = record.key or b""
-        if key != letter.key:
-            newest.update(await self._newest({key}))
-        found = newest.get(key)
-        if found is None or found.offset != letter.metadata.offset:
-            return False
-        position = await producer.send_many([record])
-        newest[key] = _Newest(position[0].offset, record.value)
-        overtaken_at = letter.metadata.offset
-        while (overtaken := await self._between(key, overtaken_at, position[0])) is not None:
-            again = OutgoingRecord(topic=self._memories, key=key, value=overtaken.value, partition=position[0].partition)
-            overtaken_at = position[0].offset
-            position = await producer.send_many([again])
-            newest[key] = _Newest(position[0].offset, overtaken.value)
-        return True
-
-    async def _between(self, key: bytes, after: int, before: LogPosition) -> _Newest | None:
-        """The newest record of a key between two offsets of a partition."""
-        found: _Newest | None = None
-        start = {TopicPartition(self._memories, before.partition): after + 1}
-        async for record in read_topic(self._memories, self._settings.kafka, start=start):
-            if record.key == key and after < record.offset < before.offset:
-                found = _Newest(record.offset, record.value)
-        return found
 
     async def _resolve(self, outcome: Outcome, letters: Sequence[Letter]) -> None:
         now = self._clock.now()

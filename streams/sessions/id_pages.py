@@ -1,0 +1,102 @@
+"""A partition's pages of message ids: read, written, and deleted when their day is over (:mod:`streams.sessions.known_ids`)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from streams.delivery.cache import StateCache
+from streams.delivery.records import ConsumedRecord
+from streams.delivery.state import PartitionState
+from streams.sessions.known_ids import CLOCK_KEY, MAX_FULL_PAGES, IdPage, KnownIds, LogTime, PageExpiry, digest_of, page_key
+from streams.sessions.windows import SessionState
+
+
+class IdPages:
+    """The pages of one partition, between a batch's beginning and its end.
+
+    Args:
+        cache_bytes: What the ids that are kept in memory may weigh.
+    """
+
+    def __init__(self, *, cache_bytes: int) -> None:
+        self._known: StateCache[KnownIds] = StateCache(max_bytes=cache_bytes)
+        self._expiry = PageExpiry()
+        self._expired_by_last_batch: list[bytes] = []
+        self._minute = 0
+
+    def recover(self, key: bytes, page: IdPage) -> None:
+        """Takes note of a page that the partition's state has under a key."""
+        self._expiry.add(key, page.minute)
+
+    def begin(self, states: PartitionState[Any], *, is_repeated: bool) -> None:
+        """Begins a batch.
+
+        Args:
+            states: The partition's state.
+            is_repeated: Whether it is the last batch once more: what that had deleted was not committed.
+        """
+        if is_repeated:
+            for key in self._expired_by_last_batch:
+                self._expiry.add(key, 0)
+        log_time = states.get(CLOCK_KEY)
+        self._minute = 0 if log_time is None else log_time.minute
+
+    def advance(self, states: PartitionState[Any], record: ConsumedRecord) -> None:
+        """Moves the log's time on to a record's."""
+        minute = int(record.timestamp // 60)
+        if minute > self._minute:
+            self._minute = minute
+            states.put(CLOCK_KEY, LogTime(minute), position=record.offset)
+
+    def knows(self, states: PartitionState[Any], key: bytes, session: SessionState, identity: str) -> bool:
+        """Whether a message was in a closed window whose ids still count.
+
+        Args:
+            states: The partition's state.
+            key: The session's key.
+            session: Its row.
+            identity: The message's id.
+        """
+        if session.newest_page < session.oldest_page:
+            return False
+        known = self._known.get(key)
+        if known is None or known.sequence != session.sequence or known.until < self._minute:
+            pages = (states.get(page_key(key, number)) for number in range(session.oldest_page, session.newest_page + 1))
+            known = KnownIds.of((page for page in pages if page is not None), session.sequence, self._minute)
+            self._known.put(key, known, row_bytes=len(known.digests))
+        return known.contains(digest_of(identity))
+
+    def remember(self, states: PartitionState[Any], key: bytes, session: SessionState, ids: tuple[str, ...], offset: int) -> None:
+        """Writes the ids of a closed window into the session's newest page, or a new one, and drops a page beyond the bound.
+
+        Args:
+            states: The partition's state.
+            key: The session's key.
+            session: Its row.
+            ids: The window's.
+            offset: Of the record that closed it.
+        """
+        page = states.get(page_key(key, session.newest_page)) if session.newest_page >= 0 else None
+        if page is None or page.is_full or not page.counts(self._minute):
+            session.newest_page += 1
+            page = IdPage(self._minute)
+            self._expiry.add(page_key(key, session.newest_page), self._minute)
+        states.put(page_key(key, session.newest_page), page.with_ids((*session.recent_ids, *ids), self._minute), position=offset)
+        session.recent_ids = []
+        self._known.drop(key)
+        while session.oldest_page < session.newest_page:
+            oldest = states.get(page_key(key, session.oldest_page))
+            if oldest is not None and oldest.counts(self._minute):
+                if session.newest_page - session.oldest_page <= MAX_FULL_PAGES:
+                    break
+                states.delete(page_key(key, session.oldest_page), position=offset)
+            session.oldest_page += 1
+
+    def drop_expired(self, states: PartitionState[Any], records: Sequence[ConsumedRecord]) -> None:
+        """Deletes pages that count no longer, of whatever session; a few with each batch, whose records these are."""
+        self._expired_by_last_batch = self._expiry.take(self._minute, limit=64 + 2 * len(records))
+        for key in self._expired_by_last_batch:
+            page = states.get(key)
+            if page is not None and page.counts(self._minute):
+                self._expiry.add(key, page.minute)
+            elif page is not None:
+                states.delete(key, position=records[-1].offset)
