@@ -18,14 +18,14 @@ from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
-from streams.delivery.cache import StateCache
 from streams.delivery.cooperative import Yielder
 from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
 from streams.sessions.clock import PartitionClock, Timers
 from streams.sessions.codec import SessionsRow
-from streams.sessions.known_ids import CLOCK_KEY, MAX_FULL_PAGES, IdPage, KnownIds, LogTime, PageExpiry, digest_of, page_key
+from streams.sessions.id_pages import IdPages
+from streams.sessions.known_ids import IdPage
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
 from streams.tenancy import tenant_of
@@ -72,10 +72,7 @@ class SessionsHandler(BatchHandler):
         self._open_by_tenant: defaultdict[str, set[bytes]] = defaultdict(set)
         self._first_of_last_batch: ConsumedRecord | None = None
         self._changed_keys: set[bytes] = set()
-        self._minute = 0
-        self._known: StateCache[KnownIds] = StateCache(max_bytes=settings.delivery.state_cache_bytes)
-        self._expiry = PageExpiry()
-        self._expired_by_last_batch: list[bytes] = []
+        self._id_pages = IdPages(cache_bytes=settings.delivery.state_cache_bytes)
 
     async def recover(self, state: PartitionState[SessionsRow], now: datetime) -> None:
         """Sets the timers of all open windows, and writes their tails again: Redis may have been emptied meanwhile."""
@@ -84,7 +81,7 @@ class SessionsHandler(BatchHandler):
         for key, session in state.scan():
             await yielder.maybe_yield()
             if isinstance(session, IdPage):
-                self._expiry.add(key, session.minute)
+                self._id_pages.recover(key, session)
             if not isinstance(session, SessionState):
                 continue
             self._clock.observe(session.last_event_ms, wall_ms)
@@ -95,14 +92,12 @@ class SessionsHandler(BatchHandler):
     async def handle(self, batch: Batch) -> None:
         """Handles messages and commands in the order of their log."""
         wall_ms = milliseconds(datetime.now(UTC))
-        if batch.records[0] is self._first_of_last_batch:
+        is_repeated = batch.records[0] is self._first_of_last_batch
+        if is_repeated:
             self._restore_timers(batch.state, wall_ms)
-            for key in self._expired_by_last_batch:
-                self._expiry.add(key, 0)
         self._first_of_last_batch = batch.records[0]
         self._changed_keys.clear()
-        log_time = batch.state.get(CLOCK_KEY)
-        self._minute = 0 if log_time is None else log_time.minute
+        self._id_pages.begin(batch.state, is_repeated=is_repeated)
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
             if record.header(KIND) == COMMAND:
@@ -111,7 +106,7 @@ class SessionsHandler(BatchHandler):
             return None
 
         await batch.each(handle)
-        self._drop_expired_pages(batch)
+        self._id_pages.drop_expired(batch.state, batch.records)
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
         """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them."""
@@ -144,10 +139,10 @@ class SessionsHandler(BatchHandler):
         state = batch.state.get(key) or SessionState(tenant=message.tenant, session=message.session)
         if record.offset <= state.last_offset:
             return
-        self._advance_log_time(batch, record)
+        self._id_pages.advance(batch.state, record)
         if self._clock.observe(entry.event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
-        if state.has_seen(entry.id) or self._is_known(batch, key, state, entry.id) or self._was_redriven_before(state, record):
+        if state.has_seen(entry.id) or self._id_pages.knows(batch.state, key, state, entry.id) or self._was_redriven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
         else:
@@ -207,7 +202,7 @@ class SessionsHandler(BatchHandler):
                 return
         else:
             keys = sorted(self._open_sessions(command.tenant))
-        self._advance_log_time(batch, record)
+        self._id_pages.advance(batch.state, record)
         yielder = Yielder()
         for key in keys:
             await yielder.maybe_yield()
@@ -231,52 +226,7 @@ class SessionsHandler(BatchHandler):
     def _emit(self, batch: Batch, key: bytes, state: SessionState, closed: list[ClosedWindow], cause: ConsumedRecord) -> None:
         for window in closed:
             batch.emit(OutgoingRecord(self._windows_topic, key, window.value), cause)
-            self._remember(batch, key, state, window.ids, cause.offset)
-
-    def _advance_log_time(self, batch: Batch, record: ConsumedRecord) -> None:
-        minute = int(record.timestamp // 60)
-        if minute > self._minute:
-            self._minute = minute
-            batch.state.put(CLOCK_KEY, LogTime(minute), position=record.offset)
-
-    def _is_known(self, batch: Batch, key: bytes, state: SessionState, identity: str) -> bool:
-        """Whether the message was in a closed window whose ids still count."""
-        if state.newest_page < state.oldest_page:
-            return False
-        known = self._known.get(key)
-        if known is None or known.sequence != state.sequence or known.until < self._minute:
-            pages = (batch.state.get(page_key(key, number)) for number in range(state.oldest_page, state.newest_page + 1))
-            known = KnownIds.of((page for page in pages if page is not None), state.sequence, self._minute)
-            self._known.put(key, known, row_bytes=len(known.digests))
-        return known.contains(digest_of(identity))
-
-    def _remember(self, batch: Batch, key: bytes, state: SessionState, ids: tuple[str, ...], offset: int) -> None:
-        """Writes the ids of a closed window into the session's newest page, or a new one, and drops a page beyond the bound."""
-        page = batch.state.get(page_key(key, state.newest_page)) if state.newest_page >= 0 else None
-        if page is None or page.is_full or not page.counts(self._minute):
-            state.newest_page += 1
-            page = IdPage(self._minute)
-            self._expiry.add(page_key(key, state.newest_page), self._minute)
-        batch.state.put(page_key(key, state.newest_page), page.with_ids((*state.recent_ids, *ids), self._minute), position=offset)
-        state.recent_ids = []
-        self._known.drop(key)
-        while state.oldest_page < state.newest_page:
-            oldest = batch.state.get(page_key(key, state.oldest_page))
-            if oldest is not None and oldest.counts(self._minute):
-                if state.newest_page - state.oldest_page <= MAX_FULL_PAGES:
-                    break
-                batch.state.delete(page_key(key, state.oldest_page), position=offset)
-            state.oldest_page += 1
-
-    def _drop_expired_pages(self, batch: Batch) -> None:
-        """Deletes pages that count no longer, of whatever session; a few with each batch."""
-        self._expired_by_last_batch = self._expiry.take(self._minute, limit=64 + 2 * len(batch.records))
-        for key in self._expired_by_last_batch:
-            page = batch.state.get(key)
-            if page is not None and page.counts(self._minute):
-                self._expiry.add(key, page.minute)
-            elif page is not None:
-                batch.state.delete(key, position=batch.records[-1].offset)
+            self._id_pages.remember(batch.state, key, state, window.ids, cause.offset)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)
