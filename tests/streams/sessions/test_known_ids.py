@@ -19,8 +19,7 @@ from runtime.settings import KafkaSettings, SessionSettings
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import pack
-from streams.sessions import handler as handler_module
-from streams.sessions import known_ids
+from streams.sessions import id_pages, known_ids
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
@@ -125,7 +124,7 @@ async def test_a_page_in_use_outlives_its_first_ids(assigned: NewStage) -> None:
 
 async def test_a_session_keeps_a_bounded_number_of_ids(assigned: NewStage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_ids, "FULL_PAGE", 4)
-    monkeypatch.setattr(handler_module, "MAX_FULL_PAGES", 3)
+    monkeypatch.setattr(id_pages, "MAX_FULL_PAGES", 3)
     stage = assigned()
     await stage.process([message(offset, f"m{offset}") for offset in range(100)])
     assert len(stage.rows.rows) == 1 + 1 + 4, "the session, the log's time, and its pages"
