@@ -71,13 +71,18 @@ def _text(value: Any) -> str:
     if isinstance(value, SecretStr):
         return MASK
     if isinstance(value, tuple):
-        parts = [each.model_dump(mode="json") if isinstance(each, BaseModel) else each for each in value]
-        return _without_credentials(orjson.dumps(parts).decode())
+        return _without_credentials(orjson.dumps([_element(each) for each in value]).decode())
     return _without_credentials(str(value))
 
 
 def _without_credentials(text: str) -> str:
     return _SECRET_PARAMETER.sub(rf"\g<1>{MASK}", _USER_INFO.sub(f"//{MASK}@", text))
+
+
+def _element(value: Any) -> Any:
+    if isinstance(value, SecretStr):
+        return MASK
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
 
 
 def _code(value: str) -> str:

@@ -23,6 +23,7 @@ from memory.records.message import Name
 from memory.schema import load_schema, scenario, scenario_names
 from memory.schema.model import MemorySchema
 from runtime.errors import TenantsFileError, UnknownTenantError
+from runtime.message_signing import SigningPolicy
 from runtime.settings import BudgetSettings
 
 _KEY_PREFIX: Final = "vk_"
@@ -65,6 +66,8 @@ class Tenant(BaseModel):
     """Its share where tenants compete for a stage's work."""
     budget: BudgetSettings = BudgetSettings()
     """Overrides ``VARVE_BUDGET__*``; null lifts a limit."""
+    signing: SigningPolicy = SigningPolicy()
+    """Whether messages that are produced to Kafka in its name have to be signed."""
     generation: str = ""
     """Which generation of its memories is live; empty: the first."""
     generations: tuple[Generation, ...] = ()
@@ -246,6 +249,35 @@ def count_drop(path: Path, tenant_id: str, generation: str) -> int:
 
     _edit(path, tenant_id, dropped)
     return count
+
+
+def set_signing(path: Path, tenant_id: str, change: Callable[[SigningPolicy], SigningPolicy]) -> SigningPolicy:
+    """Changes what a tenant demands of messages that are produced in its name; writes the file whole or not at all.
+
+    Args:
+        path: The tenants' file.
+        tenant_id: A tenant in it.
+        change: Given the policy in force.
+
+    Returns:
+        The new policy.
+
+    Raises:
+        TenantsFileError: If the file is wrong, or the change is refused.
+        UnknownTenantError: If it has no such tenant.
+    """
+    policy = SigningPolicy()
+
+    def changed(tenant: Tenant) -> dict[str, object]:
+        nonlocal policy
+        try:
+            policy = change(tenant.signing)
+        except ValueError as error:
+            raise TenantsFileError(f"{path}: tenant {tenant_id!r}: {error}") from error
+        return {"signing": policy.model_dump()}
+
+    _edit(path, tenant_id, changed)
+    return policy
 
 
 def _index_of(tenant_id: str, tenants: Sequence[Tenant]) -> int | None:

@@ -14,6 +14,7 @@ from memory.records import Message, SessionCommand
 from memory.records.limits import check_message_size
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord, Producer
+from runtime.seals import Keyring
 from runtime.settings import Settings
 from runtime.tracing import Headers
 
@@ -56,6 +57,7 @@ class MessageIngestion:
         self._topic = settings.topic(MESSAGES.name)
         self._max_record_bytes = settings.kafka.max_record_bytes
         self._max_future = timedelta(seconds=settings.sessions.max_future_s)
+        self._keyring = Keyring.of(settings.signing)
 
     async def ingest(
         self, bodies: Sequence[object], *, tenant: str, now: datetime, headers: Headers
@@ -75,12 +77,13 @@ class MessageIngestion:
             for each in checked
         ]
 
-    async def flush(self, *, tenant: str, session: str | None, headers: Headers) -> list[LogPosition]:
+    async def flush(self, *, tenant: str, session: str | None, now: datetime, headers: Headers) -> list[LogPosition]:
         """Sends the command that closes open windows, behind the messages sent before it.
 
         Args:
             tenant: From the credential.
             session: The session whose window is closed; None: all of the tenant's.
+            now: The time of arrival.
             headers: Of every record.
 
         Returns:
@@ -93,12 +96,15 @@ class MessageIngestion:
         command = SessionCommand(command="flush", tenant=tenant, session=session)
         partitions: Sequence[int | None] = [None] if session else range(await self._producer.partitions(self._topic))
         records = [
-            OutgoingRecord(
-                topic=self._topic,
-                key=encode_key(tenant, session) if session else encode_key(tenant),
-                value=command.to_json(),
-                headers=(*headers, (KIND, COMMAND)),
-                partition=partition,
+            self._sealed(
+                OutgoingRecord(
+                    topic=self._topic,
+                    key=encode_key(tenant, session) if session else encode_key(tenant),
+                    value=command.to_json(),
+                    headers=(*headers, (KIND, COMMAND)),
+                    partition=partition,
+                ),
+                now,
             )
             for partition in partitions
         ]
@@ -110,11 +116,15 @@ class MessageIngestion:
             key = encode_key(message.tenant, message.session)
             value = message.to_json()
             check_message_size(value, self._max_record_bytes)
-            record = OutgoingRecord(topic=self._topic, key=key, value=value, headers=headers)
+            record = self._sealed(OutgoingRecord(topic=self._topic, key=key, value=value, headers=headers), now)
         except RecordError as error:
             return error
         assert message.id is not None
         return _ValidMessage(message.id, record)
+
+    def _sealed(self, record: OutgoingRecord, now: datetime) -> OutgoingRecord:
+        """The record with Varve's seal: whose it is was checked by the credential."""
+        return record if self._keyring is None else self._keyring.sealed(record, now_ms=int(now.timestamp() * 1000))
 
 
 def parse_message(body: object, *, tenant: str, now: datetime, max_future: timedelta) -> Message:

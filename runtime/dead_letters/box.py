@@ -16,7 +16,7 @@ from aiokafka.admin import RecordsToDelete
 
 from memory.errors import RecordTooLargeError, VarveError
 from memory.positions import LogPosition
-from memory.topics import DEAD_LETTERS, MEMORIES
+from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES
 from runtime.clocks import Clock
 from runtime.dead_letters.letters import Letter, LetterSelection, LetterWithContent, apply_resolutions, deletable_before
 from runtime.dead_letters.memory_redrive import MemoryRedrive
@@ -24,7 +24,6 @@ from runtime.dead_letters.metadata import (
     ANSWER,
     Outcome,
     Resolution,
-    headers_to_redrive,
     read_metadata,
     read_resolution,
     resolution_headers,
@@ -32,9 +31,11 @@ from runtime.dead_letters.metadata import (
     without_metadata,
 )
 from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
+from runtime.dead_letters.redriven import redriven_record
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.client import admin_client
+from runtime.seals import Keyring
 from runtime.settings import Settings
 
 _BATCH: Final = 500
@@ -105,6 +106,8 @@ class DeadLetterBox:
         self._clock = clock
         self._topic = settings.topic(DEAD_LETTERS.name)
         self._memories = settings.topic(MEMORIES.name)
+        self._messages = settings.topic(MESSAGES.name)
+        self._keyring = Keyring.of(settings.signing)
 
     async def letters(self, selection: LetterSelection) -> list[Letter]:
         """The selected letters, by the time they were given up.
@@ -220,7 +223,7 @@ class DeadLetterBox:
         producer = for_giants if batch[0].letter.parts else self._producer
         for found in batch:
             try:
-                outgoing = _outgoing(found.content(), found.letter)
+                outgoing = self._outgoing(found)
                 if outgoing.topic != self._memories:
                     plain.append((found.letter, outgoing))
                 elif await memories.redrive(outgoing, found.letter, producer):
@@ -238,6 +241,13 @@ class DeadLetterBox:
             else:
                 result.sent.append(letter)
         return result
+
+    def _outgoing(self, found: "_Found") -> OutgoingRecord:
+        content, source = found.content(), found.letter.metadata
+        if content.key is None and content.value is None:
+            raise DeadLetterMissingError("it has neither key nor value, which Kafka's client does not produce; purge it")
+        is_message = source.topic == self._messages
+        return redriven_record(content, source, keyring=self._keyring if is_message else None, now=self._clock.now())
 
     async def _resolve(self, outcome: Outcome, letters: Sequence[Letter]) -> None:
         now = self._clock.now()
@@ -269,14 +279,6 @@ def _letter(record: _Record) -> Letter | None:
 
 def _position(record: _Record) -> LogPosition:
     return LogPosition(record.topic, record.partition, record.offset)
-
-
-def _outgoing(content: Content, letter: Letter) -> OutgoingRecord:
-    source = letter.metadata
-    if content.key is None and content.value is None:
-        raise DeadLetterMissingError("it has neither key nor value, which Kafka's client does not produce; purge it")
-    headers = headers_to_redrive(content.headers, source)
-    return OutgoingRecord(topic=source.topic, key=content.key, value=content.value, headers=headers, partition=source.partition)
 
 
 async def _batches(records: AsyncIterator["_Found"]) -> AsyncIterator[list["_Found"]]:

@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings
 from runtime.settings.outside import ClientSettings, LogSettings, RecallSettings, ServiceSettings
+from runtime.settings.signing import SigningSettings
 
 __all__ = [
     "BudgetSettings",
@@ -29,6 +30,7 @@ __all__ = [
     "ServiceSettings",
     "SessionSettings",
     "Settings",
+    "SigningSettings",
     "StoreSettings",
     "settings",
 ]
@@ -58,6 +60,7 @@ class Settings(BaseSettings):
     kafka: KafkaSettings = KafkaSettings()
     redis: RedisSettings = RedisSettings()
     store: StoreSettings = StoreSettings()
+    signing: SigningSettings = SigningSettings()
     sessions: SessionSettings = SessionSettings()
     delivery: DeliverySettings = DeliverySettings()
     llm: LLMSettings = LLMSettings()

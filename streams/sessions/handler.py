@@ -14,6 +14,7 @@ from memory.records.limits import check_message_size, max_messages_bytes
 from memory.text import estimate_tokens
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
+from runtime.seals import Keyring
 from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
@@ -26,6 +27,7 @@ from streams.sessions.clock import PartitionClock, Timers
 from streams.sessions.codec import SessionsRow
 from streams.sessions.id_pages import IdPages
 from streams.sessions.known_ids import IdPage
+from streams.sessions.provenance import Provenance, ProvenanceCheck
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
 from streams.tenancy import tenant_of
@@ -66,6 +68,8 @@ class SessionsHandler(BatchHandler):
         self._metrics = metrics
         self._window_builder = WindowBuilder(limits=settings.sessions, max_window_bytes=max_messages_bytes(self._max_record_bytes))
         self._silence_ms = int(settings.sessions.idle_partition_s * 1000)
+        self._keyring = Keyring.of(settings.signing)
+        self._provenance = ProvenanceCheck(settings=settings.signing, metrics=metrics)
         self._clock = PartitionClock(out_of_orderness_ms=int(settings.sessions.out_of_orderness_s * 1000), idle_ms=self._silence_ms)
         self._timers = Timers()
         self._open: dict[bytes, _OpenWindow] = {}
@@ -100,9 +104,10 @@ class SessionsHandler(BatchHandler):
         self._id_pages.begin(batch.state, is_repeated=is_repeated)
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
+            provenance = self._provenance.of(record)
             if record.header(KIND) == COMMAND:
                 return self._command(batch, record, wall_ms)
-            self._message(batch, record, wall_ms)
+            self._message(batch, record, provenance, wall_ms)
             return None
 
         await batch.each(handle)
@@ -127,14 +132,15 @@ class SessionsHandler(BatchHandler):
                         window_sequence=window.sequence,
                         last_offset=window.last_offset,
                     ),
+                    wall_ms,
                 )
             )
         return commands
 
-    def _message(self, batch: Batch, record: ConsumedRecord, wall_ms: int) -> None:
-        message, entry = self._read(record)
+    def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> None:
+        message, entry = self._read(record, provenance)
         key = encode_key(message.tenant, message.session)
-        if self._forward(batch, record, key):
+        if self._forward(batch, record, key, wall_ms):
             return
         state = batch.state.get(key) or SessionState(tenant=message.tenant, session=message.session)
         if record.offset <= state.last_offset:
@@ -151,14 +157,14 @@ class SessionsHandler(BatchHandler):
             self._publish_tail(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
-    def _read(self, record: ConsumedRecord) -> tuple[Message, SessionMessage]:
+    def _read(self, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
         """The message, and the same as it may enter a window: with an id, and of a size that one can hold."""
         if record.value is None:
             raise MalformedRecordError("a message without a value")
         raw = record.value
         check_message_size(raw, self._max_record_bytes)
         message = Message.from_json(raw)
-        tenant_of(self._tenants, message.tenant)
+        self._provenance.check(record, provenance, message, tenant_of(self._tenants, message.tenant).signing)
         # By the log's own time, so that a replay judges alike. What is forwarded or driven again is appended anew, and judged by that.
         event_ms = milliseconds(message.event_time)
         if event_ms > record.appended_ms + self._max_future_ms:
@@ -173,7 +179,7 @@ class SessionsHandler(BatchHandler):
             check_message_size(raw, self._max_record_bytes)
         return message, SessionMessage(identity, message.user, event_ms, estimate_tokens(message.text), raw, record.offset)
 
-    def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes) -> bool:
+    def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes, wall_ms: int) -> bool:
         """Sends a misplaced record to the partition of its key, once."""
         if (record.key == key and partition_of(key, self._partitions) == self._partition) or record.header(FORWARDED) is not None:
             return False
@@ -181,7 +187,8 @@ class SessionsHandler(BatchHandler):
         headers = (*record.headers, (FORWARDED, b"1"))
         if origin_of(record.headers) is None:
             headers = (*headers, (ORIGIN, str(record.position).encode()))
-        batch.emit(OutgoingRecord(self._messages_topic, key, record.value, headers), record)
+        home = partition_of(key, self._partitions)
+        batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home), wall_ms), record)
         return True
 
     def _was_redriven_before(self, state: SessionState, record: ConsumedRecord) -> bool:
@@ -198,7 +205,7 @@ class SessionsHandler(BatchHandler):
         command = SessionCommand.from_json(record.value or b"")
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
-            if command.command == "flush" and self._forward(batch, record, keys[0]):
+            if command.command == "flush" and self._forward(batch, record, keys[0], wall_ms):
                 return
         else:
             keys = sorted(self._open_sessions(command.tenant))
@@ -269,5 +276,8 @@ class SessionsHandler(BatchHandler):
                 self._tail.window_closed(state, TailWindow(window.sequence, window.messages), partition=self._partition)
             self._tail.window_changed(state, partition=self._partition)
 
-    def _command_record(self, key: bytes, command: SessionCommand) -> OutgoingRecord:
-        return OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition)
+    def _command_record(self, key: bytes, command: SessionCommand, wall_ms: int) -> OutgoingRecord:
+        return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition), wall_ms)
+
+    def _sealed(self, record: OutgoingRecord, wall_ms: int) -> OutgoingRecord:
+        return record if self._keyring is None else self._keyring.sealed(record, now_ms=wall_ms)

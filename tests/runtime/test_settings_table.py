@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from runtime.settings import EndpointSettings, LLMSettings, RedisSettings, Settings, StoreSettings
+from runtime.settings import EndpointSettings, LLMSettings, RedisSettings, Settings, SigningSettings, StoreSettings
 from runtime.settings_table import MASK, setting_rows, settings_markdown
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
@@ -33,6 +33,7 @@ def test_the_document_shows_defaults_whatever_the_environment_says(monkeypatch: 
 
 def test_no_secret_is_shown() -> None:
     settings = Settings(
+        signing=SigningSettings(secret=SecretStr("hush" * 8), previous_secrets=(SecretStr("hush-hush" * 4),)),
         redis=RedisSettings(url="redis://user:hush/re@dis-hush@host:6379/0"),
         store=StoreSettings(url="https://host:6333/?api-key=hush&timeout=3"),
         llm=LLMSettings(

@@ -26,6 +26,7 @@ def stack(tmp_path: Path) -> StackFile:
         edge_socket=tmp_path / "edge.sock",
         service_url="http://127.0.0.1:3",
         probes={},
+        signing_secret="s" * 32,
         tenant="dev",
         api_key="key",
     )

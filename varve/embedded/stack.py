@@ -15,6 +15,7 @@ from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
 from varve.embedded.ports import HOST, free_port, require_free
 from varve.embedded.redis import EmbeddedRedis
+from varve.embedded.secret import kept_secret
 from varve.supervisor.process import ProcessSpec
 from varve.supervisor.supervisor import Level, OneShot, Program
 
@@ -71,10 +72,22 @@ class EmbeddedStack:
             given_socket = None if throwaway else store.socket
             self._edge = EmbeddedEdge(data=data / "edge", socket_path=given_socket or data / "edge.sock", log=self._log("edge"))
             store = store.model_copy(update={"kind": "edge", "socket": self._edge.socket_path})
+        signing = settings.signing
+        # Beside its own Kafka there are no other processes, which would have to know the secret, too.
+        if self._kafka is not None and signing.secret is None:
+            signing = signing.model_copy(update={"secret": kept_secret(data)})
         tenants = data / "tenants.json" if throwaway else settings.tenants_path.absolute()
         service = settings.service.model_copy(update={"host": HOST, "port": service_port or free_port()})
         self.settings = settings.model_copy(
-            update={"data": data, "tenants_file": tenants, "kafka": kafka, "redis": redis, "store": store, "service": service}
+            update={
+                "data": data,
+                "tenants_file": tenants,
+                "kafka": kafka,
+                "redis": redis,
+                "store": store,
+                "signing": signing,
+                "service": service,
+            }
         )
         """The settings with the stack's addresses."""
         self._probe_ports = {name: free_port() for name in (*STAGES, SERVICE)}
@@ -121,6 +134,8 @@ class EmbeddedStack:
         }
         if settings.store.socket is not None:
             variables["VARVE_STORE__SOCKET"] = str(settings.store.socket)
+        if settings.signing.secret is not None:
+            variables["VARVE_SIGNING__SECRET"] = settings.signing.secret.get_secret_value()
         return variables
 
     def _stage(self, name: str) -> ProcessSpec:

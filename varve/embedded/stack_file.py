@@ -31,6 +31,8 @@ class StackFile(BaseModel):
     service_url: str
     probes: Mapping[str, str]
     """Each stage's health page, and the service's."""
+    signing_secret: str | None
+    """The master secret; None: records are not sealed."""
     tenant: str
     """The tenant that the stack made for its developer."""
     api_key: str
@@ -44,6 +46,7 @@ class StackFile(BaseModel):
             tenant: The tenant made for its developer.
             api_key: That tenant's key.
         """
+        secret = stack.settings.signing.secret
         return cls(
             pid=os.getpid(),
             bootstrap=stack.settings.kafka.bootstrap,
@@ -53,6 +56,7 @@ class StackFile(BaseModel):
             edge_socket=stack.settings.store.socket,
             service_url=stack.service_url,
             probes=stack.probes,
+            signing_secret=None if secret is None else secret.get_secret_value(),
             tenant=tenant,
             api_key=api_key,
         )
@@ -93,11 +97,13 @@ class StackFile(BaseModel):
             "replication_factor": self.replication_factor,
             "min_insync_replicas": self.min_insync_replicas,
         }
+        secret = {} if self.signing_secret is None else {"secret": SecretStr(self.signing_secret)}
         return settings.model_copy(
             update={
                 "kafka": _unless_given(settings.kafka, **kafka),
                 "redis": _unless_given(settings.redis, url=self.redis_url),
                 "store": _unless_given(settings.store, socket=self.edge_socket),
+                "signing": _unless_given(settings.signing, **secret),
                 "client": _unless_given(settings.client, url=self.service_url, api_key=SecretStr(self.api_key)),
             }
         )

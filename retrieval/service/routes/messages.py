@@ -79,8 +79,9 @@ async def post_flush(
     200 with ``{positions: [{topic, partition, offset}]}``. The windows are closed once the sessions stage has committed past these.
     """
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
-    headers = record_headers(trace, dependencies.clock.now())
-    positions = await ingestion.flush(tenant=tenant.id, session=body.session, headers=headers)
+    now = dependencies.clock.now()
+    headers = record_headers(trace, now)
+    positions = await ingestion.flush(tenant=tenant.id, session=body.session, now=now, headers=headers)
     return JsonResponse({"positions": positions})
 
 

@@ -131,7 +131,7 @@ async def test_a_misplaced_message_is_forwarded_once_with_its_origin(assigned: C
 async def test_a_message_without_a_key_is_forwarded(assigned: Callable[..., PartitionHarness]) -> None:
     batch = await assigned().process([record(0, message(), key=None)])
     (output,) = batch.outputs
-    assert (output.key, output.partition) == (KEY, None)
+    assert (output.key, output.partition) == (KEY, HOME)
 
 
 async def test_a_misplaced_flush_reaches_its_session(assigned: Callable[..., PartitionHarness]) -> None:

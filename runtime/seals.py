@@ -1,0 +1,131 @@
+"""Seals: by them Varve knows its own records among those of the ``messages`` topic, which applications may write, too.
+
+The record header ``varve-seal`` reads ``v1:<basis>:<time>:<partition>:<code>``. The code is an HMAC-SHA256, under a key that only Varve's
+processes can derive, of the words before it, the record's key, its value, and every header of a reserved name.
+
+What Varve says about a record it says in headers of reserved names (``varve-...``): that it is a command, that it was forwarded, where it
+first lay. They are believed under a seal alone.
+"""
+
+import hmac
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Literal, Self, cast
+
+from memory.signatures import SIGNATURE, Signature, derive_key
+from runtime.kafka.records import OutgoingRecord
+from runtime.settings import SigningSettings
+from runtime.tracing import PRODUCED_AT, Headers
+
+SEAL: Final = "varve-seal"
+"""Header of a record of ``messages`` that Varve itself has produced."""
+
+FORGED_HEADER: Final = "forged_header"
+UNSIGNED: Final = "unsigned"
+BAD_SIGNATURE: Final = "bad_signature"
+"""Reasons of dead letters whose origin is not proven."""
+
+Basis = Literal["own", "redriven", "unproven"]
+"""What a seal vouches for. ``own``: the whole record. ``redriven``: the reserved headers, and that a signature was made in time.
+``unproven``: the reserved headers alone."""
+
+_RESERVED: Final = "varve-"
+_OPEN_TO_ALL: Final = frozenset({SIGNATURE, PRODUCED_AT})
+_FORM: Final = re.compile(rb"(v1:(own|redriven|unproven):([0-9]{1,15}):([0-9]{1,9}|-)):([0-9a-f]{64})")
+_CACHED_KEYS: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """A seal that is right."""
+
+    basis: Basis
+    sealed_ms: int
+    """When it was made, in milliseconds since the epoch."""
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a header of that name is Varve's own."""
+    return name.startswith(_RESERVED) and name not in _OPEN_TO_ALL
+
+
+def without_reserved(headers: Headers) -> Headers:
+    """The headers that an application may write."""
+    return tuple(header for header in headers if not is_reserved(header[0]))
+
+
+class Keyring:
+    """The keys of an installation, all derived from its master secret.
+
+    Args:
+        secrets: The master secret, and behind it those that it has replaced.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._secrets = [secret.encode() for secret in secrets]
+        self._seal_keys = [derive_key(secret, "seal", "v1") for secret in self._secrets]
+        self._message_keys = lru_cache(maxsize=_CACHED_KEYS)(self._derive_message_keys)
+
+    @classmethod
+    def of(cls, settings: SigningSettings) -> Self | None:
+        """The keyring that the settings give; None where there is no master secret."""
+        if settings.secret is None:
+            return None
+        return cls(each.get_secret_value() for each in (settings.secret, *settings.previous_secrets))
+
+    def message_key(self, tenant: str, key_id: str) -> bytes:
+        """The key by which a tenant's producers sign."""
+        return self._message_keys(tenant, key_id)[0]
+
+    def is_right(self, signature: Signature, value: bytes, tenant: str) -> bool:
+        """Whether a holder of the tenant's key has signed the value.
+
+        Args:
+            signature: Names the key.
+            value: The record's value.
+            tenant: Whom the value names.
+        """
+        return any(signature.is_right(value, key) for key in self._message_keys(tenant, signature.key_id))
+
+    def sealed(self, record: OutgoingRecord, *, now_ms: int, basis: Basis = "own") -> OutgoingRecord:
+        """The record with a seal, in place of one that it may have.
+
+        Args:
+            record: To be produced to ``messages``. Where it names its partition, the seal holds in that one alone.
+            now_ms: The time, in milliseconds since the epoch.
+            basis: What is vouched for.
+        """
+        headers = tuple(header for header in record.headers if header[0] != SEAL)
+        partition = "-" if record.partition is None else str(record.partition)
+        words = f"v1:{basis}:{now_ms}:{partition}".encode()
+        code = _code(self._seal_keys[0], words, record.key, record.value, headers)
+        return replace(record, headers=(*headers, (SEAL, b"%b:%b" % (words, code))))
+
+    def read_seal(self, *, key: bytes | None, value: bytes | None, headers: Headers, partition: int) -> Seal | None:
+        """The seal of a record of ``messages``; None where it has none, or not exactly one that is right here.
+
+        Args:
+            key: The record's.
+            value: The record's.
+            headers: The record's, in order.
+            partition: Where it lies.
+        """
+        seals = [content for name, content in headers if name == SEAL]
+        match = _FORM.fullmatch(seals[0] or b"") if len(seals) == 1 else None
+        if match is None or match[4] not in (b"-", b"%d" % partition):
+            return None
+        if not any(hmac.compare_digest(match[5], _code(each, match[1], key, value, headers)) for each in self._seal_keys):
+            return None
+        return Seal(cast(Basis, match[2].decode()), int(match[3]))
+
+    def _derive_message_keys(self, tenant: str, key_id: str) -> tuple[bytes, ...]:
+        return tuple(derive_key(secret, "message", "v1", tenant, key_id) for secret in self._secrets)
+
+
+def _code(seal_key: bytes, words: bytes, key: bytes | None, value: bytes | None, headers: Headers) -> bytes:
+    reserved = [part for name, content in headers if is_reserved(name) and name != SEAL for part in (name.encode(), content or b"")]
+    # A length before each part: no two records give the same bytes.
+    parts = b"".join(b"%d:%b" % (len(part), part) for part in (b"varve-seal", words, key or b"", *reserved))
+    return hmac.digest(seal_key, b"%b\n%b" % (parts, value or b""), "sha256").hex().encode()

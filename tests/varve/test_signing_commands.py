@@ -1,0 +1,96 @@
+"""``varve tenants signing...`` as it is typed, and the secret that an embedded stack keeps."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from runtime.seals import Keyring
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory, add_tenant
+from runtime.tenants_file import Tenant
+from varve.cli.application import app
+from varve.embedded.secret import kept_secret
+from varve.embedded.stack import EmbeddedStack
+from varve.errors import SettingsError
+
+SECRET = "m" * 32
+Type = Callable[..., str]
+
+
+@pytest.fixture
+def type_command(tmp_path: Path) -> Type:
+    add_tenant(tmp_path / "tenants.json", "acme", schema="companion")
+
+    def invoke(*arguments: str, secret: str = SECRET) -> str:
+        environment = {"VARVE_DATA": str(tmp_path)} | ({"VARVE_SIGNING__SECRET": secret} if secret else {})
+        result = CliRunner().invoke(app, ("tenants", *arguments), env=environment)
+        if result.exception is not None:
+            raise result.exception
+        return result.stdout
+
+    return invoke
+
+
+def tenant(folder: Path) -> Tenant:
+    return TenantDirectory(path=folder / "tenants.json").get("acme")
+
+
+def test_a_key_is_printed_and_not_stored(type_command: Type, tmp_path: Path) -> None:
+    printed = type_command("signing-key", "acme", "2026-11").strip()
+    assert printed == Keyring([SECRET]).message_key("acme", "2026-11").hex()
+    assert printed not in (tmp_path / "tenants.json").read_text()
+    assert type_command("signing-key", "acme", "2026-11").strip() == printed
+
+
+def test_keys_overlap_until_one_is_retired(type_command: Type, tmp_path: Path) -> None:
+    for key_id in ("old", "new"):
+        type_command("signing-key", "acme", key_id)
+    assert type_command("signing", "acme").splitlines() == ["optional", "old\tholds", "new\tholds"]
+    shown = type_command("signing", "acme", "--required", "--retire", "old").splitlines()
+    assert shown[0].startswith("required since ")
+    assert shown[1].startswith("old\tretired at ")
+    policy = tenant(tmp_path).signing
+    required_since, until = policy.required_since, policy.keys[0].until
+    assert required_since is not None
+    assert until is not None
+    retired_ms = int(until.timestamp() * 1000)
+    assert (policy.accepts("old", retired_ms - 1), policy.accepts("old", retired_ms + 1)) == (True, False)
+    assert policy.accepts("new", retired_ms + 1)
+    type_command("signing", "acme", "--required")
+    assert tenant(tmp_path).signing.required_since == required_since, "what was demanded before is not lifted"
+    type_command("signing", "acme", "--optional")
+    assert tenant(tmp_path).signing.required_since is None
+
+
+def test_mistakes_are_named(type_command: Type) -> None:
+    with pytest.raises(SettingsError, match="VARVE_SIGNING__SECRET"):
+        type_command("signing-key", "acme", "k1", secret="")
+    with pytest.raises(Exception, match="no signing key 'k9'; there are: none"):
+        type_command("signing", "acme", "--retire", "k9")
+    with pytest.raises(Exception, match="id"):
+        type_command("signing-key", "acme", "no spaces")
+
+
+def test_a_stack_keeps_its_secret_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def environment() -> dict[str, str]:
+        return EmbeddedStack(settings=Settings(data=tmp_path)).environment()
+
+    first = environment()["VARVE_SIGNING__SECRET"]
+    assert len(first) >= 32
+    assert environment()["VARVE_SIGNING__SECRET"] == first
+    assert (tmp_path / "signing.secret").stat().st_mode & 0o077 == 0
+    monkeypatch.setenv("VARVE_SIGNING__SECRET", SECRET)
+    assert environment()["VARVE_SIGNING__SECRET"] == SECRET
+    monkeypatch.delenv("VARVE_SIGNING__SECRET")
+    monkeypatch.setenv("VARVE_KAFKA__BOOTSTRAP", "kafka.example:9092")
+    assert "VARVE_SIGNING__SECRET" not in environment(), "processes elsewhere on that Kafka do not have it"
+
+
+def test_processes_that_make_the_secret_together_agree(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = {secret.get_secret_value() for secret in pool.map(kept_secret, [tmp_path / "data"] * 32)}
+    assert len(made) == 1
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["signing.secret"]
