@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-recall check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-operators bench-recall check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -43,6 +43,9 @@ bench-stream: setup ## measure the stages on a real broker: throughput, flat cos
 
 bench-freshness: setup ## measure how soon after its window closed a message is recalled, on the whole stack
 	$(BIN)/python -m benchmarks.freshness
+
+bench-operators: setup ## measure the algebra in one process
+	$(BIN)/python -m benchmarks.operators
 
 bench-recall: setup ## measure recall on the Qdrant engine
 	$(BIN)/python -m evaluation.bench_recall

@@ -5,18 +5,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from memory.records import Change, Contribution, Dropped
-from memory.schema.model import EntityProperty, EntityType, Op
-from operators import patch
-from operators.entity_state import DAILY, EntityState, Sources, tag_of, with_hole, with_position
+from memory.schema.model import PATCH, EntityType
+from operators.entity_state import EntityState, Sources, with_hole, with_position
 from operators.errors import RefusedChangeError
-from operators.statistics import DAILY_STATISTICS, STATISTICS, add_on_day, days_inside
+from operators.operator import Operand
+from operators.registry import Driver, driver_of
 
 MAX_MESSAGE_IDS: Final = 20
 """Ids of contributing messages that an entity remembers."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
-_DAY_IN_MICROSECONDS: Final = 24 * 60 * 60 * 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class _Update:
             last_time=self._last_time,
             sources=sources,
             message_ids=self._newest_messages(),
-            properties=self._inside_window(),
+            properties=self._without_what_aged(),
             extractors={name: count for name, count in self._extractors.items() if count > 0},
             generation=self._state.generation,
         )
@@ -111,15 +110,15 @@ class _Update:
 
     def _apply_or_refuse(self, change: Change, time: int) -> None:
         each = self._type.property(change.property)
-        op = self._type.op_of(each) if each else None
+        driver = driver_of(each, self._type) if each else None
         try:
-            if each is None or op is None:
+            if driver is None:
                 raise RefusedChangeError("unknown_property")
-            self._change(each, op, change, time)
+            self._change(driver, change, time)
         except RefusedChangeError as error:
             if error.reason == "patch_settled":
                 self._settled.add((change.property, change.source_id))
-            refused = ("patch" if op == "PATCH" else "property", error.reason)
+            refused = ("patch" if driver is not None and driver.tag == PATCH else "property", error.reason)
             self._refused[refused] = self._refused.get(refused, 0) + 1
             return
         times = _times(change)
@@ -130,47 +129,39 @@ class _Update:
             for message_id in change.message_ids:
                 self._messages[message_id] = max(time, self._messages.get(message_id, time))
 
-    def _change(self, each: EntityProperty, op: Op, change: Change, time: int) -> None:
-        tag = tag_of(op, self._type)
-        known_tag, before = self._properties.get(each.name, (tag, None))
+    def _change(self, driver: Driver, change: Change, time: int) -> None:
+        tag, operator = driver
+        known_tag, before = self._properties.get(change.property, (tag, None))
         if known_tag != tag:
             raise RefusedChangeError("operator_changed")
-        after = self._text_after(before, each, change, time) if op == "PATCH" else self._statistic_after(before, op, change, time)
-        if after is None:
-            self._properties.pop(each.name, None)
-        else:
-            self._properties[each.name] = [tag, after]
-
-    def _statistic_after(self, before: Any, op: Op, change: Change, time: int) -> Any:
-        if op not in STATISTICS:
+        if operator is None:
             raise RefusedChangeError("operator_unavailable")
-        if self._type.window_days is None:
-            return STATISTICS[op].add(before, change.value, _times(change))
-        newest = _day_of(time if self._last_time is None else self._last_time)
-        statistic = DAILY_STATISTICS[op]
-        return add_on_day(statistic, before, change.value, _times(change), day=_day_of(time), newest=newest, length=self._type.window_days)
-
-    def _text_after(self, before: Any, each: EntityProperty, change: Change, time: int) -> Any:
-        edit = patch.patch_of(change.value, time=time, source_id=change.source_id)
+        operand = Operand(change.value, time, change.source_id, time if self._last_time is None else self._last_time)
         if change.op == "retract":
-            return patch.retract(before, edit, each.value_type)
-        if (change.property, change.source_id) in self._settled:
+            after = operator.retract(before, operand)
+        elif (change.property, change.source_id) in self._settled:
             # The patch that this one replaces has settled and cannot be retracted. Applied too, the old fact would follow newer ones.
             raise RefusedChangeError("patch_settled")
-        return patch.apply(before, edit, each.value_type)
+        else:
+            after = operator.apply(before, operand)
+        if after is None:
+            self._properties.pop(change.property, None)
+        else:
+            self._properties[change.property] = [tag, after]
 
-    def _inside_window(self) -> dict[str, list[Any]]:
-        """The properties without the days that have fallen out of the window, also of those that this contribution does not change."""
-        length = self._type.window_days
-        if length is None or self._last_time is None:
+    def _without_what_aged(self) -> dict[str, list[Any]]:
+        """The properties without what has become too old to count, also of those that this contribution does not change."""
+        if self._last_time is None:
             return self._properties
-        inside: dict[str, list[Any]] = {}
-        for name, (tag, days) in self._properties.items():
-            if not tag.endswith(DAILY):
-                inside[name] = [tag, days]
-            elif remaining := days_inside(days, newest=_day_of(self._last_time), length=length):
-                inside[name] = [tag, remaining]
-        return inside
+        remaining: dict[str, list[Any]] = {}
+        for name, (tag, state) in self._properties.items():
+            each = self._type.property(name)
+            driver = driver_of(each, self._type) if each else None
+            operator = driver.operator if driver is not None and driver.tag == tag else None
+            young = state if operator is None else operator.prune(state, self._last_time)
+            if young is not None:
+                remaining[name] = [tag, young]
+        return remaining
 
     def _newest_messages(self) -> list[list[Any]]:
         if not self._messages:
@@ -184,11 +175,6 @@ class _Update:
 
 def _times(change: Change) -> int:
     return 1 if change.op == "apply" else -1
-
-
-def _day_of(time: int) -> int:
-    """The number of the UTC day of a time in microseconds since 1970."""
-    return time // _DAY_IN_MICROSECONDS
 
 
 def _microseconds(time: datetime) -> int:

@@ -5,17 +5,12 @@ from typing import Any, Final
 
 import orjson
 
-from memory.schema.model import EntityType, Op
 from operators.errors import EntityStateError
-from operators.statistics import STATISTICS
 
 MAX_HOLES: Final = 64
 """Holes that an entity remembers for each source."""
 
-DAILY: Final = "/day"
-"""Ends the tag of a statistic over a time window."""
-
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 Sources = dict[str, list[Any]]
 """By source, ``[last, holes]``: the last position applied, and the positions below it that were skipped, ascending.
@@ -38,7 +33,7 @@ class EntityState:
     message_ids: list[list[Any]] = field(default_factory=list)
     """``[time, id]`` of the newest messages that contributed, newest first. A retraction keeps them, since their window remains."""
     properties: dict[str, list[Any]] = field(default_factory=dict)
-    """By property, ``[tag, state]``: the tag names the operator that the state belongs to."""
+    """By property, ``[tag, state]``: the tag names the operator that the state belongs to: see :class:`operators.registry.Driver`."""
     extractors: dict[str, int] = field(default_factory=dict)
     """How many of the live changes each extractor gave."""
     generation: str = ""
@@ -80,11 +75,6 @@ def from_bytes(raw: bytes) -> EntityState:
         raise EntityStateError(
             f"not the state of an entity: {raw[:80]!r}; drop the entities' tables and rebuild them from the log"
         ) from error
-
-
-def tag_of(op: Op, entity_type: EntityType) -> str:
-    """The tag of a property's state. A state under another tag belongs to an older schema and cannot be used."""
-    return f"{op}{DAILY}" if entity_type.window_days and op in STATISTICS else op
 
 
 def with_position(sources: Sources, source: str, position: int) -> Sources | None:

@@ -44,17 +44,14 @@ def add(total: ExactSum | None, number: int | float, times: int) -> ExactSum | N
     """
     count, numerator, shift = (total[0], _unpack(total[1]), total[2]) if total else (0, 0, 0)
     top, bottom = number.as_integer_ratio()
-    other_shift = bottom.bit_length() - 1
-    if other_shift > shift:
-        numerator <<= other_shift - shift
-        shift = other_shift
-    numerator += times * (top << (shift - other_shift))
-    count += times
-    if shift:
-        spare = min(shift, (numerator & -numerator).bit_length() - 1) if numerator else shift
-        numerator >>= spare
-        shift -= spare
-    return [count, _pack(numerator), shift] if count or numerator else None
+    return _sum(count + times, numerator, shift, times * top, bottom.bit_length() - 1)
+
+
+def merged(one: ExactSum | None, other: ExactSum | None) -> ExactSum | None:
+    """Both sums together; None if nothing is left."""
+    if one is None or other is None:
+        return other if one is None else one
+    return _sum(one[0] + other[0], _unpack(one[1]), one[2], _unpack(other[1]), other[2])
 
 
 def count_of(total: ExactSum) -> int:
@@ -75,6 +72,19 @@ def rounded(number: Fraction) -> int | float | None:
         return float(number)
     except OverflowError:
         return None
+
+
+def _sum(count: int, numerator: int, shift: int, other: int, other_shift: int) -> ExactSum | None:
+    """``numerator / 2**shift + other / 2**other_shift``, in lowest terms."""
+    if other_shift > shift:
+        numerator <<= other_shift - shift
+        shift = other_shift
+    numerator += other << (shift - other_shift)
+    if shift:
+        spare = min(shift, (numerator & -numerator).bit_length() - 1) if numerator else shift
+        numerator >>= spare
+        shift -= spare
+    return [count, _pack(numerator), shift] if count or numerator else None
 
 
 def _pack(number: int) -> int | str:

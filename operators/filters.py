@@ -1,4 +1,4 @@
-"""The WHERE clause of an entity type: whether an event meets a filter."""
+"""The WHERE clause of an entity type: whether an event meets it."""
 
 from collections.abc import Callable, Mapping
 from operator import ge, gt, le, lt
@@ -6,13 +6,25 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from memory.records import Event
-from memory.schema.model import BUILT_IN_FILTERS, Filter
+from memory.schema.model import BUILT_IN_FILTERS, AllOf, AnyOf, Condition, Filter, Not
 
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = MappingProxyType({"<": lt, "<=": le, ">": gt, ">=": ge})
 
 
-def matches(event: Event, condition: Filter) -> bool:
-    """Whether an event meets one filter. A missing property, or one of a type that cannot be compared, meets only ``!=``."""
+def matches(event: Event, condition: Condition) -> bool:
+    """Whether an event meets a condition. A missing property, or one of a type that cannot be compared, meets only ``!=``."""
+    match condition:
+        case AllOf(conditions):
+            return all(matches(event, each) for each in conditions)
+        case AnyOf(conditions):
+            return any(matches(event, each) for each in conditions)
+        case Not(inner):
+            return not matches(event, inner)
+        case Filter():
+            return _compares(event, condition)
+
+
+def _compares(event: Event, condition: Filter) -> bool:
     value = getattr(event, condition.property) if condition.property in BUILT_IN_FILTERS else event.properties.get(condition.property)
     operand = condition.value
     if condition.op == "!=":

@@ -10,10 +10,10 @@ from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.schema.coerce import coerce_value
 from memory.schema.model import EntityProperty, EntityType, ValueType
-from operators import patch
-from operators.entity_state import EntityState, tag_of
+from operators.entity_state import EntityState
 from operators.errors import EntityStateError
-from operators.statistics import STATISTICS, UnknownValue
+from operators.operator import UnknownValue, Value
+from operators.registry import driver_of
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONG_FLOAT: Final = 1e15
@@ -64,23 +64,19 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     )
 
 
-def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> JsonValue | UnknownValue:
+def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> Value:
     """The value of one property; None if it has none, ``UNKNOWN`` if the state must be rebuilt from the log to tell it."""
-    op = entity_type.op_of(each)
-    if op is None or each.name not in state.properties:
+    driver = driver_of(each, entity_type)
+    if driver is None or driver.operator is None or each.name not in state.properties:
         return None
     tag, inner = state.properties[each.name]
-    if tag != tag_of(op, entity_type):
+    if tag != driver.tag:
         return UnknownValue.UNKNOWN
-    if op == "PATCH":
-        text = patch.text_of(inner)
-        return _or_unknown(patch.value_of(text, each.value_type)) if text.strip() else None
-    value = STATISTICS[op].value([inner] if entity_type.window_days is None else list(inner.values()))
-    return value if value is None or isinstance(value, UnknownValue) else _or_unknown(coerce_value(value, each.value_type))
-
-
-def _or_unknown(value: JsonValue | None) -> JsonValue | UnknownValue:
-    return UnknownValue.UNKNOWN if value is None else value
+    value = driver.operator.value(inner)
+    if value is None or isinstance(value, UnknownValue):
+        return value
+    coerced = coerce_value(value, each.value_type)
+    return UnknownValue.UNKNOWN if coerced is None else coerced
 
 
 def _key_value(entity_type: EntityType, name: str, part: str) -> JsonValue:
@@ -90,7 +86,7 @@ def _key_value(entity_type: EntityType, name: str, part: str) -> JsonValue:
     return part if value is None else value
 
 
-def _sentence(name: str, parts: tuple[str, ...], values: dict[str, JsonValue | UnknownValue]) -> str:
+def _sentence(name: str, parts: tuple[str, ...], values: dict[str, Value]) -> str:
     head = f"{_spaced(name)} of {', '.join(parts)}"
     clauses = [f"{_spaced(each)}: {_text(value)}" for each, value in values.items() if value is not None]
     return f"{head}: {'; '.join(clauses)}" if clauses else head
@@ -100,7 +96,7 @@ def _spaced(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _text(value: JsonValue | UnknownValue) -> str:
+def _text(value: Value) -> str:
     if isinstance(value, UnknownValue):
         return value.value
     if isinstance(value, bool):

@@ -14,9 +14,9 @@ from pydantic import JsonValue
 from memory.errors import KeyFormatError
 from memory.keys import LONGEST_KEY_PART, entity_key, entity_key_parts, key_part
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
-from memory.schema.model import CONTENT, AggregateExpression, EntityType, MemorySchema
+from memory.schema.model import CALENDAR_KEYS, CONTENT, AggregateExpression, EntityType, MemorySchema
 from operators.filters import matches
-from operators.statistics import STATISTICS
+from operators.registry import operators
 
 EntityRef = tuple[str, str]
 """An entity type and the key of one of its entities."""
@@ -120,7 +120,7 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
     changes = []
     for each in entity_type.properties:
         aggregate = each.aggregate
-        if aggregate is None or aggregate.event_type != event.type or aggregate.op not in STATISTICS:
+        if aggregate is None or aggregate.event_type != event.type or aggregate.op not in operators():
             continue
         value = _input_of(event, aggregate)
         if value is None and aggregate.event_property is not None:
@@ -130,7 +130,7 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
                 op="apply",
                 property=each.name,
                 source_id=event.id,
-                value=None if aggregate.op == "COUNT" else value,
+                value=None if operators()[aggregate.op].spec.input == "event" else value,
                 event_time=min(event.event_time, event.said_at),
                 message_ids=event.message_ids,
                 extractor=event.extractor,
@@ -153,13 +153,19 @@ def _key_part(key: str, event: Event) -> str | None:
         return event.session
     if key == "event_type":
         return event.type
-    if key == "day":
-        return _day(event.event_time)
+    if key in CALENDAR_KEYS:
+        return _calendar_part(key, event.event_time)
     return key_part(event.properties.get(key))
 
 
-def _day(time: datetime) -> str:
-    return time.astimezone(UTC).date().isoformat()
+def _calendar_part(key: str, time: datetime) -> str:
+    """The hour, day, ISO week or month of a time in UTC: ``2026-05-04T13``, ``2026-05-04``, ``2026-W19``, ``2026-05``."""
+    utc = time.astimezone(UTC)
+    if key == "week":
+        year, week, _ = utc.isocalendar()
+        return f"{year:04d}-W{week:02d}"
+    day = utc.date().isoformat()
+    return {"hour": f"{day}T{utc.hour:02d}", "day": day, "month": day[:7]}[key]
 
 
 def _key_or_none(parts: Sequence[str]) -> str | None:

@@ -1,10 +1,9 @@
 """Whether a schema's parts fit each other: names that exist, types that fit, keys that every feeding event has."""
 
 from collections.abc import Sequence
-from typing import Final
 
+from memory.schema.filters import check_filters
 from memory.schema.model import (
-    BUILT_IN_FILTERS,
     BUILT_IN_KEYS,
     CONTENT,
     NUMERIC_TYPES,
@@ -12,13 +11,12 @@ from memory.schema.model import (
     EntityProperty,
     EntityType,
     EventType,
-    Filter,
     MemorySchema,
     Property,
+    ValueType,
 )
 from memory.schema.node import Node, quoted, suggestion
-
-_STATISTICAL: Final = ("SUM", "AVG", "MAX", "MIN")
+from memory.schema.operator_specs import OperatorSpec, operator_specs
 
 
 def check_event_types(events: Sequence[EventType], nodes: Sequence[Node]) -> None:
@@ -52,8 +50,7 @@ def check_entity_types(schema: MemorySchema, nodes: Sequence[Node]) -> None:
             _check_property(entity, each, property_node, schema)
         feeding = _feeding_types(entity, schema)
         _check_keys(entity, node, schema, feeding)
-        for condition, filter_node in zip(entity.filters, _listed(node, "Filters"), strict=True):
-            _check_filter(condition, filter_node, feeding)
+        check_filters(entity.filters, node.at("Filters"), feeding)
 
 
 def _listed(node: Node, field: str) -> list[Node]:
@@ -82,12 +79,13 @@ def _check_property(entity: EntityType, each: EntityProperty, node: Node, schema
         return
     if is_key:
         raise node.at("AggregateExpression").fault("a key is what events are grouped by; it cannot be aggregated")
-    _check_aggregate(each, each.aggregate, node, schema)
+    _check_aggregate(entity, each, each.aggregate, node, schema)
 
 
-def _check_aggregate(each: EntityProperty, aggregate: AggregateExpression, node: Node, schema: MemorySchema) -> None:
+def _check_aggregate(entity: EntityType, each: EntityProperty, aggregate: AggregateExpression, node: Node, schema: MemorySchema) -> None:
     expression = node.at("AggregateExpression")
-    if aggregate.op == "PATCH":
+    spec = operator_specs()[aggregate.op]
+    if spec.input == "patch":
         if aggregate.event_type is not None:
             raise expression.at("EventType").fault("patches come from the extractor, not from events; leave EventType out")
         return
@@ -98,9 +96,12 @@ def _check_aggregate(each: EntityProperty, aggregate: AggregateExpression, node:
         known = [known.name for known in schema.event_types]
         raise expression.at("EventType").fault(f"no event type {aggregate.event_type!r}; {suggestion(aggregate.event_type, known)}")
     source = _source_property(aggregate, event, expression.at("EventPropertyName"))
-    if aggregate.op in _STATISTICAL:
-        _check_numeric(aggregate, event, source, expression.at("EventPropertyName"))
-    _check_result(each, aggregate, source, node.at("PropertyValueType"))
+    _check_input(spec, aggregate, event, source, expression.at("EventPropertyName"))
+    if spec.window == "required" and entity.window is None:
+        raise expression.at("Op").fault(f"{spec.name} needs a time window: give the entity type a Window")
+    if spec.window == "none" and entity.window is not None:
+        raise expression.at("Op").fault(f"{spec.name} ages by itself; put it into an entity type without a Window")
+    _check_result(spec, each, aggregate, source, node.at("PropertyValueType"))
 
 
 def _source_property(aggregate: AggregateExpression, event: EventType, node: Node) -> Property | None:
@@ -116,14 +117,20 @@ def _source_property(aggregate: AggregateExpression, event: EventType, node: Nod
     return source
 
 
-def _check_numeric(aggregate: AggregateExpression, event: EventType, source: Property | None, node: Node) -> None:
-    if source is None:
+def _check_input(spec: OperatorSpec, aggregate: AggregateExpression, event: EventType, source: Property | None, node: Node) -> None:
+    if spec.input == "event":
+        return
+    is_numeric = spec.input == "number"
+    if aggregate.event_property is None or (is_numeric and source is None):
+        needed = "a numeric property" if is_numeric else "a property"
         found = "the event's text" if aggregate.event_property else "nothing"
-        raise node.fault(f"{aggregate.op} needs a numeric property of {event.name!r}, found {found}; {_one_of(event, numeric=True)}")
-    if source.value_type not in NUMERIC_TYPES:
-        raise node.fault(
-            f"{aggregate.op} needs int64 or float32, but {source.name!r} is {source.value_type}; {_one_of(event, numeric=True)}"
-        )
+        raise node.fault(f"{spec.name} needs {needed} of {event.name!r}, found {found}; {_one_of(event, numeric=is_numeric)}")
+    if source is None:
+        return
+    if is_numeric and source.value_type not in NUMERIC_TYPES:
+        raise node.fault(f"{spec.name} needs int64 or float32, but {source.name!r} is {source.value_type}; {_one_of(event, numeric=True)}")
+    if spec.input == "scalar" and source.value_type.startswith("list"):
+        raise node.fault(f"{spec.name} needs one value of each event, but {source.name!r} is {source.value_type}")
 
 
 def _one_of(event: EventType, *, numeric: bool = False) -> str:
@@ -131,16 +138,12 @@ def _one_of(event: EventType, *, numeric: bool = False) -> str:
     return suggestion("", names) if names else f"it has no {'numeric ' if numeric else ''}property"
 
 
-def _check_result(each: EntityProperty, aggregate: AggregateExpression, source: Property | None, node: Node) -> None:
-    if aggregate.op in ("LLM_MERGE", "TIME_COMPRESS"):
-        right = ["string"]
-    elif aggregate.op == "AVG" or (aggregate.op in _STATISTICAL and source is not None and source.value_type == "float32"):
-        right = ["float32"]
-    else:
-        right = ["int64", "float32"]
+def _check_result(spec: OperatorSpec, each: EntityProperty, aggregate: AggregateExpression, source: Property | None, node: Node) -> None:
+    content: ValueType | None = "string" if aggregate.event_property == CONTENT else None
+    right = spec.gives(source.value_type if source else content)
     if each.value_type not in right:
         of = f" of a {source.value_type}" if source else ""
-        raise node.fault(f"{aggregate.op}{of} gives {' or '.join(right)}, not {each.value_type}")
+        raise node.fault(f"{spec.name}{of} gives {' or '.join(right)}, not {each.value_type}")
 
 
 def _check_keys(entity: EntityType, node: Node, schema: MemorySchema, feeding: Sequence[EventType]) -> None:
@@ -176,48 +179,3 @@ def _key_node(entity: EntityType, index: int, node: Node) -> Node:
     name = entity.key_names[index]
     properties = zip(entity.properties, node.at("Properties").items(), strict=True)
     return next((each_node.at("PropertyName") for each, each_node in properties if each.name == name), node)
-
-
-def _check_filter(condition: Filter, node: Node, feeding: Sequence[EventType]) -> None:
-    sources = [source for event in feeding if (source := event.property(condition.property))]
-    built_in = condition.property in BUILT_IN_FILTERS
-    if built_in and sources:
-        raise node.at("Property").fault(
-            f"{condition.property!r} means Varve's own field, but an event of this entity has a property of that name; rename the property"
-        )
-    if not built_in and not sources:
-        options = [*BUILT_IN_FILTERS, *(each.name for event in feeding for each in event.properties)]
-        raise node.at("Property").fault(
-            f"no event that feeds this entity has {condition.property!r}; {suggestion(condition.property, options)}"
-        )
-    types = {source.value_type for source in sources} or {"float32" if condition.property == "importance" else "string"}
-    for value_type in sorted(types):
-        problem = _misfit(condition, value_type)
-        if problem:
-            raise node.at("Value").fault(f"{problem}; found {quoted(condition.value)}")
-
-
-def _misfit(condition: Filter, value_type: str) -> str | None:
-    """Why a filter's value cannot be compared with a property of a type; None if it can."""
-    of = f"{condition.property!r} ({value_type})"
-    is_list = value_type.startswith("list")
-    if condition.op == "contains":
-        if not is_list and value_type != "string":
-            return f"contains needs a list or a string, not {of}"
-        return (
-            None if _fits(condition.value, value_type.removeprefix("list<").removesuffix(">")) else f"contains on {of} needs one such value"
-        )
-    if is_list:
-        return f"{of} can only be asked with contains"
-    if condition.op == "in":
-        fits = isinstance(condition.value, list) and all(_fits(each, value_type) for each in condition.value)
-        return None if fits else f"in needs a list of values like {of}"
-    if condition.op not in ("=", "!=") and value_type == "bool":
-        return f"{of} has no order; use = or !="
-    return None if _fits(condition.value, value_type) else f"{condition.op} needs a value like {of}"
-
-
-def _fits(value: object, scalar_type: str) -> bool:
-    if isinstance(value, bool):
-        return scalar_type == "bool"
-    return isinstance(value, int | float) if scalar_type in NUMERIC_TYPES else scalar_type == "string" and isinstance(value, str)

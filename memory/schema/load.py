@@ -1,38 +1,36 @@
 """Reads memory schemas from JSON in the paper's form (VikingMem 2.2.1, figure 1).
 
 A whole schema is ``{Name, Version, Description, EventTypes, EntityTypes}``; the paper's bare list of event and entity types is accepted
-too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``) and ``WindowDays``, and for an
-event type ``Weight``. ``ProfileType`` is another word for ``EntityType``, ``PropertyType`` for ``PropertyValueType``.
+too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``, ``{Or}``, ``{Not}``) and
+``Window`` (``{Length, Unit}``), for an event type ``Weight``, and in an ``AggregateExpression`` the operator's parameters. ``ProfileType``
+is another word for ``EntityType``, ``PropertyType`` for ``PropertyValueType``, and ``WindowDays`` for a window in days.
 """
 
 from pathlib import Path
 from typing import Final, cast, get_args
 
 import orjson
-from pydantic import JsonValue
 
 from memory.errors import SchemaError
 from memory.schema.checks import check_entity_types, check_event_types
+from memory.schema.filters import read_filters
 from memory.schema.model import (
     BUILT_IN_KEYS,
     KEY_ALIASES,
-    MAX_WINDOW_DAYS,
     AggregateExpression,
     EntityProperty,
     EntityType,
     EventType,
-    Filter,
-    FilterOp,
     MemorySchema,
-    Op,
     Property,
     ValueType,
 )
 from memory.schema.node import Node, quoted
+from memory.schema.operator_parameters import read_window
+from memory.schema.operator_specs import operator_specs
+from memory.schema.time_window import MAX_LENGTH, TimeWindow
 
-_OPS: Final[tuple[str, ...]] = get_args(Op)
 _VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
-_FILTER_OPS: Final[tuple[str, ...]] = get_args(FilterOp)
 
 
 def load_schema(path: Path) -> MemorySchema:
@@ -118,7 +116,7 @@ def _value_type(node: Node) -> ValueType:
 
 
 def _entity_type(node: Node, events: tuple[EventType, ...]) -> EntityType:
-    node.check_fields("EntityType", "ProfileType", "Description", "Properties", "Keys", "Filters", "WindowDays")
+    node.check_fields("EntityType", "ProfileType", "Description", "Properties", "Keys", "Filters", "Window", "WindowDays")
     if node.has("EntityType") and node.has("ProfileType"):
         raise node.at("ProfileType").fault("is another word for EntityType; give one of the two")
     properties = tuple(_entity_property(each) for each in node.at("Properties").items())
@@ -127,8 +125,8 @@ def _entity_type(node: Node, events: tuple[EventType, ...]) -> EntityType:
         description=node.at("Description").text(),
         properties=properties,
         keys=tuple(each.name() for each in node.at("Keys").items()) if node.has("Keys") else _keys_of(properties, events),
-        filters=tuple(_filter(each) for each in node.at("Filters").items()) if node.has("Filters") else (),
-        window_days=_window_days(node.at("WindowDays")),
+        filters=read_filters(node.at("Filters")) if node.has("Filters") else (),
+        window=_window(node),
     )
 
 
@@ -151,30 +149,26 @@ def _entity_property(node: Node) -> EntityProperty:
 
 
 def _aggregate(node: Node) -> AggregateExpression:
-    node.check_fields("Op", "EventType", "EventPropertyName")
+    specs = operator_specs()
+    node.check_fields("Op", "EventType", "EventPropertyName", *(each.name for spec in specs.values() for each in spec.parameters))
+    spec = specs[node.at("Op").choice(tuple(specs))]
+    node.check_fields("Op", "EventType", "EventPropertyName", *(each.name for each in spec.parameters))
     return AggregateExpression(
-        op=cast(Op, node.at("Op").choice(_OPS)),
+        op=spec.name,
         event_type=node.at("EventType").name() if node.has("EventType") else None,
         event_property=node.at("EventPropertyName").name() if node.has("EventPropertyName") else None,
+        parameters=tuple((each.name, each.read(node.at(each.name))) for each in spec.parameters),
     )
 
 
-def _filter(node: Node) -> Filter:
-    node.check_fields("Property", "Op", "Value")
-    value = node.at("Value").value
-    if value is None:
-        raise node.at("Value").fault("missing; a value to compare with is needed here")
-    return Filter(
-        property=node.at("Property").name(),
-        op=cast(FilterOp, node.at("Op").choice(_FILTER_OPS)),
-        value=cast(JsonValue, value),
-    )
-
-
-def _window_days(node: Node) -> int | None:
-    value = node.value
-    if value is None:
+def _window(node: Node) -> TimeWindow | None:
+    days = node.at("WindowDays")
+    if node.has("Window"):
+        if days.value is not None:
+            raise days.fault("is another word for a Window in days; give one of the two")
+        return read_window(node.at("Window"))
+    if days.value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW_DAYS:
-        raise node.fault(f"expected a whole number of days from 1 to {MAX_WINDOW_DAYS}, found {quoted(value)}")
-    return value
+    if isinstance(days.value, bool) or not isinstance(days.value, int) or not 1 <= days.value <= MAX_LENGTH:
+        raise days.fault(f"expected a whole number of days from 1 to {MAX_LENGTH}, found {quoted(days.value)}")
+    return TimeWindow(days.value)

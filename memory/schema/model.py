@@ -10,9 +10,12 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from memory.schema.time_window import TimeWindow
+
 ValueType = Literal["int64", "float32", "string", "bool", "list<int64>", "list<float32>", "list<string>", "list<bool>"]
 
-Op = Literal["SUM", "COUNT", "AVG", "MAX", "MIN", "LLM_MERGE", "PATCH", "TIME_COMPRESS"]
+PATCH: Final = "PATCH"
+"""The operator of the properties that an extractor's patches set."""
 
 FilterOp = Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains"]
 
@@ -21,7 +24,10 @@ CONTENT: Final = "content"
 
 NUMERIC_TYPES: Final[frozenset[str]] = frozenset({"int64", "float32"})
 
-BUILT_IN_KEYS: Final = ("user", "session", "event_type", "day")
+CALENDAR_KEYS: Final = ("hour", "day", "week", "month")
+"""Of the event time, UTC."""
+
+BUILT_IN_KEYS: Final = ("user", "session", "event_type", *CALENDAR_KEYS)
 """What an entity can be grouped by besides a property of the events."""
 
 BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
@@ -30,7 +36,9 @@ BUILT_IN_FILTERS: Final = ("importance", "type", "session", "user")
 KEY_ALIASES: Final[Mapping[str, str]] = MappingProxyType({"id": "user", "user_id": "user", "session_id": "session"})
 """Names that a primary key property may bear for a built-in key, where no event has a property of that name."""
 
-MAX_WINDOW_DAYS: Final = 366
+
+ParameterValue = int | str | TimeWindow
+"""Of an operator's parameter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +54,14 @@ class Property:
 class AggregateExpression:
     """Which events drive a property of an entity, and how."""
 
-    op: Op
+    op: str
+    """The name of an operator: see :func:`memory.schema.operator_specs.operator_specs`."""
     event_type: str | None = None
     """None for PATCH: patches come from the extractor, not from events."""
     event_property: str | None = None
     """A property of the event type, or :data:`CONTENT`; None for PATCH. COUNT counts the events that have it, or all where None."""
+    parameters: tuple[tuple[str, ParameterValue], ...] = ()
+    """The operator's parameters by name, those left out with their defaults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +74,37 @@ class EntityProperty(Property):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """One condition of the WHERE clause; all of an entity type's must hold. A missing property fails every filter but ``!=``."""
+    """One comparison of the WHERE clause. A missing property fails every comparison but ``!=``."""
 
     property: str
     """A property of the event, or one of :data:`BUILT_IN_FILTERS`."""
     op: FilterOp
     value: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Holds where all its conditions hold."""
+
+    conditions: "tuple[Condition, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """Holds where one of its conditions holds."""
+
+    conditions: "tuple[Condition, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Holds where its condition does not, be it for a missing property."""
+
+    condition: "Condition"
+
+
+Condition = Filter | AllOf | AnyOf | Not
+"""A part of the WHERE clause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +130,13 @@ class EntityType:
     description: str
     properties: tuple[EntityProperty, ...]
     keys: tuple[str, ...] = ("user",)
-    """GROUP BY: ``user``, ``session``, ``event_type``, ``day`` (of the event time, UTC), or a property of the events. A primary key
-    property that bears an event property's name stands for it."""
-    filters: tuple[Filter, ...] = ()
-    window_days: int | None = None
-    """Only events of the last so many UTC days count, the day of the entity's newest event being the last; None: all. Text that patches
-    set does not age."""
+    """GROUP BY: ``user``, ``session``, ``event_type``, ``hour``, ``day``, ``week`` or ``month`` (of the event time, UTC), or a property of
+    the events. A primary key property that bears an event property's name stands for it."""
+    filters: tuple[Condition, ...] = ()
+    """WHERE: all must hold."""
+    window: TimeWindow | None = None
+    """Only events of the last so many units count, the unit of the entity's newest event being the last; None: all. Text that patches set
+    does not age."""
     by_name: Mapping[str, EntityProperty] = field(init=False, repr=False, compare=False)
     """The properties by their names."""
     key_names: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -114,15 +151,15 @@ class EntityType:
         """The property of that name, if there is one."""
         return self.by_name.get(name)
 
-    def op_of(self, each: EntityProperty) -> Op | None:
+    def op_of(self, each: EntityProperty) -> str | None:
         """What drives a property of this type: its aggregate, nothing for a part of the key, else patches."""
         if each.aggregate is not None:
             return each.aggregate.op
-        return None if each.is_primary_key or each.name in self.keys else "PATCH"
+        return None if each.is_primary_key or each.name in self.keys else PATCH
 
     def patched_properties(self) -> tuple[EntityProperty, ...]:
         """The properties that an extractor's patches set."""
-        return tuple(each for each in self.properties if self.op_of(each) == "PATCH")
+        return tuple(each for each in self.properties if self.op_of(each) == PATCH)
 
     def _name_of_key(self, key: str) -> str:
         return next((each.name for each in self.properties if each.is_primary_key and _stands_for(each.name, key)), key)

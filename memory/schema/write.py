@@ -2,7 +2,9 @@
 
 from pydantic import JsonValue
 
+from memory.schema.filters import write_condition
 from memory.schema.model import EntityProperty, EntityType, EventType, MemorySchema, Property
+from memory.schema.operator_parameters import written
 
 
 def to_json(schema: MemorySchema) -> dict[str, JsonValue]:
@@ -26,16 +28,16 @@ def _event_type(each: EventType) -> dict[str, JsonValue]:
 
 
 def _entity_type(each: EntityType) -> dict[str, JsonValue]:
-    written: dict[str, JsonValue] = {
+    fields: dict[str, JsonValue] = {
         "EntityType": each.name,
         "Description": each.description,
         "Keys": list(each.keys),
-        "Filters": [{"Property": one.property, "Op": one.op, "Value": one.value} for one in each.filters],
+        "Filters": [write_condition(one) for one in each.filters],
         "Properties": [_entity_property(one) for one in each.properties],
     }
-    if each.window_days is not None:
-        written["WindowDays"] = each.window_days
-    return written
+    if each.window is not None:
+        fields["Window"] = written(each.window)
+    return fields
 
 
 def _property(each: Property) -> dict[str, JsonValue]:
@@ -43,10 +45,14 @@ def _property(each: Property) -> dict[str, JsonValue]:
 
 
 def _entity_property(each: EntityProperty) -> dict[str, JsonValue]:
-    written = _property(each)
+    fields = _property(each)
     if each.is_primary_key:
-        written["IsPrimaryKey"] = True
-    if each.aggregate is not None:
-        fields = {"Op": each.aggregate.op, "EventType": each.aggregate.event_type, "EventPropertyName": each.aggregate.event_property}
-        written["AggregateExpression"] = {name: value for name, value in fields.items() if value is not None}
-    return written
+        fields["IsPrimaryKey"] = True
+    if (aggregate := each.aggregate) is not None:
+        expression: dict[str, JsonValue] = {"Op": aggregate.op}
+        if aggregate.event_type is not None:
+            expression["EventType"] = aggregate.event_type
+        if aggregate.event_property is not None:
+            expression["EventPropertyName"] = aggregate.event_property
+        fields["AggregateExpression"] = expression | {name: written(value) for name, value in aggregate.parameters}
+    return fields

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from memory.errors import SchemaError
 from memory.schema import MemorySchema, load_schema, parse_schema, scenario, scenario_names, to_json
+from memory.schema.filters import MAX_DEPTH
+from memory.schema.model import AnyOf, Not
+from memory.schema.time_window import TimeWindow
 
 STUDY: dict[str, Any] = {
     "EventType": "english_study",
@@ -88,8 +91,73 @@ def test_operators_to_come_are_accepted() -> None:
     assert parse_schema(data).entity_types[0].properties[-1].aggregate is not None
 
 
+def test_a_rate_needs_a_window() -> None:
+    data = whole()
+    rate = {"Op": "RATE", "EventType": "english_study"}
+    data["EntityTypes"][0]["Properties"].append({"PropertyName": "often", "PropertyValueType": "float32", "AggregateExpression": rate})
+    with pytest.raises(SchemaError, match="give the entity type a Window"):
+        parse_schema(data)
+
+
+def test_what_ages_by_itself_takes_no_window() -> None:
+    data = whole()
+    data["EntityTypes"][0]["Properties"][1]["AggregateExpression"]["Op"] = "EWMA"
+    assert parse_schema(data)
+    data["EntityTypes"][0]["WindowDays"] = 7
+    with pytest.raises(SchemaError, match="without a Window"):
+        parse_schema(data)
+
+
+def test_a_window_is_given_once() -> None:
+    data = whole()
+    data["EntityTypes"][0]["WindowDays"] = 7
+    assert parse_schema(data).entity_types[0].window == TimeWindow(7, "day")
+    data["EntityTypes"][0]["Window"] = {"Length": 7, "Unit": "day"}
+    with pytest.raises(SchemaError, match="one of the two"):
+        parse_schema(data)
+
+
+def test_parameters_and_conditions_are_read_as_written() -> None:
+    data = whole()
+    entity = data["EntityTypes"][0]
+    entity["Window"] = {"Length": 12, "Unit": "week"}
+    entity["Filters"] = [
+        {"Or": [{"Property": "tries", "Op": ">", "Value": 2}, {"Not": {"Property": "tags", "Op": "contains", "Value": "x"}}]}
+    ]
+    entity["Properties"] += [
+        {"PropertyName": "tags", "PropertyValueType": "list<string>", "AggregateExpression": TOP_TAGS | {"K": 3}},
+        {
+            "PropertyName": "weekly",
+            "PropertyValueType": "float32",
+            "AggregateExpression": {"Op": "RATE", "EventType": "english_study", "Per": "week"},
+        },
+    ]
+    schema = parse_schema(data)
+    read = schema.entity_types[0]
+    assert read.window == TimeWindow(12, "week")
+    tags, weekly = (each.aggregate for each in read.properties[-2:])
+    assert tags is not None
+    assert weekly is not None
+    assert (tags.parameters, weekly.parameters) == ((("K", 3),), (("Per", "week"),))
+    assert isinstance(read.filters[0], AnyOf)
+    assert isinstance(read.filters[0].conditions[1], Not)
+    assert parse_schema(to_json(schema)) == schema
+
+
+def test_conditions_lie_not_too_deep() -> None:
+    data = whole()
+    condition: Any = {"Property": "tries", "Op": ">", "Value": 2}
+    for _ in range(MAX_DEPTH):
+        condition = {"Not": condition}
+    data["EntityTypes"][0]["Filters"] = [condition]
+    with pytest.raises(SchemaError, match="deep in each other"):
+        parse_schema(data)
+
+
 ENTITY = "EntityTypes[0]"
 AGGREGATE = f"{ENTITY}.Properties[1].AggregateExpression"
+
+TOP_TAGS = {"Op": "TOP_K", "EventType": "english_study", "EventPropertyName": "tags"}
 
 FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EventTypes"], {}, "EventTypes", "expected a list"),
@@ -148,6 +216,34 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Keys"], "user", f"{ENTITY}.Keys", "expected a list"),
     (["EntityTypes", 0, "WindowDays"], 1.5, f"{ENTITY}.WindowDays", "whole number"),
     (["EntityTypes", 0, "WindowDays"], 0, f"{ENTITY}.WindowDays", "from 1"),
+    (["EntityTypes", 0, "Window"], {"Length": 7, "Unit": "days"}, f"{ENTITY}.Window.Unit", "did you mean 'day'"),
+    (["EntityTypes", 0, "Window"], {"Length": 0, "Unit": "day"}, f"{ENTITY}.Window.Length", "from 1"),
+    (["EntityTypes", 0, "Window"], 7, f"{ENTITY}.Window", "Length"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "K"], 3, f"{AGGREGATE}.K", "unknown field"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression"], TOP_TAGS | {"K": 0}, f"{AGGREGATE}.K", "from 1 to 50"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression"], TOP_TAGS, f"{ENTITY}.Properties[1].PropertyValueType", "list<string>"),
+    (["EntityTypes", 0, "Properties", 1, "AggregateExpression"], TOP_TAGS | {"Op": "LIST"}, f"{AGGREGATE}.EventPropertyName", "one value"),
+    (
+        ["EntityTypes", 0, "Properties", 1, "AggregateExpression"],
+        {"Op": "LATEST", "EventType": "english_study"},
+        f"{AGGREGATE}.EventPropertyName",
+        "needs a property",
+    ),
+    (
+        ["EntityTypes", 0, "Properties", 1, "AggregateExpression"],
+        {"Op": "RATE", "EventType": "english_study", "Per": "year"},
+        f"{AGGREGATE}.Per",
+        "one of minute",
+    ),
+    (["EntityTypes", 0, "Filters"], [{"Or": []}], f"{ENTITY}.Filters[0].Or", "at least one"),
+    (["EntityTypes", 0, "Filters"], [{"Or": [], "And": []}], f"{ENTITY}.Filters[0].Or", "unknown field"),
+    (["EntityTypes", 0, "Filters"], [{"Not": {"Property": "tries"}}], f"{ENTITY}.Filters[0].Not.Value", "missing"),
+    (
+        ["EntityTypes", 0, "Filters"],
+        [{"And": [{"Or": [{"Property": "tries", "Op": ">", "Value": "many"}]}]}],
+        f"{ENTITY}.Filters[0].And[0].Or[0].Value",
+        "'many'",
+    ),
     (["EntityTypes", 0, "Filters"], [{"Property": "scores", "Op": "=", "Value": 1}], f"{ENTITY}.Filters[0].Property", "rating_score"),
     (["EntityTypes", 0, "Filters"], [{"Property": "tries", "Op": "~", "Value": 1}], f"{ENTITY}.Filters[0].Op", "'~'"),
     (["EntityTypes", 0, "Filters"], [{"Property": "tries", "Op": "="}], f"{ENTITY}.Filters[0].Value", "missing"),

@@ -42,6 +42,16 @@ def test_searches_beyond_a_machine_word_are_found(text: str, search: str) -> Non
     assert best_approximate_span(text, search, max_distance=20) == exhaustive_best_span(text, search, 20)
 
 
+@given(st.text("abcdefghij ", min_size=100, max_size=160), st.data())
+@settings(max_examples=40)
+def test_a_copy_with_few_edits_is_found(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, 50))
+    search = list(text[start : start + data.draw(st.integers(32, 60))])
+    for _ in range(data.draw(st.integers(1, 5))):
+        search[data.draw(st.integers(0, len(search) - 1))] = data.draw(st.sampled_from(["#", "", "ab"]))
+    assert best_approximate_span(text, "".join(search), max_distance=12) == exhaustive_best_span(text, "".join(search), 12)
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("text", "search"),

@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memory.schema.model import Filter
+from memory.schema.model import AllOf, AnyOf, Condition, Filter, Not
 from operators.filters import matches
 from tests.operators.sport import event
 
@@ -43,3 +45,29 @@ RUN = event("e", kind="run", km=12.5, minutes=60, tags=["hills", "rain"], done=T
 )
 def test_an_event_meets_a_filter_or_not(name: str, op: Any, value: Any, expected: bool) -> None:
     assert matches(RUN, Filter(property=name, op=op, value=value)) is expected
+
+
+FILTERS = st.builds(
+    Filter, property=st.sampled_from(["kind", "km", "missing"]), op=st.sampled_from(["=", "!="]), value=st.sampled_from(["run", 12.5])
+)
+CONDITIONS: st.SearchStrategy[Condition] = st.recursive(
+    FILTERS,
+    lambda inner: (
+        st.builds(AllOf, st.lists(inner, min_size=1, max_size=3).map(tuple))
+        | st.builds(AnyOf, st.lists(inner, min_size=1, max_size=3).map(tuple))
+        | st.builds(Not, inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(CONDITIONS, CONDITIONS)
+def test_conditions_combine_as_in_logic(one: Condition, other: Condition) -> None:
+    both, either = matches(RUN, AllOf((one, other))), matches(RUN, AnyOf((one, other)))
+    assert both == (matches(RUN, one) and matches(RUN, other))
+    assert either == (matches(RUN, one) or matches(RUN, other))
+    assert matches(RUN, Not(AllOf((one, other)))) == matches(RUN, AnyOf((Not(one), Not(other))))
+
+
+def test_not_holds_for_a_missing_property() -> None:
+    assert matches(RUN, Not(Filter(property="missing", op="=", value="x")))

@@ -1,5 +1,7 @@
 """The paper's own example (VikingMem 4.2): tool calls of an agent become the experience with each tool."""
 
+import pytest
+
 from memory.keys import entity_key
 from memory.records import Event, Extraction, Message
 from memory.schema import coerce_properties, sample_conversation, scenario
@@ -69,6 +71,7 @@ def test_tool_calls_become_experience() -> None:
     assert experience is not None
     memory = render(states["tool_experience", entity_key("sql_query")], experience, "acme", entity_key("sql_query"))
     durations = [call.duration_ms for call in calls if call.duration_ms is not None]
+    assert memory.properties.pop("current_failure_rate") == pytest.approx(1 / 3, abs=1e-4)
     assert memory.properties == {
         "tool_name": "sql_query",
         "calls": 3,
@@ -77,6 +80,8 @@ def test_tool_calls_become_experience() -> None:
         "average_ms": sum(durations) / 3,
         "slowest_ms": max(durations),
         "fastest_ms": min(durations),
+        "frequent_errors": ["statement timeout after 30000 ms"],
+        "last_error": "statement timeout after 30000 ms",
     }
     assert memory.content.startswith("tool experience of sql_query: calls: 3; failures: 1; failure rate: 0.3333")
     assert {key for name, key in states if name == "slow_calls"} == {"sql_query", "browser_render"}

@@ -1,0 +1,94 @@
+"""The parameters of an operator: how each is read from a schema, and written back."""
+
+from dataclasses import dataclass
+from typing import Final, Protocol, cast, get_args
+
+from pydantic import JsonValue
+
+from memory.schema.model import ParameterValue
+from memory.schema.node import Node, quoted
+from memory.schema.time_window import MAX_LENGTH, TimeUnit, TimeWindow
+
+UNITS: Final[tuple[str, ...]] = get_args(TimeUnit)
+
+
+class Parameter(Protocol):
+    """One field that an operator's expression may have beside ``Op``, ``EventType`` and ``EventPropertyName``."""
+
+    @property
+    def name(self) -> str:
+        """The field's name."""
+        ...
+
+    def read(self, node: Node) -> ParameterValue:
+        """Its value; the default where the field is missing.
+
+        Args:
+            node: The field.
+
+        Raises:
+            memory.errors.SchemaError: If the value is wrong.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegerParameter:
+    """A whole number within bounds."""
+
+    name: str
+    default: int
+    least: int
+    most: int
+
+    def read(self, node: Node) -> int:
+        """See :meth:`Parameter.read`."""
+        value = self.default if node.value is None else node.value
+        if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
+            raise node.fault(f"expected a whole number from {self.least} to {self.most}, found {quoted(value)}")
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitParameter:
+    """A unit of time."""
+
+    name: str
+    default: TimeUnit
+
+    def read(self, node: Node) -> str:
+        """See :meth:`Parameter.read`."""
+        return self.default if node.value is None else node.choice(UNITS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanParameter:
+    """A span of time: ``{"Length": 7, "Unit": "day"}``."""
+
+    name: str
+    default: TimeWindow
+
+    def read(self, node: Node) -> TimeWindow:
+        """See :meth:`Parameter.read`."""
+        return self.default if node.value is None else read_window(node)
+
+
+def read_window(node: Node) -> TimeWindow:
+    """A span of time in whole units.
+
+    Args:
+        node: ``{"Length": 7, "Unit": "day"}``.
+
+    Raises:
+        memory.errors.SchemaError: If it is something else.
+    """
+    node.check_fields("Length", "Unit")
+    length = node.at("Length")
+    if isinstance(length.value, bool) or not isinstance(length.value, int) or not 1 <= length.value <= MAX_LENGTH:
+        raise length.fault(f"expected a whole number from 1 to {MAX_LENGTH}, found {quoted(length.value)}")
+    return TimeWindow(length.value, cast(TimeUnit, node.at("Unit").choice(UNITS)))
+
+
+def written(value: ParameterValue) -> JsonValue:
+    """A parameter's value as a schema has it."""
+    return {"Length": value.length, "Unit": value.unit} if isinstance(value, TimeWindow) else value

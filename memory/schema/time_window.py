@@ -1,0 +1,48 @@
+"""A span of event time in whole units, and the buckets of it that time falls into."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Final, Literal
+
+TimeUnit = Literal["minute", "hour", "day", "week", "month"]
+
+MAX_LENGTH: Final = 366
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND: Final = 1_000_000
+_DAY: Final = 24 * 60 * 60 * _SECOND
+_FIRST_MONDAY: Final = 4 * _DAY
+"""1970-01-05: weeks begin on Monday, as ISO 8601 counts them."""
+_MICROSECONDS: Final[Mapping[TimeUnit, int]] = MappingProxyType(
+    {"minute": 60 * _SECOND, "hour": 3600 * _SECOND, "day": _DAY, "week": 7 * _DAY, "month": round(30.436875 * _DAY)}
+)
+"""A month counts as a twelfth of the Gregorian year's mean length."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """The last so many units, the one that the newest event falls into being the last. Units begin where UTC's calendar has them begin."""
+
+    length: int
+    unit: TimeUnit = "day"
+
+    @property
+    def microseconds(self) -> int:
+        """Its length; a month counts with its mean."""
+        return self.length * _MICROSECONDS[self.unit]
+
+    def bucket_of(self, time: int) -> int:
+        """The number of the unit that a time falls into.
+
+        Args:
+            time: In microseconds since 1970 (UTC).
+        """
+        if self.unit == "month":
+            date = _EPOCH + timedelta(microseconds=time)
+            return date.year * 12 + date.month - 1
+        return (time - (_FIRST_MONDAY if self.unit == "week" else 0)) // _MICROSECONDS[self.unit]
+
+    def __str__(self) -> str:
+        return f"{self.length} {self.unit}"

@@ -1,0 +1,91 @@
+"""DISTINCT_COUNT: how many different values there are, exactly while they are few, and as an estimate beyond."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any, ClassVar, Final
+
+import orjson
+
+from memory.schema.operator_specs import OperatorSpec, built_in
+from operators.exact_sum import as_number
+from operators.operator import AdditiveOperator, Configuration, MergeableOperator, Operand
+
+DEFAULT_CAPACITY: Final = 256
+"""Values up to which the count is exact; beyond, its standard error is 1 / sqrt(256 - 2), some 6 %."""
+_LEAST_CAPACITY: Final = 16
+_CAPACITY_OF_PARTS: Final = 2048
+_HASH_BYTES: Final = 6
+_ALL: Final = "g"
+"""Above every hash: no value has been left out."""
+
+State = list[Any]
+"""``[limit, counts]``: by hash, how often each value is there whose hash is below the limit."""
+
+
+class DistinctCount(AdditiveOperator):
+    """The number of different values.
+
+    A theta sketch (Dasgupta et al. 2016, 3) whose entries are counted, so that values can be retracted: it keeps the values of the
+    smallest hashes, and the limit below which it keeps all. The share of all hashes that is below the limit tells how many there are in
+    all. A value whose hash is not below the limit changes nothing, neither when it comes nor when it goes. Once the limit has been lowered
+    it stays, until nothing is left.
+
+    Args:
+        configuration: What the schema says of the property.
+        capacity: How many hashes are kept.
+    """
+
+    spec: ClassVar[OperatorSpec] = built_in("DISTINCT_COUNT")
+
+    def __init__(self, configuration: Configuration, capacity: int = DEFAULT_CAPACITY) -> None:
+        super().__init__(configuration)
+        self._capacity = capacity
+
+    def with_capacity_for(self, parts: int) -> MergeableOperator:
+        """See :meth:`MergeableOperator.with_capacity_for`."""
+        return type(self)(self._configuration, max(_LEAST_CAPACITY, min(self._capacity, _CAPACITY_OF_PARTS // parts)))
+
+    def add(self, state: State | None, operand: Operand, times: int) -> State | None:
+        """See :meth:`AdditiveOperator.add`; takes any value, and of a list each item."""
+        limit, counts = (state[0], dict(state[1])) if state else (_ALL, {})
+        for item in items_of(operand.value):
+            name = blake2b(item.encode(), digest_size=_HASH_BYTES).hexdigest()
+            if name < limit:
+                _count(counts, name, times)
+        return self._state(limit, counts)
+
+    def merge(self, one: State, other: State) -> State | None:
+        """See :meth:`MergeableOperator.merge`."""
+        limit = min(one[0], other[0])
+        counts: dict[str, int] = {}
+        for name, count in [*one[1].items(), *other[1].items()]:
+            if name < limit:
+                _count(counts, name, count)
+        return self._state(limit, counts)
+
+    def value(self, state: State) -> int:
+        """The number of different values; beyond the capacity an estimate."""
+        limit, counts = state
+        kept = sum(count > 0 for count in counts.values())
+        return kept if limit == _ALL else int(kept * (1 << 8 * _HASH_BYTES) / int(limit, 16))
+
+    def _state(self, limit: str, counts: dict[str, int]) -> State | None:
+        while len(counts) > self._capacity:
+            limit = max(counts)
+            del counts[limit]
+        return [limit, counts] if counts else None
+
+
+def items_of(value: object) -> Iterator[str]:
+    """A value, or each item of a list, as JSON: equal values give equal text."""
+    for item in value if isinstance(value, list) else [value]:
+        is_number = isinstance(item, int | float) and not isinstance(item, bool)
+        yield orjson.dumps(as_number(item) if is_number else item).decode()
+
+
+def _count(counts: dict[str, int], name: str, times: int) -> None:
+    count = counts.get(name, 0) + times
+    if count:
+        counts[name] = count
+    else:
+        counts.pop(name, None)

@@ -1,0 +1,112 @@
+"""LATEST and LIST: the newest values by event time."""
+
+from bisect import bisect_left
+from typing import Any, ClassVar, Final, cast
+
+from memory.schema.operator_specs import OperatorSpec, built_in
+from operators.errors import RefusedChangeError
+from operators.operator import AdditiveOperator, Configuration, MergeableOperator, Operand, UnknownValue, Value
+
+MAX_VALUE: Final = 2000
+"""Characters of a value."""
+_RESERVE: Final = 16
+"""Values that are kept beyond those that are shown: so many newest ones can be retracted."""
+
+Key = list[Any]
+"""``[-time, source id]``: lower is newer; of equal times, the order of the ids."""
+State = list[Any]
+"""``[kept, dropped, newest_dropped]``: the newest values as ``[key, value, count]``, how many older ones were dropped, and the newest of
+their keys."""
+
+
+class _Newest(AdditiveOperator):
+    """Keeps the newest values, and of all others only their number and the newest one's place.
+
+    Every kept value is newer than every dropped one. What retractions take from the kept ones is not filled up from the dropped ones before
+    the entity is rebuilt.
+
+    Args:
+        configuration: What the schema says of the property.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        super().__init__(configuration)
+        self._capacity = self._shown + _RESERVE
+
+    @property
+    def _shown(self) -> int:
+        return 1
+
+    def with_capacity_for(self, parts: int) -> MergeableOperator:
+        """See :meth:`MergeableOperator.with_capacity_for`: all that is shown may come of one unit."""
+        return self
+
+    def add(self, state: State | None, operand: Operand, times: int) -> State | None:
+        """See :meth:`AdditiveOperator.add`; takes any value of at most 2,000 characters in all."""
+        if operand.value is None or len(str(operand.value)) > MAX_VALUE:
+            raise RefusedChangeError("value_too_long" if operand.value is not None else "no_value")
+        kept, dropped, newest_dropped = state or ([], 0, None)
+        key = [-operand.time, operand.source_id]
+        if newest_dropped is not None and key >= newest_dropped:
+            return self._state(kept, dropped + times, newest_dropped)
+        return self._state(_with(kept, key, operand.value, times), dropped, newest_dropped)
+
+    def merge(self, one: State, other: State) -> State | None:
+        """See :meth:`MergeableOperator.merge`."""
+        newest_dropped = min((key for _, _, key in (one, other) if key is not None), default=None)
+        dropped = one[1] + other[1]
+        kept: list[list[Any]] = []
+        for key, value, count in [*one[0], *other[0]]:
+            if newest_dropped is not None and key >= newest_dropped:
+                dropped += count
+            else:
+                kept = _with(kept, key, value, count)
+        return self._state(kept, dropped, newest_dropped)
+
+    def _state(self, kept: list[list[Any]], dropped: int, newest_dropped: Key | None) -> State | None:
+        while len(kept) > self._capacity:
+            newest_dropped, _, count = kept[-1]
+            kept = kept[:-1]
+            dropped += count
+        return [kept, dropped, newest_dropped if dropped else None] if kept or dropped else None
+
+    def _present(self, state: State) -> list[Any]:
+        """The kept values, newest first."""
+        return [value for _, value, count in state[0] if count > 0]
+
+
+class Latest(_Newest):
+    """The value of the newest event; unknown once more of the newest were retracted than are kept in reserve."""
+
+    spec: ClassVar[OperatorSpec] = built_in("LATEST")
+
+    def value(self, state: State) -> Value:
+        """The newest value."""
+        present = self._present(state)
+        if present:
+            return cast(Value, present[0])
+        return UnknownValue.UNKNOWN if state[1] > 0 else None
+
+
+class NewestList(_Newest):
+    """The values of the newest events, oldest first; a short list once more were retracted than are kept in reserve."""
+
+    spec: ClassVar[OperatorSpec] = built_in("LIST")
+
+    @property
+    def _shown(self) -> int:
+        return cast(int, self._configuration.parameters["Limit"])
+
+    def value(self, state: State) -> Value:
+        """The newest values."""
+        present = self._present(state)[: self._shown]
+        if not present and state[1] > 0:
+            return UnknownValue.UNKNOWN
+        return present[::-1] or None
+
+
+def _with(kept: list[list[Any]], key: Key, value: object, times: int) -> list[list[Any]]:
+    index = bisect_left(kept, key, key=lambda entry: entry[0])
+    found = index < len(kept) and kept[index][0] == key
+    count = (kept[index][2] if found else 0) + times
+    return [*kept[:index], *([[key, value, count]] if count else []), *kept[index + found :]]

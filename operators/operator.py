@@ -1,0 +1,151 @@
+"""What an operator is: it applies events to a small state, takes them back, and reads a value from it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar
+
+from pydantic import JsonValue
+
+from memory.schema.model import ParameterValue, ValueType
+from memory.schema.operator_specs import OperatorSpec
+from memory.schema.time_window import TimeWindow
+
+State = Any
+"""An operator's state, as JSON carries it. It is bounded, and never changed in place."""
+
+
+class UnknownValue(Enum):
+    """The value of a state that has dropped what it would take to tell it. It must be rebuilt from the log."""
+
+    UNKNOWN = "unknown"
+
+
+Value = JsonValue | UnknownValue
+"""None: there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What an operator gets of an event."""
+
+    value: JsonValue
+    """The event's property, or its text; None for an operator that looks at the event as such."""
+    time: int
+    """The event time, in microseconds since 1970 (UTC)."""
+    source_id: str
+    """Names the event."""
+    newest: int
+    """The newest event time of the entity, at least ``time``. It never goes back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What a schema says of one property."""
+
+    value_type: ValueType
+    parameters: Mapping[str, ParameterValue]
+    """All that the operator's spec names."""
+    window: TimeWindow | None = None
+    """The entity type's time window."""
+
+
+class Operator(ABC):
+    """An operator for one property: ``entity := SELECT OP(event.content) FROM events GROUP BY keys`` (VikingMem 2.2.2).
+
+    Args:
+        configuration: What the schema says of the property.
+    """
+
+    spec: ClassVar[OperatorSpec]
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+
+    @abstractmethod
+    def apply(self, state: State | None, operand: Operand) -> State | None:
+        """Applies an event.
+
+        Args:
+            state: The state so far; None if there is none.
+            operand: The event.
+
+        Returns:
+            The new state; None once nothing is left.
+
+        Raises:
+            operators.errors.RefusedChangeError: If the operator does not take it.
+        """
+
+    @abstractmethod
+    def retract(self, state: State | None, operand: Operand) -> State | None:
+        """Takes an event back; it need not be the last applied.
+
+        Args:
+            state: The state so far; None if there is none.
+            operand: The event, as it was applied.
+
+        Returns:
+            The state as if the event had never been applied, as far as a bounded state can tell; None once nothing is left.
+
+        Raises:
+            operators.errors.RefusedChangeError: If it cannot be taken back.
+        """
+
+    @abstractmethod
+    def value(self, state: State) -> Value:
+        """The value that the property has; of a number the type is the schema's affair."""
+
+    def prune(self, state: State, newest: int) -> State | None:
+        """The state without what has become too old to count.
+
+        Args:
+            state: The state; it is not changed.
+            newest: The newest event time of the entity, in microseconds since 1970.
+        """
+        return state
+
+
+class MergeableOperator(Operator):
+    """An operator whose states over parts of the events can be put together: what a time window takes."""
+
+    @abstractmethod
+    def merge(self, one: State, other: State) -> State | None:
+        """The state over the events of both."""
+
+    @abstractmethod
+    def with_capacity_for(self, parts: int) -> "MergeableOperator":
+        """The same operator, for so many states that are kept side by side: each may be the smaller."""
+
+
+class AdditiveOperator(MergeableOperator):
+    """An operator whose applications are additions that can be subtracted exactly, in any order."""
+
+    def apply(self, state: State | None, operand: Operand) -> State | None:
+        """See :meth:`Operator.apply`."""
+        return self.add(state, operand, 1)
+
+    def retract(self, state: State | None, operand: Operand) -> State | None:
+        """See :meth:`Operator.retract`; a retraction may come before its application."""
+        return self.add(state, operand, -1)
+
+    @abstractmethod
+    def add(self, state: State | None, operand: Operand, times: int) -> State | None:
+        """Adds an event.
+
+        Args:
+            state: The state so far; it is not changed.
+            operand: The event.
+            times: How often; negative retracts.
+
+        Returns:
+            The new state; None once nothing is left.
+
+        Raises:
+            operators.errors.RefusedChangeError: If the operator does not take it, whatever the state.
+        """
+
+    def with_capacity_for(self, parts: int) -> MergeableOperator:
+        """See :meth:`MergeableOperator.with_capacity_for`: a state without a capacity stays as it is."""
+        return self

@@ -1,0 +1,71 @@
+"""The operators by name, made for the properties of entity types."""
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from memory.errors import SchemaError
+from memory.schema.model import EntityProperty, EntityType, ParameterValue, ValueType
+from memory.schema.operator_specs import ENTRY_POINTS, brought_operators
+from memory.schema.time_window import TimeWindow
+from operators.decay import Ewma
+from operators.distinct_count import DistinctCount
+from operators.newest import Latest, NewestList
+from operators.operator import Configuration, MergeableOperator, Operator
+from operators.patched_text import PatchedText
+from operators.statistics import Avg, Count, Max, Min, Rate, Sum
+from operators.top_k import TopK
+from operators.windowed import Windowed
+
+_SHIPPED: Final = (Sum, Count, Avg, Max, Min, DistinctCount, TopK, Latest, NewestList, Rate, Ewma, PatchedText)
+_MOST_PROPERTIES: Final = 4096
+"""Differently configured properties whose operators are remembered."""
+
+
+@cache
+def operators() -> Mapping[str, type[Operator]]:
+    """All operators by name: those that ship, and those that installed packages bring.
+
+    Raises:
+        memory.errors.SchemaError: If a package brings something that is no operator.
+    """
+    found: dict[str, type[Operator]] = {each.spec.name: each for each in _SHIPPED}
+    for name, brought in brought_operators().items():
+        if not (isinstance(brought, type) and issubclass(brought, Operator)):
+            raise SchemaError(
+                "", f"the entry point {name!r} of {ENTRY_POINTS} is no operator: it must be a class under {Operator.__name__}"
+            )
+        if brought.spec.window != "none" and not issubclass(brought, MergeableOperator):
+            raise SchemaError("", f"the operator {name!r} cannot be merged: its spec must say window='none'")
+        found[name] = brought
+    return MappingProxyType(found)
+
+
+class Driver(NamedTuple):
+    """What drives a property."""
+
+    tag: str
+    """Names the operator and how it is configured. A state under another tag is an older schema's, and cannot be used."""
+    operator: Operator | None
+    """None where there is no such operator yet."""
+
+
+def driver_of(each: EntityProperty, entity_type: EntityType) -> Driver | None:
+    """What drives a property of an entity type; None for a part of the key."""
+    if each.aggregate is not None:
+        return _driver(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window)
+    op = entity_type.op_of(each)
+    return None if op is None else _driver(op, (), each.value_type, entity_type.window)
+
+
+@lru_cache(maxsize=_MOST_PROPERTIES)
+def _driver(op: str, parameters: tuple[tuple[str, ParameterValue], ...], value_type: ValueType, window: TimeWindow | None) -> Driver:
+    tag = f"{op}({', '.join(f'{name}={value}' for name, value in parameters)})" if parameters else op
+    kind = operators().get(op)
+    if kind is None:
+        return Driver(tag, None)
+    operator = kind(Configuration(value_type=value_type, parameters=dict(parameters), window=window))
+    if window is not None and isinstance(operator, MergeableOperator):
+        return Driver(f"{tag}/{window}", Windowed(operator, window))
+    return Driver(tag, operator)

@@ -1,0 +1,83 @@
+"""TOP_K: the most frequent values."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Final, cast
+
+import orjson
+
+from memory.schema.operator_specs import OperatorSpec, built_in
+from operators.distinct_count import items_of
+from operators.errors import RefusedChangeError
+from operators.operator import AdditiveOperator, Configuration, MergeableOperator, Operand, Value
+
+DEFAULT_CAPACITY: Final = 256
+"""Different values up to which the counts are exact."""
+MAX_ITEM: Final = 256
+"""Characters of a value, as JSON."""
+_LEAST_CAPACITY: Final = 64
+_CAPACITY_OF_PARTS: Final = 2048
+
+State = list[Any]
+"""``[floor, counts]``: how often each value is there, and the largest count that a value may have which is not kept."""
+
+
+class TopK(AdditiveOperator):
+    """The values that are there most often, the most frequent first, equally frequent ones in the order of their text.
+
+    Space-Saving (Metwally et al. 2005, 3): while there are more different values than can be kept, a new one takes the place of the least
+    frequent, and inherits its count. So none of a greater share than one in 256 is missed, and a count may be too high by the floor. A
+    value that is not kept, where some were dropped, cannot be retracted: the counts stay too high until the entity is rebuilt.
+
+    Args:
+        configuration: What the schema says of the property.
+        capacity: How many different values are kept.
+    """
+
+    spec: ClassVar[OperatorSpec] = built_in("TOP_K")
+
+    def __init__(self, configuration: Configuration, capacity: int = DEFAULT_CAPACITY) -> None:
+        super().__init__(configuration)
+        self._k = cast(int, configuration.parameters["K"])
+        self._capacity = capacity
+
+    def with_capacity_for(self, parts: int) -> MergeableOperator:
+        """See :meth:`MergeableOperator.with_capacity_for`."""
+        return type(self)(self._configuration, max(_LEAST_CAPACITY, min(self._capacity, _CAPACITY_OF_PARTS // parts)))
+
+    def add(self, state: State | None, operand: Operand, times: int) -> State | None:
+        """See :meth:`AdditiveOperator.add`; takes any value, and of a list each item."""
+        items = list(items_of(operand.value))
+        if any(len(item) > MAX_ITEM for item in items):
+            raise RefusedChangeError("value_too_long")
+        return self._with(state or [0, {}], ((item, times) for item in items))
+
+    def merge(self, one: State, other: State) -> State | None:
+        """See :meth:`MergeableOperator.merge`."""
+        (floor, counts), (other_floor, other_counts) = one, other
+        missing = {item: count + other_floor for item, count in counts.items() if item not in other_counts}
+        common = {item: counts.get(item, floor) + count for item, count in other_counts.items()}
+        return self._cut(floor + other_floor, missing | common)
+
+    def value(self, state: State) -> Value:
+        """The most frequent values."""
+        present = [(item, count) for item, count in state[1].items() if count > 0]
+        return [orjson.loads(item) for item, _ in sorted(present, key=lambda pair: (-pair[1], pair[0]))[: self._k]] or None
+
+    def _with(self, state: State, changes: Iterable[tuple[str, int]]) -> State | None:
+        floor, counts = state[0], dict(state[1])
+        for item, times in changes:
+            known = counts.pop(item, None)
+            if known is None and floor and times < 0:
+                continue
+            count = (floor if known is None else known) + times
+            if count:
+                counts[item] = count
+        return self._cut(floor, counts)
+
+    def _cut(self, floor: int, counts: dict[str, int]) -> State | None:
+        while len(counts) > self._capacity:
+            # The new one may not be the one to go: it would never get in.
+            least = min(list(counts)[:-1], key=lambda item: (counts[item], item))
+            floor = max(floor, counts.pop(least))
+        counts = {item: count for item, count in counts.items() if count}
+        return [floor, counts] if counts else None

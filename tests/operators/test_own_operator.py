@@ -1,0 +1,63 @@
+"""The operator of docs/operators.md, installed as a package is, drives an entity."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+
+from memory.schema.operator_specs import operator_specs
+
+GUIDE = Path(__file__).parents[2] / "docs" / "operators.md"
+
+PROGRAM = """
+from datetime import UTC, datetime
+from statistics import pstdev
+import orjson
+from memory.records import Change, Contribution
+from memory.schema import parse_schema, to_json
+from operators.apply import apply_contribution
+from operators.render import render
+
+schema = parse_schema({
+    "EventTypes": [{"EventType": "run", "Properties": [{"PropertyName": "km", "PropertyValueType": "float32"}]}],
+    "EntityTypes": [{"EntityType": "log", "WindowDays": 7, "Properties": [{
+        "PropertyName": "spread", "PropertyValueType": "float32",
+        "AggregateExpression": {"Op": "SPREAD", "EventType": "run", "EventPropertyName": "km"}}]}],
+})
+assert parse_schema(to_json(schema)) == schema
+time = datetime(2026, 5, 1, tzinfo=UTC)
+state = None
+for position, (op, km) in enumerate([("apply", 3.5), ("apply", 9), ("apply", 4.25), ("retract", 9), ("apply", 12)]):
+    change = Change(op=op, property="spread", source_id=str(km), value=km, event_time=time, message_ids=["m"])
+    contribution = Contribution(tenant="acme", user="ann", entity_type="log", entity_key="ann", source="extractions/0",
+                                position=position, changes=[change], time=time, schema_name="sport")
+    state = apply_contribution(state, contribution, schema.entity_types[0]).state
+value = render(state, schema.entity_types[0], "acme", "ann").properties["spread"]
+print(orjson.dumps([value, pstdev([3.5, 4.25, 12])]).decode())
+"""
+
+
+def test_the_guides_own_operator_drives_an_entity(tmp_path: Path) -> None:
+    text = GUIDE.read_text()
+    module = next(block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "AdditiveOperator" in block)
+    name, target = re.findall(r'^(\w+) = "(.+)"$', text, re.MULTILINE)[0]
+    (tmp_path / f"{target.partition(':')[0]}.py").write_text(module)
+    metadata = tmp_path / "spread-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: spread\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[varve.operators]\n{name} = {target}\n")
+    path = os.pathsep.join([str(tmp_path), str(GUIDE.parents[1])])
+    result = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=False, timeout=60
+    )
+    assert result.returncode == 0, result.stderr.decode()
+    value, expected = orjson.loads(result.stdout)
+    assert abs(value - expected) < 1e-12
+
+
+def test_the_guide_names_every_operator() -> None:
+    table = [line.split("|")[1] for line in GUIDE.read_text().splitlines() if line.startswith("| `")]
+    assert {name for cell in table for name in re.findall(r"`([A-Z_]+)`", cell)} == set(operator_specs())

@@ -1,0 +1,122 @@
+"""DISTINCT_COUNT, TOP_K, LATEST and LIST against plain Python."""
+
+import math
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from operators.distinct_count import DistinctCount
+from operators.errors import RefusedChangeError
+from operators.newest import MAX_VALUE
+from operators.operator import Configuration, UnknownValue
+from operators.top_k import TopK
+from tests.operators.histories import configured, histories, operand, run
+
+
+def distinct(value: Any) -> bytes:
+    return orjson.dumps(value)
+
+
+@given(histories("DISTINCT_COUNT", longest=60))
+def test_few_different_values_are_counted_exactly(history: Any) -> None:
+    steps, left = history
+    counter = configured("DISTINCT_COUNT")
+    state = run(counter, steps)
+    assert (0 if state is None else counter.value(state)) == len({distinct(value) for _, _, value, _ in left})
+
+
+def test_many_different_values_are_estimated() -> None:
+    counter = configured("DISTINCT_COUNT")
+    steps = [(f"e{each}", 0, f"value {each % 20_000}", 1) for each in range(40_000)]
+    state = run(counter, steps)
+    # Four standard errors of 1 / sqrt(254).
+    assert counter.value(state) == pytest.approx(20_000, rel=4 / math.sqrt(254))
+    assert counter.value(run_on(counter, state, steps[10_000:20_000], times=-1)) == pytest.approx(20_000, rel=4 / math.sqrt(254))
+    remaining = run_on(counter, state, [*steps[10_000:20_000], *steps[30_000:]], times=-1)
+    assert counter.value(remaining) == pytest.approx(10_000, rel=0.4)
+
+
+def run_on(operator: Any, state: Any, steps: list[Any], *, times: int) -> Any:
+    for source_id, day, value, _ in steps:
+        state = operator.add(state, operand(source_id, day, value, newest=day), times)
+    return state
+
+
+def test_the_items_of_a_list_count_each() -> None:
+    counter = configured("DISTINCT_COUNT")
+    assert counter.value(run(counter, [("a", 0, ["x", "y"], 1), ("b", 0, ["y", 1, 1.0], 1)])) == 3
+
+
+@given(st.lists(st.integers(0, 400), max_size=300))
+def test_a_small_sketch_counts_the_smallest_hashes(values: list[int]) -> None:
+    small = DistinctCount(Configuration(value_type="int64", parameters={}), 16)
+    exact = DistinctCount(Configuration(value_type="int64", parameters={}), 1000)
+    steps = [(str(index), 0, value, 1) for index, value in enumerate(values)]
+    state, all_hashes = run(small, steps), run(exact, steps)
+    if state is None:
+        assert not values
+        return
+    assert sorted(state[1]) == sorted(all_hashes[1])[: len(state[1])]
+    assert len(state[1]) == min(16, len(set(values)))
+
+
+@given(histories("TOP_K", longest=60), st.integers(1, 4))
+def test_the_most_frequent_come_first(history: Any, k: int) -> None:
+    steps, left = history
+    top = configured("TOP_K", K=k)
+    state = run(top, steps)
+    counts = Counter(distinct(value) for _, _, value, _ in left)
+    expected = sorted(counts, key=lambda item: (-counts[item], item.decode()))[:k]
+    value: Any = top.value(state) if state else []
+    assert [distinct(each) for each in value] == expected
+
+
+@given(st.lists(st.integers(0, 40), max_size=200))
+def test_a_frequent_value_is_never_missed(noise: list[int]) -> None:
+    top = TopK(Configuration(value_type="int64", parameters={"K": 1}), 8)
+    frequent = len(noise) // 4 + 1
+    values = list(noise)
+    for index in range(frequent):
+        values.insert(index * 4, 99)
+    state = run(top, [(str(index), 0, value, 1) for index, value in enumerate(values)])
+    counts = Counter(values)
+    floor, kept = state
+    assert len(kept) <= 8
+    assert counts[99] <= kept["99"] <= counts[99] + floor
+
+
+@given(histories("LIST", longest=24))
+def test_a_list_has_the_newest_oldest_first(history: Any) -> None:
+    steps, left = history
+    newest = configured("LIST", Limit=3)
+    state = run(newest, steps)
+    ordered = sorted(left, key=lambda step: (-step[1], step[0]))
+    expected = [value for _, _, value, _ in ordered[:3]][::-1]
+    assert (newest.value(state) if state else None) == (expected or None)
+
+
+@given(histories("LATEST", longest=16))
+def test_the_latest_is_the_newest_by_event_time(history: Any) -> None:
+    steps, left = history
+    latest = configured("LATEST")
+    state = run(latest, steps)
+    ordered = sorted(left, key=lambda step: (-step[1], step[0]))
+    assert (latest.value(state) if state else None) == (ordered[0][2] if ordered else None)
+
+
+def test_an_exhausted_latest_is_unknown_until_a_newer_value() -> None:
+    latest = configured("LATEST")
+    steps = [(f"e{day:02d}", day, f"job {day}", 1) for day in range(30)]
+    state = run(latest, [*steps, *((name, day, value, -1) for name, day, value, _ in steps[5:])])
+    assert latest.value(state) is UnknownValue.UNKNOWN
+    assert latest.value(latest.apply(state, operand("new", 40, "job B", newest=40))) == "job B"
+
+
+@pytest.mark.parametrize(("op", "value"), [("LATEST", "x" * (MAX_VALUE + 1)), ("LIST", "x" * (MAX_VALUE + 1)), ("TOP_K", "x" * 300)])
+def test_a_value_too_long_is_refused(op: str, value: str) -> None:
+    with pytest.raises(RefusedChangeError, match="value_too_long"):
+        configured(op).apply(None, operand("e", 0, value, newest=0))
