@@ -25,6 +25,17 @@ def window_id(tenant: str, session: str, sequence: int) -> str:
     return _derive("window", tenant, session, str(sequence))
 
 
+def sent_message_id(tenant: str, request_key: str, index: int) -> str:
+    """The id of a message that its sender named by the request alone.
+
+    Args:
+        tenant: Whose message.
+        request_key: The sender's name for the request.
+        index: The message's place in it, from 0.
+    """
+    return _derive("sent", tenant, request_key, str(index))
+
+
 def segment_id(window: str, index: int, generation: str = "") -> str:
     """The id of a segment of a window's extraction.
 

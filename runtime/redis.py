@@ -65,7 +65,7 @@ class GuardedRedis:
         self._breaker.start_trial(now)
         return await self._run(doing, command)
 
-    async def script(self, doing: str, lua: str, keys: Sequence[str], *arguments: str | float) -> Any:
+    async def script(self, doing: str, lua: str, keys: Sequence[str], *arguments: str | bytes | float) -> Any:
         """Runs a Lua script: all of it, or nothing.
 
         Args:

@@ -17,6 +17,7 @@ from retrieval.stores.port import MemoryStore
 from runtime.clocks import Clock, SystemClock
 from runtime.errors import KafkaUnavailableError
 from runtime.kafka import Producer
+from runtime.kept_answers import KeptAnswers
 from runtime.logs import logger
 from runtime.metrics import Metrics, metrics
 from runtime.recall_history import RecallHistory
@@ -40,6 +41,7 @@ class Dependencies:
     producer: Producer
     redis: GuardedRedis
     tail: SessionTail
+    answers: KeptAnswers
     store: MemoryStore
     embedder: Embedder
     recall: Recall
@@ -87,6 +89,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             producer=producer,
             redis=redis,
             tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s),
+            answers=KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes),
             store=store,
             embedder=embedder,
             recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock),

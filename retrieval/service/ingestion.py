@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from memory.errors import MalformedRecordError, RecordError, VarveError
 from memory.headers import COMMAND, KIND
+from memory.ids import sent_message_id
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import Message, SessionCommand
@@ -60,7 +61,7 @@ class MessageIngestion:
         self._keyring = Keyring.of(settings.signing)
 
     async def ingest(
-        self, bodies: Sequence[object], *, tenant: str, now: datetime, headers: Headers
+        self, bodies: Sequence[object], *, tenant: str, now: datetime, headers: Headers, request_key: str | None = None
     ) -> list[AcceptedMessage | RejectedMessage]:
         """Produces the valid messages of a batch, in order, and reports the outcome of each item.
 
@@ -69,8 +70,10 @@ class MessageIngestion:
             tenant: From the credential.
             now: The time of arrival.
             headers: Of every record.
+            request_key: The request's own name: sent again under it, a message without an id has the id that it had.
         """
-        checked = [self._check(body, tenant, now, headers) for body in bodies]
+        ids = [str(uuid.uuid4()) if request_key is None else sent_message_id(tenant, request_key, index) for index in range(len(bodies))]
+        checked = [self._check(body, tenant, now, headers, new_id) for body, new_id in zip(bodies, ids, strict=True)]
         outcomes = iter(await self._producer.send_each([each.record for each in checked if isinstance(each, _ValidMessage)]))
         return [
             _ingested(each.id, next(outcomes)) if isinstance(each, _ValidMessage) else RejectedMessage(id=None, error=each)
@@ -110,9 +113,9 @@ class MessageIngestion:
         ]
         return await self._producer.send_many(records)
 
-    def _check(self, body: object, tenant: str, now: datetime, headers: Headers) -> _ValidMessage | RecordError:
+    def _check(self, body: object, tenant: str, now: datetime, headers: Headers, new_id: str) -> _ValidMessage | RecordError:
         try:
-            message = parse_message(body, tenant=tenant, now=now, max_future=self._max_future)
+            message = parse_message(body, tenant=tenant, now=now, max_future=self._max_future, new_id=new_id)
             key = encode_key(message.tenant, message.session)
             value = message.to_json()
             check_message_size(value, self._max_record_bytes)
@@ -127,7 +130,7 @@ class MessageIngestion:
         return record if self._keyring is None else self._keyring.sealed(record, now_ms=int(now.timestamp() * 1000))
 
 
-def parse_message(body: object, *, tenant: str, now: datetime, max_future: timedelta) -> Message:
+def parse_message(body: object, *, tenant: str, now: datetime, max_future: timedelta, new_id: str) -> Message:
     """Makes a message of a parsed body: checked, with the credential's tenant, an id, and a time.
 
     Args:
@@ -135,6 +138,7 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
         tenant: From the credential.
         now: The default of ``event_time``.
         max_future: How far ahead of ``now`` a message may be dated.
+        new_id: The default of ``id``.
 
     Raises:
         RecordError: If it is no message, names a tenant, has an unknown field, or is dated too far ahead.
@@ -148,7 +152,7 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
         raise MalformedRecordError(f"{', '.join(unknown)}: unknown; put what a message has no field for into metadata")
     defaults: dict[str, Any] = {}
     if body.get("id") is None:
-        defaults["id"] = str(uuid.uuid4())
+        defaults["id"] = new_id
     if body.get("event_time") is None:
         defaults["event_time"] = now
     message = Message.from_fields({**body, **defaults, "tenant": tenant})

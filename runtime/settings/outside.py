@@ -43,6 +43,12 @@ class ServiceSettings(Group):
     produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it answers 503.")
     probe_interval_s: float = Field(default=5.0, gt=0, description="Time between two looks at the dependencies, for `/readyz`.")
     probe_timeout_s: float = Field(default=2.0, gt=0, description="How long such a look waits for each dependency.")
+    idempotency_ttl_s: float = Field(
+        default=86400.0, ge=1, description="How long the answer to a request with an `Idempotency-Key` is kept."
+    )
+    idempotency_bytes: int = Field(
+        default=16_000_000, ge=256_000, description="Bytes of such answers that are kept of one tenant; the newest stay."
+    )
     max_pending_recalls: int = Field(
         default=1000, ge=1, description="Recall records waiting for Kafka beside the answers; more are dropped and counted."
     )

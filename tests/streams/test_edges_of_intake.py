@@ -103,7 +103,7 @@ def environment() -> Iterator[Environment]:
 async def test_what_intake_takes_every_stage_processes(environment: Environment, body: dict[str, Any]) -> None:
     settings, _ = environment
     try:
-        message = parse_message(body, tenant=TENANT, now=APPENDED_AT, max_future=timedelta(minutes=5))
+        message = parse_message(body, tenant=TENANT, now=APPENDED_AT, max_future=timedelta(minutes=5), new_id="new")
         raw = message.to_json()
         check_message_size(raw, settings.kafka.max_record_bytes)
     except RecordError:

@@ -11,6 +11,7 @@ from memory.records.limits import Time
 from memory.topics import DEAD_LETTERS
 from retrieval.service.authentication import RequireOperator
 from retrieval.service.dependencies import AppDependencies, Dependencies
+from retrieval.service.idempotency import OperatorsIdempotency
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.problems import ProblemError
 from retrieval.service.request_body import body_schema, json_body
@@ -94,17 +95,27 @@ async def show_letter(partition: _Partition, offset: _Offset, dependencies: AppD
 
 
 @router.post(_PATH + "/redrive", openapi_extra=body_schema(DeadLetterCommand))
-async def redrive_letters(command: _Command, dependencies: AppDependencies) -> Response:
+async def redrive_letters(command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
     """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
-    result = await _box(dependencies).redrive(command.checked_selection(_topic(dependencies)))
-    content: dict[str, Any] = {"redriven": result.redriven, "superseded": result.superseded, "refused": result.refused}
-    return JsonResponse(content)
+    selection = command.checked_selection(_topic(dependencies))
+
+    async def redrive() -> Response:
+        result = await _box(dependencies).redrive(selection)
+        content: dict[str, Any] = {"redriven": result.redriven, "superseded": result.superseded, "refused": result.refused}
+        return JsonResponse(content)
+
+    return await idempotency.once(redrive)
 
 
 @router.post(_PATH + "/purge", openapi_extra=body_schema(DeadLetterCommand))
-async def purge_letters(command: _Command, dependencies: AppDependencies) -> Response:
+async def purge_letters(command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
     """Removes letters for good: ``{purged}``."""
-    return JsonResponse({"purged": await _box(dependencies).purge(command.checked_selection(_topic(dependencies)))})
+    selection = command.checked_selection(_topic(dependencies))
+
+    async def purge() -> Response:
+        return JsonResponse({"purged": await _box(dependencies).purge(selection)})
+
+    return await idempotency.once(purge)
 
 
 def _topic(dependencies: Dependencies) -> str:

@@ -10,6 +10,7 @@ from memory.records import Message
 from memory.records.message import Name
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies, RequestTrace
+from retrieval.service.idempotency import TenantsIdempotency
 from retrieval.service.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
 from retrieval.service.json_http import JsonResponse, read_json
 from retrieval.service.problems import ProblemError, problem_from
@@ -36,14 +37,17 @@ def _body_schema() -> dict[str, Any]:
 
 
 @router.post("/v1/messages", openapi_extra=_body_schema())
-async def post_messages(request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace) -> Response:
+async def post_messages(
+    request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace, idempotency: TenantsIdempotency
+) -> Response:
     """Ingests one message (an object) or a batch (a list). Responds when they are durable in Kafka (acks=all).
 
     One message: 200 with ``{id, position: {topic, partition, offset}}``, or a problem.
 
     A batch has an outcome per item, in order: ``{items: [{index, status, id, position} | {index, status, id?, problem}]}``. The status is
     200 if all were accepted, and 207 if some were not. If Kafka took none of them, the whole response is a 503 problem with
-    ``Retry-After`` and the same items. A message may be sent again under the id that the caller gave, or that its item has.
+    ``Retry-After`` and the same items. A message may be sent again under the id that the caller gave, or that its item has; one without
+    an id, under the same ``Idempotency-Key``.
     """
     body = await read_json(request)
     batch = body if isinstance(body, list) else [body]
@@ -54,8 +58,13 @@ async def post_messages(request: Request, tenant: AuthenticatedTenant, dependenc
         raise ProblemError(413, "too-large", f"a batch may have {limit} messages, this one has {len(batch)}")
     now = dependencies.clock.now()
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
-    outcomes = await ingestion.ingest(batch, tenant=tenant.id, now=now, headers=record_headers(trace, now))
-    return _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
+
+    async def ingest() -> Response:
+        headers = record_headers(trace, now)
+        outcomes = await ingestion.ingest(batch, tenant=tenant.id, now=now, headers=headers, request_key=idempotency.key)
+        return _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
+
+    return await idempotency.once(ingest)
 
 
 class FlushRequest(BaseModel):
@@ -73,6 +82,7 @@ async def post_flush(
     body: Annotated[FlushRequest, Depends(json_body(FlushRequest, default=FlushRequest()))],
     dependencies: AppDependencies,
     trace: RequestTrace,
+    idempotency: TenantsIdempotency,
 ) -> Response:
     """Closes a session's open window now, or without a session all of the tenant's.
 
@@ -81,8 +91,11 @@ async def post_flush(
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
     now = dependencies.clock.now()
     headers = record_headers(trace, now)
-    positions = await ingestion.flush(tenant=tenant.id, session=body.session, now=now, headers=headers)
-    return JsonResponse({"positions": positions})
+
+    async def flush() -> Response:
+        return JsonResponse({"positions": await ingestion.flush(tenant=tenant.id, session=body.session, now=now, headers=headers)})
+
+    return await idempotency.once(flush)
 
 
 def _single_response(outcome: AcceptedMessage | RejectedMessage) -> Response:

@@ -1,5 +1,6 @@
 """Messages as the service accepts and completes them."""
 
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ GOOD: dict[str, Any] = {"user": "ann", "session": "s1", "text": "I moved to Oslo
 
 
 def _parse(body: object) -> Message:
-    return parse_message(body, tenant="acme", now=NOW, max_future=timedelta(minutes=5))
+    return parse_message(body, tenant="acme", now=NOW, max_future=timedelta(minutes=5), new_id=str(uuid.uuid4()))
 
 
 def test_a_message_gets_tenant_id_and_time() -> None:
