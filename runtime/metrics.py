@@ -20,13 +20,21 @@ class Metrics:
         ProcessCollector(registry=self.registry)
         self.records = self._counter("varve_records", "Records that a stage has finished, by outcome.", "stage", "outcome")
         self.dead_letters = self._counter("varve_dead_letters", "Records sent to the dead letters.", "stage", "reason")
-        self.records_lost = self._counter(
-            "varve_records_lost", "Offsets that the log lost before a stage had read them, or after.", "stage", "topic", "partition"
+        self.records_lost = self._gauge(
+            "varve_records_lost", "Offsets that the log has lost under a stage, until the loss is accepted.", "stage", "topic", "partition"
         )
         self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
         self.in_flight = self._gauge("varve_in_flight", "Records in flight.", "stage")
         self.lag = self._gauge(
             "varve_lag_records", "Records between the committed offset and the partition's end.", "stage", "topic", "partition"
+        )
+        self.oldest_seconds = self._gauge(
+            "varve_oldest_unacknowledged_seconds", "Age of the oldest record that is not acknowledged.", "stage", "topic", "partition"
+        )
+        self.retention_left_seconds = self._gauge(
+            "varve_retention_left_seconds",
+            "Time until the log may delete the oldest record that is not acknowledged.",
+            *("stage", "topic", "partition"),
         )
         self.handling_seconds = self._histogram("varve_handling_seconds", "Time from taking a record in to finishing it.", "stage")
         self.age_seconds = self._histogram(

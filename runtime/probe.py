@@ -1,4 +1,4 @@
-"""A process's health page, on a port of its own: nothing but ``/healthz``, ``/readyz`` and ``/metrics``."""
+"""A process's health page, on a port of its own: ``/healthz``, ``/readyz``, ``/metrics`` and perhaps ``/status``, nothing else."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,13 +28,23 @@ class ProbeServer:
         port: Port to listen on; 0 takes a free one.
         ready: Each condition of readiness by name (``assigned``, ``recovered``); all that are needed must hold.
         metrics: What ``/metrics`` shows.
+        status: What ``/status`` shows, as JSON; None: there is no such page.
     """
 
-    def __init__(self, *, host: str, port: int, ready: Callable[[], Mapping[str, bool | Check]], metrics: Metrics) -> None:
+    def __init__(
+        self,
+        *,
+        host: str,
+        port: int,
+        ready: Callable[[], Mapping[str, bool | Check]],
+        metrics: Metrics,
+        status: Callable[[], Mapping[str, object]] | None = None,
+    ) -> None:
         self._host = host
         self._port = port
         self._ready = ready
         self._metrics = metrics
+        self._status = status
         self._runner: web.AppRunner | None = None
 
     @property
@@ -54,6 +64,8 @@ class ProbeServer:
         app.add_routes(
             [web.get("/healthz", self._healthz), web.get("/readyz", self._readyz), web.get("/metrics", self._show_metrics)],
         )
+        if self._status is not None:
+            app.add_routes([web.get("/status", self._show_status)])
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         try:
@@ -86,6 +98,10 @@ class ProbeServer:
 
     async def _show_metrics(self, _: web.Request) -> web.Response:
         return web.Response(body=self._metrics.render(), headers={"Content-Type": CONTENT_TYPE})
+
+    async def _show_status(self, _: web.Request) -> web.Response:
+        assert self._status is not None
+        return _json(self._status())
 
 
 def _json(body: object, *, status: int = 200) -> web.Response:

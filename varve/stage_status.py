@@ -4,12 +4,12 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from runtime.kafka import KafkaOffsets
+from runtime.kafka import KafkaOffsets, read_backlogs
 from runtime.settings import Settings
 from streams.stages import STAGES
 
@@ -31,6 +31,12 @@ class StageStatus:
     """By its worker since that started; None: unknown."""
     ready: bool | None
     """What its worker's readiness probe says; None: unknown."""
+    oldest_s: float | None
+    """Age of the oldest record that it has not acknowledged, in seconds; None: there is none."""
+    retention_left_s: float | None
+    """Seconds until the log may delete a record that it has not acknowledged; None: it deletes none of them."""
+    held_by: str | None
+    """What holds the partition of the oldest record, by its worker's word; None: unknown, or nothing does."""
 
 
 class StageStatusReader:
@@ -71,7 +77,10 @@ class StageStatusReader:
         group = stage.group(settings.kafka.topic_prefix)
         committed = await self._offsets.committed_offsets(group, topics)
         ends = await self._offsets.end_offsets(topics)
-        counters, ready = await self._probe(name)
+        backlogs = await read_backlogs(group, topics[0], self._offsets)
+        now_ms = round(time.time() * 1000)
+        lefts = [left_s for backlog in backlogs.values() if (left_s := backlog.left_s(now_ms)) is not None]
+        counters, ready, report = await self._probe(name)
         return StageStatus(
             name=name,
             lag=sum(max(0, end - committed.get(partition, 0)) for partition, end in ends.items()),
@@ -79,6 +88,9 @@ class StageStatusReader:
             dead_letters=None if counters is None else counters.get("varve_dead_letters_total", 0),
             retries=None if counters is None else counters.get("varve_retries_total", 0),
             ready=ready,
+            oldest_s=max((backlog.age_s(now_ms) for backlog in backlogs.values()), default=None),
+            retention_left_s=min(lefts, default=None),
+            held_by=describe_holder(report),
         )
 
     def _rate(self, name: str, committed: int) -> float | None:
@@ -87,15 +99,34 @@ class StageStatusReader:
         self._last[name] = (now, committed)
         return None if before is None or now <= before[0] else (committed - before[1]) / (now - before[0])
 
-    async def _probe(self, name: str) -> tuple[dict[str, int] | None, bool | None]:
+    async def _probe(self, name: str) -> tuple[dict[str, int] | None, bool | None, Mapping[str, Any]]:
         url = self._probes.get(name)
         if url is None:
-            return None, None
+            return None, None, {}
         try:
-            metrics, readiness = await asyncio.gather(self._http.get(f"{url}/metrics"), self._http.get(f"{url}/readyz"))
+            metrics, readiness, report = await asyncio.gather(
+                *(self._http.get(f"{url}/{page}") for page in ("metrics", "readyz", "status"))
+            )
         except httpx.TransportError:
-            return None, False
-        return sum_counters(metrics.text), readiness.status_code == httpx.codes.OK
+            return None, False, {}
+        return sum_counters(metrics.text), readiness.status_code == httpx.codes.OK, report.json()
+
+
+def describe_holder(report: Mapping[str, Any]) -> str | None:
+    """What holds the partition whose work is oldest, in a line; None where nothing was delivered that is not acknowledged.
+
+    Args:
+        report: What a worker's page ``/status`` shows; empty: nothing is known.
+    """
+    held = {number: each for number, each in report.get("partitions", {}).items() if each["held_by"] or each["log_gap"]}
+    if not held:
+        return None
+    number, oldest = max(held.items(), key=lambda each: (bool(each[1]["log_gap"]), each[1]["oldest_s"] or 0.0))
+    if oldest["log_gap"]:
+        return f"{number}: {oldest['log_gap']}"
+    holder = oldest["held_by"]
+    tries = f", try {holder['attempts']}" if holder["attempts"] > 1 else ""
+    return f"{number}/{holder['offset']}: {holder['tenant'] or '?'}, {holder['state']}{tries}"
 
 
 def sum_counters(metrics_page: str) -> dict[str, int]:

@@ -1,8 +1,9 @@
 """The Kafka client of everything but the Faust apps: topics, producing, offsets."""
 
+from runtime.kafka.backlog import Backlog, read_backlogs
 from runtime.kafka.client import client_options
 from runtime.kafka.groups import ConsumerGroups
-from runtime.kafka.offsets import KafkaOffsets, TopicPartition
+from runtime.kafka.offsets import KafkaOffsets, RecordStamp, TopicPartition
 from runtime.kafka.producer import Producer
 from runtime.kafka.producer_connection import ProducerConnection
 from runtime.kafka.reader import read_topic
@@ -11,16 +12,19 @@ from runtime.kafka.topic_config import check_topic_configs
 from runtime.kafka.topics import check_topics, create_topic, create_topics
 
 __all__ = [
+    "Backlog",
     "ConsumerGroups",
     "KafkaOffsets",
     "OutgoingRecord",
     "Producer",
     "ProducerConnection",
+    "RecordStamp",
     "TopicPartition",
     "check_topic_configs",
     "check_topics",
     "client_options",
     "create_topic",
     "create_topics",
+    "read_backlogs",
     "read_topic",
 ]

@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError
 from aiokafka.structs import OffsetAndMetadata
 
-from runtime.errors import TopicMissingError
+from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka.client import client_options, kafka_faults, partition_counts
+from runtime.kafka.stamps import RecordStamp, StampReader
 from runtime.settings import KafkaSettings
 
-__all__ = ["KafkaOffsets", "TopicPartition"]
+__all__ = ["KafkaOffsets", "RecordStamp", "TopicPartition"]
 
 _BACKOFF_S: Final = 0.1
 _ISOLATION: Final = "read_uncommitted"
@@ -31,6 +33,7 @@ class KafkaOffsets:
         self._kafka = kafka
         self._admin: AIOKafkaAdminClient | None = None
         self._consumer: AIOKafkaConsumer | None = None
+        self._stamps = StampReader(kafka=kafka)
 
     async def start(self) -> None:
         """Connects.
@@ -52,6 +55,7 @@ class KafkaOffsets:
         """Disconnects; harmless when repeated."""
         admin, self._admin = self._admin, None
         consumer, self._consumer = self._consumer, None
+        await self._stamps.stop()
         if consumer is not None:
             await consumer.stop()
         if admin is not None:
@@ -112,6 +116,29 @@ class KafkaOffsets:
             found = await consumer.offsets_for_times(dict.fromkeys(ends, int(moment.timestamp() * 1000))) if ends else {}
         return {partition: end if found.get(partition) is None else found[partition].offset for partition, end in ends.items()}
 
+    async def stamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, RecordStamp]:
+        """See :meth:`runtime.kafka.stamps.StampReader.read`."""
+        return await self._stamps.read(offsets)
+
+    async def kept_ms(self, topic: str) -> int | None:
+        """How long a topic keeps a record, or a compacted one its tombstones, in milliseconds; None: for ever.
+
+        Args:
+            topic: Its name.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers, or it does not show the topic's configuration.
+        """
+        admin, _ = self._connected()
+        with kafka_faults(f"reading the configuration of {topic}", self._kafka):
+            async with asyncio.timeout(self._kafka.request_timeout_s):
+                ((code, message, _, _, entries),) = (await _topic_config(admin, topic)).resources
+        if code:
+            raise KafkaUnavailableError(f"the broker at {self._kafka.bootstrap} does not show the configuration of {topic}: {message}")
+        config = {entry[0]: entry[1] for entry in entries}
+        kept = int(config["retention.ms" if "delete" in config["cleanup.policy"] else "delete.retention.ms"])
+        return None if kept < 0 else kept
+
     async def committed_offsets(self, group: str, topics: Collection[str]) -> dict[TopicPartition, int]:
         """What a consumer group has committed: the offset of the next record it has to see. Partitions without a commit are left out.
 
@@ -151,6 +178,11 @@ class KafkaOffsets:
         if self._admin is None or self._consumer is None:
             raise RuntimeError("KafkaOffsets is not started; use it as an async context manager")
         return self._admin, self._consumer
+
+
+async def _topic_config(admin: AIOKafkaAdminClient, topic: str) -> Any:
+    (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, topic)])
+    return response
 
 
 async def _group_offsets(admin: AIOKafkaAdminClient, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:

@@ -150,5 +150,10 @@ class DeliverySettings(Group):
         default=6, ge=1, description="Attempts that fail by the record's own fault before it is dead-lettered, in a stage with slow calls."
     )
     drain_timeout_s: float = Field(default=20.0, gt=0, description="How long a stopping worker finishes what it has begun.")
+    retention_alarm_s: float = Field(
+        default=86400.0,
+        ge=0,
+        description="A stage warns, in its log and at `/readyz`, of a partition whose oldest open record Kafka may delete in less.",
+    )
     breaker_failures: int = Field(default=5, ge=1, description="Failures in a row that open a dependency's circuit breaker.")
     breaker_reset_s: float = Field(default=5.0, gt=0, description="How long an open breaker waits before it lets one call try.")

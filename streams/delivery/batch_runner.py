@@ -48,6 +48,12 @@ class BatchRunner:
         self._context = context
         self._commit_step = commit
         self._may_write = may_write
+        self._attempts = 0
+
+    @property
+    def attempts(self) -> int:
+        """How often the batch that is at work was begun; 0 while none is."""
+        return self._attempts
 
     async def run(self, records: list[ConsumedRecord]) -> None:
         """Handles a batch and commits it; where it breaks, record by record, so that only the one that breaks is put aside.
@@ -79,6 +85,7 @@ class BatchRunner:
         metrics = self._context.metrics
         metrics.records.labels(self._context.stage, "done").inc(len(records))
         metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started_at)
+        self._attempts = 0
         self._context.measure_age(records[-1])
         self._context.batch_interval.record_cost(time.monotonic() - started_at)
 
@@ -98,6 +105,7 @@ class BatchRunner:
         attempt = 0
         while True:
             attempt += 1
+            self._attempts = attempt
             started_at = time.monotonic()
             try:
                 batch = Batch(self._partition, records, self._state, may_write=self._may_write)

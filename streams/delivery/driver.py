@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+from streams.delivery.holder import Holder
 from streams.delivery.log_gap import LogGap
 from streams.delivery.records import ConsumedRecord
 
@@ -61,6 +62,11 @@ class Driver(Protocol):
     @property
     def log_gaps(self) -> Mapping[int, LogGap]:
         """Of each partition that stands still for it, what its log has lost."""
+        ...
+
+    @property
+    def holders(self) -> Mapping[int, Holder]:
+        """Of each partition that is ours the oldest record that was delivered and is not acknowledged."""
         ...
 
     @property

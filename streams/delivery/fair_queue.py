@@ -106,6 +106,11 @@ class FairQueue(Generic[R]):
         """Starts none of a tenant's records until it is resumed; those that run go on."""
         self._tenants[tenant].is_paused = True
 
+    def is_paused(self, tenant: str) -> bool:
+        """Whether a tenant's records are not started."""
+        paused = self._tenants.get(tenant)
+        return paused is not None and paused.is_paused
+
     def resume_tenant(self, tenant: str) -> None:
         """Starts a tenant's records again. It has no claim to what others got meanwhile."""
         resumed = self._tenants[tenant]

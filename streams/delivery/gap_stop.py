@@ -58,18 +58,21 @@ class GapStop:
         """Stands still until the loss is accepted, which moves the group's offset."""
         context = self._context
         context.flow_control.pause(self._partition)
-        lost = context.metrics.records_lost.labels(context.stage, gap.source.topic, gap.source.partition)
-        lost.inc(gap.next - gap.first)
         _log.error("log_gap_found", stage=context.stage, first=gap.first, next=gap.next, error=str(gap))
+        labels = (context.stage, gap.source.topic, gap.source.partition)
         found: LogGap | None = gap
-        while found is not None:
-            lost.inc(max(0, found.next - gap.next))
-            self._gap = gap = found
-            await asyncio.sleep(_POLL_S)
-            try:
-                found = await self._writer.find_gap()
-            except TransientError as error:
-                context.record_failure(error)
+        try:
+            while found is not None:
+                context.metrics.records_lost.labels(*labels).set(found.next - found.first)
+                self._gap = gap = found
+                await asyncio.sleep(_POLL_S)
+                try:
+                    found = await self._writer.find_gap()
+                except TransientError as error:
+                    context.record_failure(error)
+        finally:
+            # Whoever has the partition next shows it: no loss is counted by two workers.
+            context.metrics.records_lost.remove(*labels)
         _log.warning("log_gap_accepted", stage=context.stage, first=gap.first, next=gap.next, partition=self._partition)
 
     def stop(self) -> None:

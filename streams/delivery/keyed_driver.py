@@ -9,6 +9,7 @@ from runtime.kafka import TopicPartition
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
 from streams.delivery.entry import Entry
+from streams.delivery.holder import Holder
 from streams.delivery.keyed_attempts import KeyedAttempts, KeyedHandler, LoadPayload
 from streams.delivery.log_gap import LogGap
 from streams.delivery.partition_committer import PartitionCommitter
@@ -72,6 +73,12 @@ class KeyedDriver:
         """See :attr:`Driver.log_gaps`."""
         gaps = {partition.partition: committer.log_gap for partition, committer in self._committers.items()}
         return {partition: gap for partition, gap in gaps.items() if gap is not None}
+
+    @property
+    def holders(self) -> Mapping[int, Holder]:
+        """See :attr:`Driver.holders`."""
+        holders = {partition.partition: committer.holder for partition, committer in self._committers.items()}
+        return {partition: holder for partition, holder in holders.items() if holder is not None}
 
     @property
     def failure(self) -> BaseException | None:

@@ -8,6 +8,7 @@ from typing import Any
 from streams.delivery.batch import BatchHandler
 from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
+from streams.delivery.holder import Holder
 from streams.delivery.log_gap import LogGap
 from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.state import Codec
@@ -62,6 +63,11 @@ class OrderedDriver:
     def log_gaps(self) -> Mapping[int, LogGap]:
         """See :attr:`Driver.log_gaps`."""
         return {partition: processor.log_gap for partition, processor in self._processors.items() if processor.log_gap is not None}
+
+    @property
+    def holders(self) -> Mapping[int, Holder]:
+        """See :attr:`Driver.holders`."""
+        return {partition: processor.holder for partition, processor in self._processors.items() if processor.holder is not None}
 
     @property
     def failure(self) -> BaseException | None:

@@ -9,6 +9,7 @@ from memory.errors import RecordError
 from runtime.kafka import OutgoingRecord, TopicPartition
 from streams.delivery.context import StageContext
 from streams.delivery.entry import Entry
+from streams.delivery.holder import Holder
 from streams.delivery.partition_owner import PartitionOwner
 from streams.delivery.partition_writer import Writer
 from streams.delivery.scheduler import Scheduler
@@ -91,6 +92,10 @@ class PartitionCommitter(PartitionOwner):
 
     def _is_idle(self) -> bool:
         return (self._scheduler.free_span(self._source) or 0) >= 1
+
+    def _oldest(self) -> Holder | None:
+        entry = self._scheduler.oldest(self._source)
+        return None if entry is None else Holder.of_entry(entry, is_paused=self._scheduler.is_paused(entry.tenant))
 
     def _on_gap(self) -> None:
         self._is_taken_over.set()

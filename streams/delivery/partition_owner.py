@@ -3,10 +3,12 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 
 from runtime.kafka import OutgoingRecord
 from streams.delivery.context import StageContext
 from streams.delivery.gap_stop import GapStop
+from streams.delivery.holder import Holder
 from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import Writer
 from streams.delivery.state import Row
@@ -51,6 +53,12 @@ class PartitionOwner(ABC):
         return self._gap_stop.gap
 
     @property
+    def holder(self) -> Holder | None:
+        """The oldest record that was delivered and is not acknowledged; None where there is none."""
+        holder = self._oldest()
+        return holder if holder is None or self._is_recovered else replace(holder, state="taking_over")
+
+    @property
     def failure(self) -> BaseException | None:
         """What broke the work, if anything did."""
         if self._task is not None and self._task.done() and not self._task.cancelled():
@@ -76,6 +84,10 @@ class PartitionOwner(ABC):
     @abstractmethod
     def _is_idle(self) -> bool:
         """Whether all that was fetched is committed."""
+
+    @abstractmethod
+    def _oldest(self) -> Holder | None:
+        """See :attr:`holder`, while the partition is taken over."""
 
     @abstractmethod
     async def _work(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 from streams.delivery.batch import BatchHandler
 from streams.delivery.batch_runner import BatchRunner
 from streams.delivery.context import StageContext
+from streams.delivery.holder import Holder
 from streams.delivery.partition_owner import PartitionOwner
 from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
@@ -69,6 +70,7 @@ class PartitionProcessor(PartitionOwner):
         self._arrived = asyncio.Event()
         self._freed = asyncio.Event()
         self._is_draining = False
+        self._runner: BatchRunner | None = None
 
     @property
     def backlog(self) -> int:
@@ -116,13 +118,17 @@ class PartitionProcessor(PartitionOwner):
     def _is_idle(self) -> bool:
         return not self._queue
 
+    def _oldest(self) -> Holder | None:
+        attempts = 0 if self._runner is None else self._runner.attempts
+        return Holder.of_record(self._queue[0], attempts=attempts) if self._queue else None
+
     def _on_gap(self) -> None:
         self._queue.clear()
         self._queued_bytes = 0
         self._freed.set()
 
     async def _work(self) -> None:
-        runner = await self._new_runner()
+        self._runner = runner = await self._new_runner()
         await self._on_recovered()
         next_tick = time.monotonic() + _TICK_S
         last_batch_at = 0.0

@@ -90,6 +90,15 @@ class Scheduler(Generic[R]):
         assignment = self._assignments.get(partition)
         return None if assignment is None else 1 - len(assignment.uncommitted) / self._max_span
 
+    def oldest(self, partition: TopicPartition) -> Entry[R] | None:
+        """The first record of a partition that is not done without a gap; None where there is none."""
+        assignment = self._assignments.get(partition)
+        return assignment.uncommitted[0] if assignment is not None and assignment.uncommitted else None
+
+    def is_paused(self, tenant: str) -> bool:
+        """Whether a tenant's records are not started."""
+        return self._queue.is_paused(tenant)
+
     def assign(self, partitions: set[TopicPartition], generation: int) -> None:
         """The partitions that are ours from now on. What is tracked of others, and does not run, is dropped."""
         for entry in list(self._entries.values()):

@@ -17,9 +17,10 @@ from runtime.kafka import KafkaOffsets, TopicPartition, check_topic_configs, che
 from runtime.kafka.topics import largest_record_bytes
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.probe import ProbeServer
+from runtime.probe import Check, ProbeServer
 from runtime.settings import Settings
 from streams.delivery.app import build_app, changelog_config, source_topic
+from streams.delivery.backlog_watch import BacklogWatch
 from streams.delivery.batch_interval import BatchInterval
 from streams.delivery.build import DriverFactory
 from streams.delivery.consumer import Consumer
@@ -128,14 +129,32 @@ class Worker:
         group = _Group(membership)
         _connect(app, topic, driver, source=self._source, group=group)
 
-        def ready() -> dict[str, bool]:
-            assigned = group.is_assigned
-            recovered = assigned and driver.is_recovered
-            return {"assigned": assigned, "recovered": recovered, "not_rebalancing": assigned, "no_log_gap": not driver.log_gaps}
+        backlogs = BacklogWatch(
+            stage=self._stage,
+            group=self._group,
+            source=self._source,
+            driver=driver,
+            offsets=offsets,
+            metrics=self._metrics,
+            alarm_s=delivery.retention_alarm_s,
+        )
 
-        probe = ProbeServer(host=settings.metrics_host, port=settings.metrics_port, ready=ready, metrics=self._metrics)
+        def ready() -> dict[str, bool | Check]:
+            assigned = group.is_assigned
+            return {
+                "assigned": assigned,
+                "recovered": assigned and driver.is_recovered,
+                "not_rebalancing": assigned,
+                "no_log_gap": not driver.log_gaps,
+                "far_from_retention": Check(ok=backlogs.problem is None, needed=False, problem=backlogs.problem),
+            }
+
+        probe = ProbeServer(
+            host=settings.metrics_host, port=settings.metrics_port, ready=ready, metrics=self._metrics, status=backlogs.report
+        )
         async with offsets, probe:
             pulse = asyncio.create_task(membership.run_pulse())
+            watch = asyncio.create_task(backlogs.run())
             try:
                 app.finalize()
                 await app.start()
@@ -148,6 +167,8 @@ class Worker:
                 await driver.stop()
                 await _within(delivery.drain_timeout_s, app.stop())
                 pulse.cancel()
+                watch.cancel()
+                await asyncio.gather(watch, return_exceptions=True)
 
     async def _watch(self, app: faust.App, driver: Driver, membership: Membership, stop: asyncio.Event) -> None:
         while not stop.is_set():

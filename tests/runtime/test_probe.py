@@ -24,6 +24,16 @@ async def test_it_serves_health_readiness_and_metrics_and_nothing_else() -> None
         assert 'varve_dead_letters_total{reason="malformed",stage="sessions"} 1.0' in shown.text
         assert "process_resident_memory_bytes" in shown.text
         assert (await http.get("/")).status_code == 404
+        assert (await http.get("/status")).status_code == 404
+
+
+async def test_a_status_is_served_where_there_is_one() -> None:
+    status = {"partitions": {"0": {"held_by": None}}}
+    async with (
+        ProbeServer(host="127.0.0.1", port=0, ready=dict, metrics=Metrics(), status=lambda: status) as probe,
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{probe.port}") as http,
+    ):
+        assert (await http.get("/status")).json() == status
 
 
 async def test_a_port_in_use_is_refused() -> None:

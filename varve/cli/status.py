@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from varve.cli.options import DataOption, attached_settings
+from varve.output import visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,25 +37,28 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
         programs: The processes, where this command runs them.
     """
     from rich.table import Table
+    from rich.text import Text
 
     by_name = {stage.name: stage for stage in stages}
     table = Table(box=None, pad_edge=False)
     table.add_column("part")
     if programs:
         table.add_column("state")
-    for column in ("lag", "records/s", "dead letters", "retries"):
+    for column in ("lag", "records/s", "dead letters", "retries", "oldest", "deleted in"):
         table.add_column(column, justify="right")
     if programs:
         table.add_column("memory", justify="right")
         table.add_column("restarts", justify="right")
     else:
         table.add_column("ready", justify="right")
+        table.add_column("held by (partition/offset: tenant)")
     for program in programs:
         figures = _figures(by_name.get(program.name))
         table.add_row(program.name, program.phase, *figures, _megabytes(program.memory_bytes), str(program.restarts))
     if not programs:
         for stage in stages:
-            table.add_row(stage.name, *_figures(stage), {True: "yes", False: "no", None: "?"}[stage.ready])
+            ready = {True: "yes", False: "no", None: "?"}[stage.ready]
+            table.add_row(stage.name, *_figures(stage), ready, Text(visible(stage.held_by or "")))
     return table
 
 
@@ -72,10 +76,20 @@ async def _status(over: float, data: Path | None) -> None:
         Console().print(status_table(await reader.read()))
 
 
-def _figures(stage: "StageStatus | None") -> tuple[str, str, str, str]:
+def _figures(stage: "StageStatus | None") -> tuple[str, ...]:
     if stage is None:
-        return "", "", "", ""
-    return str(stage.lag), _number(stage.rate), _number(stage.dead_letters), _number(stage.retries)
+        return ("",) * 6
+    ages = (_span(stage.oldest_s), _span(stage.retention_left_s))
+    return str(stage.lag), _number(stage.rate), _number(stage.dead_letters), _number(stage.retries), *ages
+
+
+def _span(seconds: float | None) -> str:
+    """A length of time in its largest unit."""
+    if seconds is None:
+        return ""
+    units = (("d", 86_400), ("h", 3600), ("min", 60))
+    name, length = next(((name, length) for name, length in units if abs(seconds) >= length), ("s", 1))
+    return f"{seconds / length:,.0f} {name}"
 
 
 def _number(value: float | None) -> str:

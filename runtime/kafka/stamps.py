@@ -1,0 +1,98 @@
+"""When the records of a log were written."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+
+from runtime.kafka.client import client_options, kafka_faults
+from runtime.settings import KafkaSettings
+
+_FETCH_BYTES: Final = 16_384
+"""Only a first record is looked at; a larger one still comes whole."""
+_POLL_MS: Final = 500
+
+
+class RecordStamp(NamedTuple):
+    """Which record of its partition one is, and when it was written."""
+
+    offset: int
+    written_ms: int
+    """By the producer's clock, or the broker's where the topic says so: milliseconds since the epoch."""
+
+
+class StampReader:
+    """A consumer outside of any group, connected by the first reading.
+
+    Args:
+        kafka: Where the records are.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings) -> None:
+        self._kafka = kafka
+        self._consumer: AIOKafkaConsumer | None = None
+        self._reading = asyncio.Lock()
+
+    async def stop(self) -> None:
+        """Disconnects; harmless when repeated."""
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            await consumer.stop()
+
+    async def read(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, RecordStamp]:
+        """The first record of each partition at an offset or behind it; a partition that has none is left out. Waits for no transaction.
+
+        Args:
+            offsets: Where to look. Before a log's beginning its first record is meant.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers, or a log lost meanwhile what was looked for.
+        """
+        if not offsets:
+            return {}
+        with kafka_faults("reading when records were written", self._kafka):
+            async with self._reading, asyncio.timeout(self._kafka.request_timeout_s):
+                consumer = await self._connected()
+                begins = await consumer.beginning_offsets([*offsets])
+                ends = await consumer.end_offsets([*offsets])
+                starts = {each: max(offset, begins[each]) for each, offset in offsets.items()}
+                try:
+                    return await _first_records(consumer, {each: start for each, start in starts.items() if start < ends[each]}, ends)
+                finally:
+                    consumer.unsubscribe()
+
+    async def _connected(self) -> AIOKafkaConsumer:
+        if self._consumer is None:
+            consumer = AIOKafkaConsumer(
+                **client_options(self._kafka),
+                enable_auto_commit=False,
+                auto_offset_reset="none",
+                isolation_level="read_uncommitted",
+                max_partition_fetch_bytes=_FETCH_BYTES,
+            )
+            try:
+                await consumer.start()
+            except BaseException:
+                await consumer.stop()
+                raise
+            self._consumer = consumer
+        return self._consumer
+
+
+async def _first_records(
+    consumer: AIOKafkaConsumer, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, RecordStamp]:
+    found: dict[TopicPartition, RecordStamp] = {}
+    unread = set(starts)
+    if unread:
+        consumer.assign([*unread])
+    for partition, start in starts.items():
+        consumer.seek(partition, start)
+    while unread:
+        for partition, records in (await consumer.getmany(*unread, timeout_ms=_POLL_MS)).items():
+            found[partition] = RecordStamp(records[0].offset, records[0].timestamp)
+            consumer.pause(partition)
+        # What is left of a log may be markers alone, which no fetch returns.
+        unread -= {each for each in unread if each in found or await consumer.position(each) >= ends[each]}
+    return found

@@ -1,0 +1,80 @@
+"""What a group has still to do: how old it is, and when the log deletes it."""
+
+import time
+
+import pytest
+from aiokafka import AIOKafkaProducer
+
+from memory.topics import DAY_MS
+from runtime.errors import TopicMissingError
+from runtime.kafka import (
+    Backlog,
+    ConsumerGroups,
+    KafkaOffsets,
+    OutgoingRecord,
+    Producer,
+    RecordStamp,
+    TopicPartition,
+    client_options,
+    create_topic,
+    read_backlogs,
+)
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.settings import KafkaSettings
+from tests.one_broker import one_broker
+
+NOW_MS = 1_700_000_000_000
+WEEK = {"retention.ms": str(7 * DAY_MS)}
+
+
+def test_age_and_what_is_left_of_retention() -> None:
+    backlog = Backlog(oldest=RecordStamp(3, NOW_MS - 6 * DAY_MS), kept_ms=7 * DAY_MS)
+    assert backlog.age_s(NOW_MS) == 6 * 86_400
+    assert backlog.left_s(NOW_MS) == 86_400
+    assert backlog.left_s(NOW_MS + 2 * DAY_MS) == -86_400, "what the log may have deleted already"
+    assert Backlog(oldest=RecordStamp(3, NOW_MS), kept_ms=None).left_s(NOW_MS) is None
+    assert Backlog(oldest=RecordStamp(3, NOW_MS + 5), kept_ms=None).age_s(NOW_MS) == 0, "clocks differ"
+
+
+@pytest.fixture
+def kafka_settings(kafka: str, topic_prefix: str) -> KafkaSettings:
+    return one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2)
+
+
+@pytest.mark.integration
+async def test_the_first_unacknowledged_record_tells(kafka_settings: KafkaSettings) -> None:
+    topic = f"{kafka_settings.topic_prefix}old"
+    await create_topic(topic, config=WEEK, kafka=kafka_settings)
+    written_ms = round(time.time() * 1000) - 6 * DAY_MS
+    producer = AIOKafkaProducer(**client_options(kafka_settings))
+    await producer.start()
+    for number in range(5):
+        await producer.send_and_wait(topic, b"v", partition=0, timestamp_ms=written_ms + number)
+    await producer.stop()
+    partition = TopicPartition(topic, 0)
+    async with KafkaOffsets(kafka=kafka_settings) as offsets:
+        assert await read_backlogs("new", topic, offsets) == {partition: Backlog(oldest=RecordStamp(0, written_ms), kept_ms=7 * DAY_MS)}
+        await ConsumerGroups(kafka=kafka_settings).commit("old", {partition: 3})
+        assert (await read_backlogs("old", topic, offsets))[partition].oldest == RecordStamp(3, written_ms + 3)
+        await ConsumerGroups(kafka=kafka_settings).commit("old", {partition: 5})
+        assert await read_backlogs("old", topic, offsets) == {}
+        with pytest.raises(TopicMissingError):
+            await read_backlogs("old", f"{topic}er", offsets)
+
+
+@pytest.mark.integration
+async def test_markers_alone_are_no_backlog(kafka_settings: KafkaSettings) -> None:
+    topic = f"{kafka_settings.topic_prefix}marked"
+    await create_topic(topic, config={"cleanup.policy": "compact", "delete.retention.ms": "5000"}, kafka=kafka_settings)
+    producer = TransactionalProducer(kafka=kafka_settings, transactional_id=topic, partitions=2)
+    await producer.start()
+    await producer.commit([OutgoingRecord(topic, b"k", b"v", partition=1)], offsets={}, group="g")
+    await producer.stop()
+    partition = TopicPartition(topic, 1)
+    async with KafkaOffsets(kafka=kafka_settings) as offsets:
+        assert (await read_backlogs("g", topic, offsets))[partition].kept_ms == 5000, "a compacted topic keeps its tombstones so long"
+        assert await offsets.stamps({partition: 1}) == {}, "a marker is no record"
+        async with Producer(kafka=kafka_settings) as plain:
+            await plain.send_many([OutgoingRecord(topic, b"k", b"v", partition=number) for number in (0, 1)])
+        stamps = await offsets.stamps({partition: 1, TopicPartition(topic, 0): 0})
+        assert {each.partition: stamp.offset for each, stamp in stamps.items()} == {0: 0, 1: 2}

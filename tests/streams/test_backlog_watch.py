@@ -1,0 +1,117 @@
+"""A stage shows how old its oldest work is, who holds it, and that the log is about to delete it; nothing of it needs a record lost."""
+
+import asyncio
+import contextlib
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from aiokafka import AIOKafkaProducer
+
+from memory.keys import encode_key
+from memory.topics import DAY_MS
+from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
+from runtime.settings import Settings
+from streams.delivery.records import ConsumedRecord
+from streams.errors import TransientError
+from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
+from varve.embedded.ports import free_port
+from varve.stage_status import StageStatusReader, describe_holder
+
+pytestmark = pytest.mark.integration
+
+HALF_A_DAY_S = 43_200
+
+
+@pytest.fixture
+async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setattr("streams.delivery.backlog_watch._INTERVAL_S", 0.2)
+    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
+    await create_topics(settings)
+    return settings.model_copy(update={"metrics_port": free_port()})
+
+
+class WaitingHandler:
+    """Waits for a budget until it is let."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+
+    def tenant_of(self, record: ConsumedRecord) -> str:
+        return TENANT
+
+    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        if not self.gate.is_set():
+            raise TransientError("the budget is used up", dependency="budget", counts_as_attempt=False)
+        return []
+
+
+async def _send_aged(settings: Settings, topic: str, *, age_ms: int) -> None:
+    producer = AIOKafkaProducer(**client_options(settings.kafka))
+    await producer.start()
+    try:
+        key, written_ms = encode_key(TENANT, "s1"), round(time.time() * 1000) - age_ms
+        await producer.send_and_wait(settings.topic(topic), b"v", key=key, partition=0, timestamp_ms=written_ms)
+    finally:
+        await producer.stop()
+
+
+async def _page(probe: httpx.AsyncClient, path: str, *texts: str) -> httpx.Response:
+    """A page of the worker's health server, once it holds the texts."""
+    shown = ""
+    try:
+        async with asyncio.timeout(60):
+            while True:
+                with contextlib.suppress(httpx.TransportError):
+                    response = await probe.get(path)
+                    shown = response.text
+                    if all(text in shown for text in texts):
+                        return response
+                await asyncio.sleep(0.1)
+    except TimeoutError as error:
+        raise AssertionError(f"{path} lacks one of {texts}: {shown}") from error
+
+
+async def test_a_paused_tenant_is_named_in_time(settings: Settings) -> None:
+    await _send_aged(settings, "windows", age_ms=7 * DAY_MS - HALF_A_DAY_S * 1000)
+    handler, stop = WaitingHandler(), asyncio.Event()
+    running = asyncio.create_task(extraction_worker(settings, handler, max_span=20).run(stop))
+    url = f"http://127.0.0.1:{settings.metrics_port}"
+    async with httpx.AsyncClient(base_url=url) as probe:
+        status = await _page(probe, "/status", '"state":"paused"')
+        partition: dict[str, Any] = status.json()["partitions"]["0"]
+        assert partition["held_by"]["offset"] == 0
+        assert partition["held_by"]["tenant"] == TENANT
+        metrics = (await _page(probe, "/metrics", 'varve_retention_left_seconds{partition="0",stage="extraction"')).text
+        ages = {line.split("{")[0]: float(line.split()[-1]) for line in metrics.splitlines() if 'partition="0",stage="extraction"' in line}
+        assert HALF_A_DAY_S - 120 < ages["varve_retention_left_seconds"] <= HALF_A_DAY_S
+        assert 0 <= ages["varve_oldest_unacknowledged_seconds"] - 6.5 * 86_400 < 120
+        assert TENANT not in metrics
+        ready = await _page(probe, "/readyz", '"far_from_retention":{"ok":false', "may lose what extraction has to read next")
+        assert ready.status_code == 200, "it warns, and works on"
+
+        async with StageStatusReader(settings=settings, probes={"extraction": url}) as reader:
+            (shown,) = [each for each in await reader.read() if each.name == "extraction"]
+        assert shown.held_by is not None
+        assert shown.held_by.startswith(f"0/0: {TENANT}, ")
+        assert shown.retention_left_s is not None
+        assert shown.oldest_s is not None
+        assert shown.retention_left_s < HALF_A_DAY_S < shown.oldest_s
+
+        handler.gate.set()
+        await _page(probe, "/readyz", '"far_from_retention":{"ok":true')
+        assert "varve_retention_left_seconds{" not in (await probe.get("/metrics")).text
+        assert describe_holder((await probe.get("/status")).json()) is None
+    stop.set()
+    await running
+
+
+async def test_a_store_that_is_away_holds_the_index(settings: Settings) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send(settings.topic("memories"), key=encode_key(TENANT, "m1"), value=None, partition=1)
+    async with serving(settings, ["index"]), httpx.AsyncClient(base_url=f"http://127.0.0.1:{settings.metrics_port}") as probe:
+        status = await _page(probe, "/status", '"tenant":"acme","state":"retrying"')
+        assert describe_holder(status.json()) is not None
+        assert (await probe.get("/readyz")).json()["checks"]["far_from_retention"]["ok"]
