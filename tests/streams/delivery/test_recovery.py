@@ -14,6 +14,7 @@ from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
 from streams.delivery.local_table import LocalTable
 from streams.delivery.recovery import recover
+from streams.delivery.state import Row
 from streams.errors import LocalTableError, StreamError
 from tests.one_broker import one_broker
 
@@ -65,6 +66,16 @@ async def test_rows_and_tombstones_are_applied(
     assert await recover(table, changelog, kafka=settings, offsets=offsets) == 2
     assert dict(table.scan()) == {b"a": b"3"}
     assert await recover(table, changelog, kafka=settings, offsets=offsets) == 0, "a marker at the end is no record to wait for"
+
+
+async def test_a_recovery_broken_off_goes_on(
+    settings: KafkaSettings, changelog: TopicPartition, table: LocalTable, offsets: KafkaOffsets
+) -> None:
+    """It may end between two rows of one transaction, where no marker follows."""
+    first, *_ = await write(settings, changelog, {b"a": b"1", b"b": b"2", b"c": b"3"})
+    table.write([Row(b"a", b"1")], first)
+    assert await recover(table, changelog, kafka=settings, offsets=offsets) == 2
+    assert dict(table.scan()) == {b"a": b"1", b"b": b"2", b"c": b"3"}
 
 
 async def test_a_recovered_table_is_found_again_on_disk(
