@@ -52,22 +52,21 @@ async def _run(folder: Path, names: list[str], seed: int, *, rebuilds: bool) -> 
     """Runs fault after fault, a rebuild after each if wanted. After a few, or one that did damage, the next gets a new cluster."""
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # a killed broker is expected here
     outcomes: list[Outcome] = []
-    pending = list(names)
+    pending = [FAULTS[name] for name in names]
     while pending:
         cluster_folder = folder / str(len(outcomes))
         cluster_folder.mkdir()
-        intact = True
-        batch, pending = pending[:_FAULTS_PER_CLUSTER], pending[_FAULTS_PER_CLUSTER:]
-        async with running_cluster(cluster_folder, seed=seed) as cluster:
-            while batch and intact:
-                fault = FAULTS[batch.pop(0)]
+        replicated, is_intact, begun = pending[0].replicated, True, 0
+        async with running_cluster(cluster_folder, seed=seed, replicated=replicated) as cluster:
+            while pending and is_intact and begun < _FAULTS_PER_CLUSTER and pending[0].replicated == replicated:
+                fault, begun = pending.pop(0), begun + 1
                 outcomes.append(_printed(await _outcome_of(run_fault(cluster, fault, seed=seed), fault.name, seed)))
-                intact = outcomes[-1].verdict.passed
-                if intact and rebuilds:
+                is_intact = outcomes[-1].verdict.passed
+                if is_intact and rebuilds:
                     rebuild = run_rebuild(cluster, [tenant_of(fault, seed)], seed=seed, after_fault=fault.name)
                     outcomes.append(_printed(await _outcome_of(rebuild, fault.name, seed)))
-                    intact = outcomes[-1].verdict.passed
-        pending = batch + pending
+                    is_intact = outcomes[-1].verdict.passed
+                is_intact &= not fault.spoils_log
     return outcomes
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -15,6 +16,7 @@ from memory.keys import partition_of
 from runtime.kafka import create_topics
 from runtime.settings import (
     DeliverySettings,
+    KafkaSettings,
     LLMSettings,
     RedisSettings,
     ServiceSettings,
@@ -28,7 +30,7 @@ from tests.chaos.cues import CueFile
 from tests.chaos.poison import ORPHAN
 from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.restarted_process import RestartedProcess
-from tests.one_broker import one_broker
+from tests.chaos.three_brokers import brokers_registered, three_brokers
 from varve.embedded import jars
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.ports import HOST, free_port, listens
@@ -48,14 +50,18 @@ class Cluster:
     Args:
         folder: Holds all data and logs; its path must be short, for the Edge's socket.
         seed: Of the simulated LLM's draws.
+        replicated: Whether Kafka is three brokers with each record on all of them, and not one.
     """
 
-    def __init__(self, *, folder: Path, seed: int) -> None:
+    def __init__(self, *, folder: Path, seed: int, replicated: bool = False) -> None:
         cache = Settings().cache_path
         jars.fetch(cache)
         self.folder = folder
         self.logs = folder / "logs"
-        broker = ProxiedKafka(data=folder / "kafka", cache=cache, log=self.logs / "kafka.log")
+        if replicated:
+            nodes = three_brokers(folder, cache=cache, logs=self.logs)
+        else:
+            nodes = [ProxiedKafka(data=folder / "kafka", cache=cache, log=self.logs / "kafka.log")]
         server = EmbeddedRedis(data=folder / "redis", log=self.logs / "redis.log")
         edge = EmbeddedEdge(data=folder / "edge", socket_path=folder / "edge.sock", log=self.logs / "edge.log")
         llm_port = free_port()
@@ -63,7 +69,13 @@ class Cluster:
             data=folder / "data",
             cache=cache.absolute(),
             tenants_file=folder / "tenants.json",
-            kafka=one_broker(bootstrap=broker.bootstrap, partitions=PARTITIONS, request_timeout_s=10.0),
+            kafka=KafkaSettings(
+                bootstrap=",".join(node.bootstrap for node in nodes),
+                partitions=PARTITIONS,
+                request_timeout_s=10.0,
+                replication_factor=len(nodes),
+                min_insync_replicas=2 if replicated else 1,
+            ),
             redis=RedisSettings(url=server.url),
             store=StoreSettings(socket=edge.socket_path),
             sessions=SessionSettings(message_count=6, message_cap=10, idle_partition_s=4.0),
@@ -71,8 +83,11 @@ class Cluster:
             llm=LLMSettings(base_url=f"http://{HOST}:{llm_port}/v1", model="simulated", first_token_timeout_s=4.0, timeout_s=20.0),
             service=ServiceSettings(host=HOST, port=free_port()),
         )
-        self.proxy: KafkaProxy = broker.proxy
-        self.broker = RestartedProcess("kafka", broker.prepare)
+        self._metrics_urls: dict[str, str] = {}
+        self.extra_environment: dict[str, dict[str, str]] = {}
+        """Variables that a worker, named as its process, is started with beside the settings."""
+        self.proxy: KafkaProxy = nodes[0].proxy
+        self.brokers = [RestartedProcess(f"kafka-{number}", node.prepare) for number, node in enumerate(nodes, 1)]
         self.redis = RestartedProcess("redis", server.prepare)
         self.edge = RestartedProcess("edge", edge.prepare)
         self.service = RestartedProcess("service", self._service)
@@ -80,6 +95,11 @@ class Cluster:
         self._llm = RestartedProcess("llm", lambda: self._simulated_llm(llm_port, seed))
         self._keys: dict[str, str] = {}
         self._starts: Counter[str] = Counter()
+
+    @property
+    def broker(self) -> RestartedProcess:
+        """The only broker, or the first of several."""
+        return self.brokers[0]
 
     @property
     def service_url(self) -> str:
@@ -93,7 +113,8 @@ class Cluster:
 
     async def start(self) -> None:
         """Starts everything; returns when all is ready."""
-        await asyncio.gather(*(each.start() for each in (self.broker, self.redis, self.edge, self._llm)))
+        await asyncio.gather(*(each.start() for each in (*self.brokers, self.redis, self.edge, self._llm)))
+        await brokers_registered(self.settings.kafka, len(self.brokers))
         await create_topics(self.settings)
         self._add_orphan()
         await self.start_stages()
@@ -103,7 +124,7 @@ class Cluster:
         """Stops everything, the stages before the servers."""
         await self.stop_stages()
         await self.service.stop()
-        await asyncio.gather(*(each.stop() for each in (self._llm, self.edge, self.redis, self.broker)))
+        await asyncio.gather(*(each.stop() for each in (self._llm, self.edge, self.redis, *self.brokers)))
 
     async def start_stages(self) -> None:
         """Starts the workers of all stages."""
@@ -115,7 +136,7 @@ class Cluster:
 
     async def ready(self) -> None:
         """Waits until every process is ready."""
-        await asyncio.gather(*(each.ready() for each in (self.broker, self.redis, self.edge, self.service, *self.all_workers)))
+        await asyncio.gather(*(each.ready() for each in (*self.brokers, self.redis, self.edge, self.service, *self.all_workers)))
 
     @asynccontextmanager
     async def second_worker(self, stage: str, *, bootstrap: str | None = None) -> AsyncIterator[RestartedProcess]:
@@ -132,6 +153,16 @@ class Cluster:
     def add_tenant(self, tenant: str) -> None:
         """Adds a tenant; the running processes read it."""
         self._keys[tenant] = add_tenant(self.settings.tenants_path, tenant, schema=SCHEMA)
+
+    def grant(self, tenant: str, hard_tokens: int | None) -> None:
+        """Sets a tenant's budget; None: unlimited. Windows wait while it is used up."""
+        file = json.loads(self.settings.tenants_path.read_text())
+        for entry in file["tenants"]:
+            if entry["id"] == tenant:
+                entry["budget"] = {"hard_tokens": hard_tokens, "policy": "wait"}
+        draft = self.settings.tenants_path.with_suffix(".new")
+        draft.write_text(json.dumps(file))
+        draft.replace(self.settings.tenants_path)
 
     def _add_orphan(self) -> None:
         """A tenant whose schema's file is gone."""
@@ -152,6 +183,25 @@ class Cluster:
         """The variables that give a process these settings."""
         return dict(_variables("VARVE", self.settings.model_dump(mode="json", exclude_defaults=True)))
 
+    async def command(self, *arguments: str) -> tuple[int, str]:
+        """What ``varve`` answers to a command: its exit code and output."""
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "varve", *arguments),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={**os.environ, **self.environment()},
+        )
+        output, _ = await child.communicate()
+        return child.returncode or 0, output.decode()
+
+    async def metrics(self, worker: str) -> str:
+        """What a worker counts; nothing while it does not answer."""
+        async with httpx.AsyncClient(base_url=self._metrics_urls[worker], timeout=PROBE_TIMEOUT_S) as http:
+            try:
+                return (await http.get("/metrics")).text
+            except httpx.TransportError:
+                return ""
+
     def cue_file(self, worker: str) -> CueFile:
         """Where a worker looks up at which step it is to die."""
         return CueFile(self._cue_path(worker))
@@ -162,13 +212,15 @@ class Cluster:
     def _worker(self, stage: str, number: int, *, bootstrap: str | None = None) -> RestartedProcess:
         name = f"{stage}-{number}"
         port = free_port()
+        self._metrics_urls[name] = f"http://{HOST}:{port}"
 
         def prepare() -> ProcessSpec:
             extra = {"VARVE_METRICS_HOST": HOST, "VARVE_METRICS_PORT": str(port)}
+            extra |= self.extra_environment.get(name, {})
             if bootstrap is not None:
                 extra["VARVE_KAFKA__BOOTSTRAP"] = bootstrap
             command = ("-m", "tests.chaos.cued_worker", str(self._cue_path(name)), stage)
-            return self._python(name, command, _http_probe(f"http://{HOST}:{port}/readyz"), extra)
+            return self._python(name, command, _http_probe(f"{self._metrics_urls[name]}/readyz"), extra)
 
         return RestartedProcess(name, prepare)
 
@@ -195,9 +247,9 @@ class Cluster:
 
 
 @asynccontextmanager
-async def running_cluster(folder: Path, *, seed: int) -> AsyncIterator[Cluster]:
+async def running_cluster(folder: Path, *, seed: int, replicated: bool = False) -> AsyncIterator[Cluster]:
     """A cluster for the length of a block."""
-    cluster = Cluster(folder=folder, seed=seed)
+    cluster = Cluster(folder=folder, seed=seed, replicated=replicated)
     async with cluster.proxy.running():
         try:
             await cluster.start()

@@ -1,11 +1,13 @@
 """The dead letters of a run: which are expected, which are not, and which an operator redrives."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from runtime.dead_letters.metadata import read_resolution
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import Settings
-from tests.chaos.topic_log import LogRecord, read_log
+from tests.chaos.topic_log import LogHistory, LogRecord, read_log
 
 _METADATA_PREFIX = "varve-dlq-"
 _REFUSED_ANSWER = "bad_answer"
@@ -36,30 +38,39 @@ class Letter:
 
 
 async def read_letters(settings: Settings) -> list[Letter]:
-    """All dead letters there are."""
+    """All dead letters there are, without the notes of what became of them."""
     return [
         Letter(
             record,
             {name.removeprefix(_METADATA_PREFIX): value.decode() for name, value in record.headers if name.startswith(_METADATA_PREFIX)},
         )
         for record in await read_log(settings, "dead-letters")
+        if read_resolution(record.headers) is None
     ]
 
 
-async def dead_letter_problems(settings: Settings) -> list[str]:
+async def dead_letter_problems(settings: Settings, history: LogHistory) -> list[str]:
     """Lists what is wrong with the dead letters: one that was not expected, one that was changed, one that is missing.
 
     A record may be there twice: its stage may have been killed between the dead letter and the commit. Windows without a usable answer
     are expected, once for each redrive.
+
+    Args:
+        settings: Where Kafka is.
+        history: What the topics held: where a log was cut, several records lay at one place.
     """
     letters = await read_letters(settings)
-    sources: dict[str, LogRecord] = {}
+    sources: dict[str, list[LogRecord]] = defaultdict(list)
     for topic in _SOURCES:
-        sources |= {str(record.position): record for record in await read_log(settings, topic)}
+        for record in await history.read(topic):
+            sources[str(record.position)].append(record)
     problems = [problem for letter in letters if (problem := _problem_of(letter, sources)) is not None]
     dead = {letter.source for letter in letters}
     problems += [
-        f"no dead letter of {record.position} ({record.poison})" for record in _poison(sources.values()) if str(record.position) not in dead
+        f"no dead letter of {place} ({record.poison})"
+        for place, records in sources.items()
+        for record in records
+        if record.poison is not None and place not in dead and not history.is_lost(record.position)
     ]
     return problems
 
@@ -98,11 +109,12 @@ async def redrive(settings: Settings, known: set[str]) -> int:
     return len(records)
 
 
-def _problem_of(letter: Letter, sources: dict[str, LogRecord]) -> str | None:
-    source = sources.get(letter.source)
-    if source is None:
+def _problem_of(letter: Letter, sources: Mapping[str, Sequence[LogRecord]]) -> str | None:
+    if letter.source not in sources:
         return f"a dead letter of {letter.source}, which does not exist"
-    if (source.key, source.value, source.headers) != (letter.record.key, letter.record.value, letter.source_headers):
+    content = (letter.record.key, letter.record.value, letter.source_headers)
+    source = next((each for each in sources[letter.source] if (each.key, each.value, each.headers) == content), None)
+    if source is None:
         return f"the dead letter of {letter.source} is not the record at that position"
     expected = source.poison if source.poison is not None else _REFUSED_ANSWER
     if letter.reason != expected:
@@ -110,7 +122,3 @@ def _problem_of(letter: Letter, sources: dict[str, LogRecord]) -> str | None:
             f"{letter.source} is in the dead letters as {letter.reason!r} ({letter.metadata.get('detail', '')[:200]}), not as {expected!r}"
         )
     return None
-
-
-def _poison(records: Iterable[LogRecord]) -> list[LogRecord]:
-    return [record for record in records if record.poison is not None]

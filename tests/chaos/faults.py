@@ -8,11 +8,16 @@ from aiokafka import AIOKafkaProducer
 
 from runtime.kafka import client_options
 from streams.stages import STAGES
+from tests.chaos.compaction import compaction_under
 from tests.chaos.full_disk import fill_disk
 from tests.chaos.kill_on_cue import CUES, kill_at
+from tests.chaos.log_loss import log_cut, retention_passes
+from tests.chaos.lost_leader import kill_leader
 from tests.chaos.messages import TrafficProfile
 from tests.chaos.network import network_delay, silent_coordinator
 from tests.chaos.poison import Poison, poison, too_large, wall_clock
+from tests.chaos.producers import foreign_producers
+from tests.chaos.replays import redrive_then_replay
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.run import Fault, FaultContext, Injection
 from tests.chaos.topic_log import POISON
@@ -23,6 +28,8 @@ PickProcess = Callable[[FaultContext], RestartedProcess]
 _LARGEST_REQUEST = 4_000_000
 _DOWN_S = 60.0
 _SECOND_WORKER_S = 4.0
+_SLOW_PAUSE_S = 0.6
+"""For faults that last long: the load must not end before them."""
 
 
 def broker(context: FaultContext) -> RestartedProcess:
@@ -174,8 +181,27 @@ FAULTS: dict[str, Fault] = {
         Fault(name="kill-edge", inject=kill(edge)),
         *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in STAGES),
         Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
-        Fault(name="silent-coordinator", inject=in_sequence(silent_coordinator("entities"), silent_coordinator("sessions"))),
-        Fault(name="network-delay", inject=in_sequence(network_delay("entities"), network_delay("extraction"))),
+        Fault(
+            name="silent-coordinator",
+            inject=in_sequence(silent_coordinator("entities"), silent_coordinator("sessions")),
+            pause_s=_SLOW_PAUSE_S,
+        ),
+        Fault(name="network-delay", inject=in_sequence(network_delay("entities"), network_delay("extraction")), pause_s=_SLOW_PAUSE_S),
+        Fault(
+            name="foreign-producers",
+            inject=in_parallel(foreign_producers(), kill(worker("sessions"), worker("extraction"), times=4)),
+            pause_s=_SLOW_PAUSE_S,
+        ),
+        Fault(
+            name="redrive-then-replay",
+            inject=kill(worker("extraction"), times=1),
+            afterwards=redrive_then_replay(("sessions", "extraction", "events", "entities", "index")),
+        ),
+        Fault(
+            name="compaction",
+            inject=compaction_under(kill(*(worker(stage) for stage in ("sessions", "events", "entities", "index")), times=6)),
+            pause_s=_SLOW_PAUSE_S,
+        ),
         Fault(name="rolling-restart", inject=rolling_restart(_ALL_STAGES)),
         Fault(name="second-worker", inject=join_and_leave(_ALL_STAGES)),
         Fault(name="poison", inject=in_parallel(send_poison, kill(*_FIRST_WORKERS, times=2))),
@@ -193,6 +219,14 @@ FAULTS: dict[str, Fault] = {
         Fault(name="edge-and-redis-hang", inject=in_sequence(freeze(edge, seconds=20.0), freeze(redis, seconds=20.0))),
         Fault(name="disk-full-sessions", inject=fill_disk("sessions", seconds=40.0), messages=800, pause_s=0.15),
         Fault(name="disk-full-entities", inject=fill_disk("entities", seconds=40.0), messages=800, pause_s=0.15),
+        Fault(
+            name="retention",
+            inject=in_sequence(retention_passes("extraction"), retention_passes("sessions")),
+            pause_s=_SLOW_PAUSE_S,
+            spoils_log=True,
+        ),
+        Fault(name="truncation", inject=log_cut("extraction", "sessions"), pause_s=_SLOW_PAUSE_S, spoils_log=True),
+        Fault(name="kill-leader", inject=kill_leader(), pause_s=_SLOW_PAUSE_S, replicated=True),
         Fault(name="everything", inject=kill(*_FIRST_WORKERS, service, broker, redis, edge, times=18, within_s=4.0)),
     )
 }

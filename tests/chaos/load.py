@@ -30,6 +30,8 @@ class Ledger:
     """Message id to partition and offset."""
     attempts: int = 0
     """Batches sent, including failed ones and retries."""
+    aborted: set[str] = field(default_factory=set)
+    """Ids of messages that were written in transactions alone which did not come to be."""
 
 
 class Load:

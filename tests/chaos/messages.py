@@ -36,15 +36,16 @@ class MessageGenerator:
         tenant: The sender.
         seed: Of all draws.
         traffic: How users send.
+        first: The number before its first message's: what else writes for the tenant has others.
     """
 
-    def __init__(self, *, tenant: str, seed: int, traffic: TrafficProfile) -> None:
+    def __init__(self, *, tenant: str, seed: int, traffic: TrafficProfile, first: int = 0) -> None:
         self._name = f"{seed}/{tenant}"
         self._rng = Random(f"{self._name}/messages")
         self._tenant = tenant
         self._traffic = traffic
         self._clocks = [START + timedelta(seconds=self._rng.uniform(0, 600)) for _ in range(traffic.sessions)]
-        self._count = 0
+        self._count = first
 
     def next(self) -> Message:
         """The next message, with an id of its own."""

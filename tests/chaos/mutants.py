@@ -17,6 +17,7 @@ CONSUMER_THREAD: Final = "streams/delivery/consumer_thread.py"
 MEMBERSHIP: Final = "streams/delivery/membership.py"
 WORKER: Final = "streams/delivery/worker.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
+LOG_GAP: Final = "streams/delivery/log_gap.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
 
 TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
@@ -26,6 +27,9 @@ TEST_STATE: Final = "tests/streams/delivery/test_partition_state.py"
 TEST_RECOVERY: Final = "tests/streams/delivery/test_recovery.py"
 TEST_CONSUMER: Final = "tests/streams/delivery/test_consumer.py"
 TEST_WAITING: Final = "tests/streams/delivery/test_waiting.py"
+TEST_LOG_GAP: Final = "tests/streams/delivery/test_log_gap.py"
+TEST_POINTS: Final = "tests/retrieval/test_position.py"
+TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
 TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
 TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
 TEST_FLOW: Final = "tests/streams/test_nothing_is_lost.py"
@@ -297,7 +301,7 @@ MUTANTS: Final = (
         (TEST_KEYED,),
     ),
     # Reading, and the group.
-    Mutant("uncommitted records read", CONSUMER_THREAD, '"read_committed"', '"read_uncommitted"', (TEST_CONSUMER,)),
+    Mutant("uncommitted records read", CONSUMER_THREAD, '"read_committed"', '"read_uncommitted"', (TEST_CONSUMER,), ("foreign-producers",)),
     Mutant("no seek to the beginning", CONSUMER, "        if sources:\n", "        if False:\n", (TEST_CONSUMER,)),
     Mutant(
         "flow not stopped at an assignment",
@@ -317,6 +321,19 @@ MUTANTS: Final = (
     ),
     Mutant("no generation check", MEMBERSHIP, " and self._generation() == generation", "", (TEST_WAITING,)),
     Mutant("unanswered heartbeats ignored", MEMBERSHIP, " and self._is_answered()", "", (TEST_WAITING,)),
+    # A log that has lost records.
+    Mutant("passed retention overlooked", LOG_GAP, "begin <= reached <= end", "reached <= end", (TEST_LOG_GAP,), ("retention",)),
+    Mutant("cut log overlooked", LOG_GAP, "begin <= reached <= end", "begin <= reached", (TEST_LOG_GAP,), ("truncation",)),
+    Mutant("cut log that grew taken for whole", LOG_GAP, "note.startswith(_CUT)", "False", (TEST_LOG_GAP,), ("truncation",)),
+    # Stores, which cannot be fenced.
+    Mutant("older point replaces a newer", "retrieval/stores/position.py", "or stored.offset <= self.offset", "or True", (TEST_POINTS,)),
+    Mutant(
+        "older session tail replaces a newer",
+        "runtime/session_tail.py",
+        "tonumber(ARGV[2]) then return end",
+        "tonumber(ARGV[2]) then end",
+        (TEST_TAIL,),
+    ),
     # What a repetition must not change.
     Mutant("every position admitted", "operators/entity_state.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)),
     Mutant(

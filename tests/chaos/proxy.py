@@ -104,10 +104,11 @@ class ProxiedKafka(EmbeddedKafka):
         data: Its data folder.
         cache: The cache folder that holds the jars.
         log: Where its output goes.
+        heap_mb: The JVM's heap in MiB.
     """
 
-    def __init__(self, *, data: Path, cache: Path, log: Path) -> None:
-        super().__init__(data=data, cache=cache, log=log)
+    def __init__(self, *, data: Path, cache: Path, log: Path, heap_mb: int = 384) -> None:
+        super().__init__(data=data, cache=cache, log=log, heap_mb=heap_mb)
         self._proxied_port = free_port()
         self.proxy = KafkaProxy(self._proxied_port)
 
@@ -118,6 +119,8 @@ class ProxiedKafka(EmbeddedKafka):
             "advertised.listeners": f"{properties['advertised.listeners']},PROXIED://{self.proxy.bootstrap}",
             "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT",
             "inter.broker.listener.name": "PLAINTEXT",
+            # Where a fault has topics compacted, it is to see it.
+            "log.cleaner.backoff.ms": 500,
         }
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -15,6 +15,7 @@ from tests.chaos.cluster import Cluster
 from tests.chaos.dead_letters import dead_letter_problems, redrive
 from tests.chaos.load import Ledger, Load
 from tests.chaos.messages import MessageGenerator, TrafficProfile
+from tests.chaos.topic_log import LogHistory
 from tests.chaos.verdict import Verdict, judge
 from varve.lag import wait_for_zero_lag
 
@@ -32,6 +33,9 @@ class FaultContext:
     tenant: str
     rng: Random
     ledger: Ledger
+    history: LogHistory
+    others: dict[str, Ledger] = field(default_factory=dict)
+    """Further tenants that the fault has made, which are judged, too."""
     violations: list[str] = field(default_factory=list)
 
     def expect(self, holds: bool, violation: str) -> None:
@@ -55,6 +59,12 @@ class Fault:
     """At least so many; at most four times as many, as long as the fault lasts."""
     pause_s: float = 0.25
     """Between two batches of ten messages."""
+    afterwards: Injection | None = None
+    """What an operator does once no stage has any lag; the run is judged when that is so again."""
+    replicated: bool = False
+    """Whether it needs three brokers."""
+    spoils_log: bool = False
+    """Whether records are missing behind it: the next fault gets another cluster."""
 
 
 @dataclass(slots=True)
@@ -108,22 +118,28 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         pause_s=fault.pause_s,
     )
     injected = asyncio.Event()
-    context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger)
+    context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger, LogHistory(cluster.settings))
     async with asyncio.TaskGroup() as work:
         work.create_task(load.run(minimum=fault.messages, maximum=4 * fault.messages, until=injected))
         work.create_task(_inject(fault, context, injected))
     await cluster.ready()
-    await settle(cluster, tenant)
-    verdict = await judge_run(cluster, tenant, load.ledger)
+    tenants = {tenant: load.ledger} | context.others
+    await settle(cluster, tenants)
+    if fault.afterwards is not None:
+        await fault.afterwards(context)
+        await cluster.ready()
+        await settle(cluster, tenants)
+    verdict = await judge_run(cluster, tenants, context.history)
     verdict.problems += context.violations
     return Outcome(fault.name, seed, verdict, time.monotonic() - started)
 
 
-async def settle(cluster: Cluster, tenant: str) -> None:
-    """Closes all of a tenant's windows, and waits until no stage has any lag."""
+async def settle(cluster: Cluster, tenants: Iterable[str]) -> None:
+    """Closes all windows of some tenants, and waits until no stage has any lag."""
     # Misrouted messages must be forwarded first: a flush does not close what arrives after it.
     await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
-    await flush(cluster, tenant)
+    for tenant in tenants:
+        await flush(cluster, tenant)
     redriven: set[str] = set()
     await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
     for _ in range(_MAX_REDRIVES):
@@ -142,14 +158,16 @@ async def flush(cluster: Cluster, tenant: str) -> None:
             await asyncio.sleep(_FLUSH_INTERVAL_S)
 
 
-async def judge_run(cluster: Cluster, tenant: str, ledger: Ledger) -> Verdict:
-    """Judges a run, and the dead letters of all runs so far."""
+async def judge_run(cluster: Cluster, tenants: Mapping[str, Ledger], history: LogHistory) -> Verdict:
+    """Judges the run of each tenant, and the dead letters of all runs so far."""
+    verdict = Verdict()
     store = build_store(cluster.settings)
     try:
-        verdict = await judge(settings=cluster.settings, store=store, tenant=tenant, ledger=ledger)
+        for tenant, ledger in tenants.items():
+            verdict.add(await judge(settings=cluster.settings, store=store, tenant=tenant, ledger=ledger, history=history))
     finally:
         await store.close()
-    verdict.record("dead letters", await dead_letter_problems(cluster.settings))
+    verdict.record("dead letters", await dead_letter_problems(cluster.settings, history))
     return verdict
 
 

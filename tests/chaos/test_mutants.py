@@ -24,6 +24,11 @@ def test_a_mutant_applies_to_the_code(mutant: Mutant) -> None:
     assert mutant.tests or mutant.faults, "something should notice it"
 
 
+def test_the_documents_name_every_fault() -> None:
+    proof = (ROOT / "docs" / "delivery.md").read_text().partition("## The proof")[2]
+    assert [name for name in FAULTS if f"`{name}`" not in proof] == []
+
+
 def test_mutants_have_names_of_their_own() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
 

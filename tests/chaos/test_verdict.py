@@ -1,6 +1,6 @@
 """The chaos runs' verdict finds every kind of damage."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -72,9 +72,9 @@ def expected_windows() -> list[Window]:
     ]
 
 
-def judged(windows: list[Window]) -> Verdict:
+def judged(windows: list[Window], *, aborted: Collection[str] = ()) -> Verdict:
     verdict = Verdict()
-    ledger = Ledger({f"m{number}": (HOME, number) for number in range(4)})
+    ledger = Ledger({f"m{number}": (HOME, number) for number in range(4)}, aborted=set(aborted))
     judge_ledger(verdict, ledger, LOG)
     log = [record(offset, window.to_json(), topic="varve.windows") for offset, window in enumerate(windows)]
     judge_windows(verdict, ledger, expected(), latest_windows(TENANT, log, verdict))
@@ -127,6 +127,11 @@ def test_each_kind_of_damage_is_counted(damage: Callable[[list[Window]], list[Wi
     verdict = judged(damage(expected_windows()))
     assert getattr(verdict, count) > 0
     assert not verdict.passed
+
+
+def test_aborted_messages_must_be_in_no_window() -> None:
+    assert judged(expected_windows(), aborted=["m7"]).passed
+    assert judged(expected_windows(), aborted=["m7", "m1"]).wrong_values == 1
 
 
 def test_acknowledged_messages_must_be_at_their_offset() -> None:

@@ -1,5 +1,7 @@
 """The records of a topic, as a chaos run reads them back."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory.positions import LogPosition
@@ -44,3 +46,35 @@ async def read_log(settings: Settings, topic: str) -> list[LogRecord]:
         LogRecord(name, record.partition, record.offset, record.key, record.value, tuple(record.headers))
         async for record in read_topic(name, settings.kafka)
     ]
+
+
+class LogHistory:
+    """All that the topics of a run ever held, also what a fault has removed.
+
+    Args:
+        settings: Where Kafka is.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._removed: dict[str, list[LogRecord]] = defaultdict(list)
+        self._lost: set[LogPosition] = set()
+
+    def remove(self, topic: str, records: Iterable[LogRecord], *, lost: Iterable[LogPosition] = ()) -> None:
+        """Notes what a topic no longer has.
+
+        Args:
+            topic: Without prefix.
+            records: What was removed, each partition's in order.
+            lost: Where that of it lay which no stage had handled.
+        """
+        self._removed[topic] += records
+        self._lost |= set(lost)
+
+    async def read(self, topic: str) -> list[LogRecord]:
+        """What a topic (without prefix) held, in order within a partition."""
+        return [*self._removed[topic], *await read_log(self._settings, topic)]
+
+    def is_lost(self, position: LogPosition) -> bool:
+        """Whether a record was removed before it was handled."""
+        return position in self._lost

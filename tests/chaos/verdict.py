@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from pydantic import JsonValue
 
@@ -11,7 +11,7 @@ from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import Settings
 from tests.chaos.load import Ledger
 from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, goals_value
-from tests.chaos.topic_log import LogRecord, read_log
+from tests.chaos.topic_log import LogHistory, LogRecord
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
 
 _PAGE = 500
@@ -41,6 +41,11 @@ class Verdict:
         """Whether there is no damage."""
         return not (self.lost or self.duplicated or self.out_of_order or self.wrong_values or self.problems)
 
+    def add(self, other: "Verdict") -> None:
+        """Adds the counts of another tenant's run."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
     def record(self, what: str, cases: Sequence[object]) -> int:
         """Records a kind of damage with its first cases; gives their number."""
         if cases:
@@ -48,19 +53,26 @@ class Verdict:
         return len(cases)
 
 
-async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: Ledger) -> Verdict:
-    """Judges a tenant's run, after all stages have caught up and every window was flushed."""
+async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: Ledger, history: LogHistory) -> Verdict:
+    """Judges a tenant's run, after all stages have caught up and every window was flushed.
+
+    What was removed from the log before it was handled must be missing, and nothing else.
+    """
     verdict = Verdict(produced=len(ledger.acknowledged))
-    log = await read_log(settings, "messages")
-    oracle = WindowOracle(tenant=tenant, settings=settings)
-    oracle.read(log)
+    log = await history.read("messages")
     judge_ledger(verdict, ledger, log)
+    handled = [record for record in log if not history.is_lost(record.position)]
+    oracle = WindowOracle(tenant=tenant, settings=settings)
+    oracle.read(handled)
     verdict.record("messages in windows that never closed", oracle.still_open())
+    places = {(record.partition, record.offset) for record in handled}
+    acknowledged = {identity: place for identity, place in ledger.acknowledged.items() if place in places}
     expected = {window.id: window for window in oracle.windows()}
-    observed = latest_windows(tenant, await read_log(settings, "windows"), verdict)
-    judge_windows(verdict, ledger, expected, observed)
-    judge_feed(verdict, tenant, await read_log(settings, "memories"))
-    await _judge_memories(verdict, store, tenant, expected_memories(tenant, expected.values()))
+    closed = await history.read("windows")
+    judge_windows(verdict, replace(ledger, acknowledged=acknowledged), expected, latest_windows(tenant, closed, verdict))
+    judge_feed(verdict, tenant, await history.read("memories"))
+    extracted = latest_windows(tenant, [record for record in closed if not history.is_lost(record.position)], Verdict())
+    await _judge_memories(verdict, store, tenant, expected_memories(tenant, [each for each in expected.values() if each.id in extracted]))
     return verdict
 
 
@@ -140,6 +152,7 @@ def judge_windows(verdict: Verdict, ledger: Ledger, expected: dict[str, Expected
     """
     copies = Counter(str(message.id) for window in observed.values() for message in window.messages)
     verdict.lost += verdict.record("acknowledged, but in no window", [each for each in ledger.acknowledged if not copies[each]])
+    verdict.wrong_values += verdict.record("aborted, but in a window", sorted(ledger.aborted & copies.keys()))
     twice = [identity for identity, times in copies.items() for _ in range(times - 1)]
     verdict.duplicated += verdict.record("in more windows than one", twice)
     expected_order = {

@@ -1,0 +1,38 @@
+"""What an operator repeats: dead letters driven again, and stages replayed. Nothing may count twice."""
+
+import asyncio
+import re
+import signal
+from collections.abc import Sequence
+
+from tests.chaos.restarted_process import RestartedProcess
+from tests.chaos.run import STALL_S, FaultContext, Injection
+from varve.lag import wait_for_zero_lag
+
+_KILL_WITHIN_S = 4.0
+
+
+def redrive_then_replay(stages: Sequence[str]) -> Injection:
+    """Drives again what was driven before, then replays each stage from its topic's beginning; its worker is killed at work."""
+
+    async def inject(context: FaultContext) -> None:
+        settings = context.cluster.settings
+        _, told = await context.cluster.command("dlq", "redrive", "--tenant", context.tenant, "--again")
+        driven = re.match(r"(\d+) driven again, \d+ superseded[^,]*, 0 refused", told)
+        context.expect(driven is not None and int(driven[1]) > 0, f"no letter was driven again: {told}")
+        await wait_for_zero_lag(settings, stall_s=STALL_S)
+        for stage in stages:
+            worker = context.cluster.workers[stage][0]
+            async with worker.held_down(signal.SIGTERM):
+                code, told = await context.cluster.command("replay", stage)
+            context.expect(code == 0 and "they go on from there" in told, f"{stage} was not set back: {told}")
+            await _kill(context, worker)
+            await context.cluster.ready()
+            await wait_for_zero_lag(settings, stall_s=STALL_S)
+
+    return inject
+
+
+async def _kill(context: FaultContext, worker: RestartedProcess) -> None:
+    await asyncio.sleep(context.rng.uniform(0.2, _KILL_WITHIN_S))
+    worker.send_signal(signal.SIGKILL)

@@ -1,0 +1,28 @@
+"""Waits for a condition of a chaos run, with a deadline."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+_DEADLINE_S: Final = 120.0
+_POLL_S: Final = 0.25
+
+
+async def until(holds: Callable[[], Awaitable[bool]], what: str) -> None:
+    """Waits until a condition holds.
+
+    Args:
+        holds: The condition.
+        what: It in words, for the error.
+
+    Raises:
+        RuntimeError: If it does not come to hold within two minutes.
+    """
+    try:
+        async with asyncio.timeout(_DEADLINE_S):
+            while True:
+                if await holds():
+                    return
+                await asyncio.sleep(_POLL_S)
+    except TimeoutError as error:
+        raise RuntimeError(f"waited {_DEADLINE_S:.0f} s in vain until {what}") from error
