@@ -7,6 +7,7 @@ from fastapi import FastAPI
 
 from retrieval.service.dependencies import OpenDependencies, open_dependencies
 from retrieval.service.middleware import BodySizeMiddleware, ObservabilityMiddleware
+from retrieval.service.openapi import KEYED, OPEN, refusals
 from retrieval.service.problems import add_problem_handlers
 from retrieval.service.routes import dead_letters, health, memories, messages, recall, sessions
 from runtime.metrics import metrics
@@ -37,6 +38,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)
     app.add_middleware(ObservabilityMiddleware, metrics=metrics())
     add_problem_handlers(app)
-    for routes in (messages, recall, memories, sessions, dead_letters, health):
-        app.include_router(routes.router)
+    for routes in (messages, recall, memories, sessions, dead_letters):
+        app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
+    app.include_router(health.router, responses=refusals(*OPEN))
     return app

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
 from retrieval.service.json_http import read_json
+from retrieval.service.openapi import schema_of
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -38,4 +39,4 @@ def body_schema(model: type[BaseModel], *, required: bool = True) -> dict[str, A
         model: What the body has to be.
         required: Whether there has to be one.
     """
-    return {"requestBody": {"required": required, "content": {"application/json": {"schema": model.model_json_schema()}}}}
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": schema_of(model)}}}}

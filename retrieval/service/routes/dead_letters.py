@@ -8,11 +8,14 @@ from starlette.responses import Response
 
 from memory.positions import LogPosition
 from memory.records.limits import Time
+from memory.records.message import Name
 from memory.topics import DEAD_LETTERS
+from retrieval.service.answers import LETTER, LETTERS, PURGED, REDRIVEN
 from retrieval.service.authentication import RequireOperator
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.idempotency import OperatorsIdempotency
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.openapi import refusals
 from retrieval.service.problems import ProblemError
 from retrieval.service.request_body import body_schema, json_body
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
@@ -32,9 +35,9 @@ class DeadLetterFilter(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    tenant: str | None = None
-    stage: str | None = None
-    reason: str | None = None
+    tenant: Name | None = None
+    stage: Name | None = None
+    reason: Name | None = None
     since: Time | None = None
     """Given up at this moment or later."""
     until: Time | None = None
@@ -81,20 +84,20 @@ class _DeadLetterQuery(DeadLetterFilter):
     limit: int = Field(default=100, ge=1, le=_MAX_LIMIT)
 
 
-@router.get(_PATH)
+@router.get(_PATH, responses=LETTERS)
 async def list_letters(dependencies: AppDependencies, query: Annotated[_DeadLetterQuery, Query()]) -> Response:
     """The selected letters, oldest first, without their content: ``{letters, total}``."""
     letters = await _box(dependencies).letters(query.selection(_topic(dependencies)))
     return JsonResponse({"letters": [letter.as_json() for letter in letters[: query.limit]], "total": len(letters)})
 
 
-@router.get(_PATH + "/{partition}/{offset}")
+@router.get(_PATH + "/{partition}/{offset}", responses=LETTER | refusals(404))
 async def show_letter(partition: _Partition, offset: _Offset, dependencies: AppDependencies) -> Response:
     """One letter with its content and headers; 404 for one that does not exist or was purged."""
     return JsonResponse((await _box(dependencies).open(LogPosition(_topic(dependencies), partition, offset))).as_json())
 
 
-@router.post(_PATH + "/redrive", openapi_extra=body_schema(DeadLetterCommand))
+@router.post(_PATH + "/redrive", openapi_extra=body_schema(DeadLetterCommand), responses=REDRIVEN | refusals(409))
 async def redrive_letters(command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
     """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
     selection = command.checked_selection(_topic(dependencies))
@@ -107,7 +110,7 @@ async def redrive_letters(command: _Command, dependencies: AppDependencies, idem
     return await idempotency.once(redrive)
 
 
-@router.post(_PATH + "/purge", openapi_extra=body_schema(DeadLetterCommand))
+@router.post(_PATH + "/purge", openapi_extra=body_schema(DeadLetterCommand), responses=PURGED | refusals(409))
 async def purge_letters(command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
     """Removes letters for good: ``{purged}``."""
     selection = command.checked_selection(_topic(dependencies))

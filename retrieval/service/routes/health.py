@@ -3,12 +3,13 @@
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from retrieval.service.answers import ALIVE
 from retrieval.service.json_http import JsonResponse
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz")
+@router.get("/healthz", responses=ALIVE)
 async def healthz() -> Response:
     """200 as soon as the process serves."""
     return JsonResponse({"status": "ok"})

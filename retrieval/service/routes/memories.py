@@ -1,18 +1,20 @@
 """``GET /v1/memories/{id}`` and ``GET /v1/entities/{type}/{key}``: one memory by its id or its key."""
 
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from memory.errors import KeyFormatError
 from memory.ids import entity_id
 from memory.keys import entity_key as join_key
 from memory.records import Memory
+from retrieval.service.answers import MEMORY
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.openapi import refusals
 from retrieval.service.problems import ProblemError
 from retrieval.stores.port import TenantScope
 
@@ -20,16 +22,20 @@ router = APIRouter(tags=["read"])
 
 _ENTITIES_PATH = "/v1/entities/"
 
+_MemoryId = Annotated[str, Path(max_length=256)]
+_EntityType = Annotated[str, Path(min_length=1, max_length=256)]
+_EntityKey = Annotated[str, Path(min_length=1, max_length=4096)]
 
-@router.get("/v1/memories/{memory_id}")
-async def get_memory(memory_id: str, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
+
+@router.get("/v1/memories/{memory_id}", responses=MEMORY | refusals(404))
+async def get_memory(memory_id: _MemoryId, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
     """One memory by its id; 404 for one that is unknown or another tenant's."""
     return JsonResponse(memory_fields(await _get(dependencies, tenant.id, memory_id, f"there is no memory {memory_id}")))
 
 
-@router.get("/v1/entities/{entity_type}/{entity_key:path}")
+@router.get("/v1/entities/{entity_type}/{entity_key:path}", responses=MEMORY | refusals(404))
 async def get_entity(
-    entity_type: str, entity_key: str, request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies
+    entity_type: _EntityType, entity_key: _EntityKey, request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies
 ) -> Response:
     """One entity by its type and the parts of its key, each percent-encoded, joined by ``/`` in the order of the schema's ``Keys``."""
     type_name, *key_parts = _raw_segments(request)

@@ -1,6 +1,6 @@
 """``POST /v1/messages`` and ``POST /v1/flush``: the input of the stream."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict
@@ -8,35 +8,27 @@ from starlette.responses import Response
 
 from memory.records import Message
 from memory.records.message import Name
+from retrieval.service.answers import FLUSHED, MESSAGES
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.idempotency import TenantsIdempotency
 from retrieval.service.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
 from retrieval.service.json_http import JsonResponse, read_json
+from retrieval.service.openapi import refusals, schema_of
 from retrieval.service.problems import ProblemError, problem_from
 from retrieval.service.request_body import body_schema, json_body
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["stream"])
 
-_TENANT_FIELD: Final = "tenant"
-
-
-def _message_schema() -> dict[str, Any]:
-    schema = Message.model_json_schema()
-    schema["properties"].pop(_TENANT_FIELD)
-    schema["required"] = ["user", "session"]
-    return schema
-
 
 def _body_schema() -> dict[str, Any]:
-    one = _message_schema()
-    definitions = one.pop("$defs", {})
-    inlined = {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}], "$defs": definitions}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": inlined}}}}
+    one = {**schema_of(Message, without=("tenant",), closed=True), "required": ["user", "session"]}
+    either = {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": either}}}}
 
 
-@router.post("/v1/messages", openapi_extra=_body_schema())
+@router.post("/v1/messages", openapi_extra=_body_schema(), responses=MESSAGES | refusals(409))
 async def post_messages(
     request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace, idempotency: TenantsIdempotency
 ) -> Response:
@@ -76,7 +68,7 @@ class FlushRequest(BaseModel):
     """None: all of the tenant's sessions."""
 
 
-@router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False))
+@router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False), responses=FLUSHED | refusals(409))
 async def post_flush(
     tenant: AuthenticatedTenant,
     body: Annotated[FlushRequest, Depends(json_body(FlushRequest, default=FlushRequest()))],

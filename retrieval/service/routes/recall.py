@@ -16,6 +16,7 @@ from memory.records.message import Name
 from memory.schema.model import MemorySchema
 from memory.text import content_hash
 from retrieval.recall import RecallHit, RecallRequest
+from retrieval.service.answers import RECALLED
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies, Dependencies, RequestTrace
 from retrieval.service.json_http import JsonResponse
@@ -59,7 +60,7 @@ class RecallBody(BaseModel):
     """Adds the parts of each score."""
 
 
-@router.post("/v1/recall", openapi_extra=body_schema(RecallBody))
+@router.post("/v1/recall", openapi_extra=body_schema(RecallBody), responses=RECALLED)
 async def post_recall(
     tenant: AuthenticatedTenant,
     body: Annotated[RecallBody, Depends(json_body(RecallBody))],

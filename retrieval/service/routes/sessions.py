@@ -1,11 +1,12 @@
 """``GET /v1/sessions/{id}``: a session's newest messages, before anything is extracted from them."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from starlette.responses import Response
 
+from retrieval.service.answers import SESSION
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
@@ -13,9 +14,11 @@ from runtime.session_tail import SessionView
 
 router = APIRouter(tags=["read"])
 
+SessionPath = Annotated[str, Path(min_length=1, max_length=256)]
 
-@router.get("/v1/sessions/{session:path}")
-async def get_session(session: str, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
+
+@router.get("/v1/sessions/{session:path}", responses=SESSION)
+async def get_session(session: SessionPath, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
     """The messages of a session's newest closed window and of its open one; none for a session that is unknown or long idle.
 
     A ``/`` in the id is written ``%2F``.

@@ -1,0 +1,148 @@
+"""What the routes answer, as the OpenAPI document describes it."""
+
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, Field
+
+from memory.records import Memory
+from retrieval.service.openapi import Responses, Schema, answers, schema_of
+
+_STATUS: Final[Schema] = {
+    "Idempotency-Status": {
+        "description": "With an `Idempotency-Key`: whether this answer is kept, was kept, or is not.",
+        "schema": {"type": "string", "enum": ["kept", "replayed", "not-kept"]},
+    }
+}
+
+
+class Position(BaseModel):
+    """Where a record lies in Kafka."""
+
+    topic: str
+    partition: int = Field(ge=0)
+    offset: int = Field(ge=0)
+
+
+class Accepted(BaseModel):
+    """A message that is durable."""
+
+    id: str
+    position: Position
+
+
+class Outcome(BaseModel):
+    """What became of one message of a batch: its position, or the problem."""
+
+    index: int = Field(ge=0)
+    status: int
+    id: str = ""
+    position: Position | None = None
+    problem: dict[str, Any] = Field(default_factory=dict)
+
+
+class Outcomes(BaseModel):
+    """What became of each message of a batch, in order."""
+
+    items: list[Outcome]
+
+
+class Flushed(BaseModel):
+    """Where the command lies in each partition that it went to."""
+
+    positions: list[Position]
+
+
+class TailMessage(BaseModel):
+    """A message of a session's newest windows."""
+
+    window_sequence: int
+    message: dict[str, Any]
+
+
+class OpenWindow(BaseModel):
+    """A session's open window."""
+
+    sequence: int
+    message_count: int
+
+
+class Session(BaseModel):
+    """A session's newest messages, oldest first."""
+
+    session: str
+    messages: list[TailMessage]
+    open_window: OpenWindow | None
+
+
+class Recalled(BaseModel):
+    """What a recall found."""
+
+    recall_id: str
+    results: list[dict[str, Any]]
+    entities: list[dict[str, Any]]
+    session: Session | None
+    degraded: list[str]
+    ms: float
+
+
+class Letters(BaseModel):
+    """Dead letters without their content, and how many there are in all."""
+
+    letters: list[dict[str, Any]]
+    total: int
+
+
+class Redriven(BaseModel):
+    """How many letters were driven again, how many a newer value has superseded, and which were refused."""
+
+    redriven: int
+    superseded: int
+    refused: list[str]
+
+
+class Purged(BaseModel):
+    """How many letters were removed."""
+
+    purged: int
+
+
+class Alive(BaseModel):
+    """The process serves."""
+
+    status: Literal["ok"]
+
+
+def _memory(**further: Schema) -> Schema:
+    schema = schema_of(Memory, without=("schema_version", "tenant", "message_ids"))
+    evidence = {"type": "array", "items": {"type": "string"}, "description": "The ids of the messages it rests on, best first."}
+    return {
+        **schema,
+        "properties": {**schema["properties"], "evidence": evidence, **further},
+        "required": [*schema["required"], "evidence", *further],
+    }
+
+
+def _recalled() -> Schema:
+    schema = schema_of(Recalled)
+    score = {"type": "number", "minimum": 0, "maximum": 1}
+    schema["properties"]["results"]["items"] = _memory(score=score)
+    schema["properties"]["entities"]["items"] = _memory()
+    return schema
+
+
+MESSAGES: Final[Responses] = answers(
+    {"anyOf": [schema_of(Accepted), schema_of(Outcomes)]},
+    description="All were taken: of one message its place, of a batch the items.",
+    headers=_STATUS,
+) | answers(schema_of(Outcomes), status=207, description="Some items were not taken.", headers=_STATUS)
+FLUSHED: Final[Responses] = answers(
+    schema_of(Flushed), description="The windows close once the sessions stage has come so far.", headers=_STATUS
+)
+RECALLED: Final[Responses] = answers(_recalled(), description="The memories found, best first.")
+MEMORY: Final[Responses] = answers(_memory(), description="The memory.")
+SESSION: Final[Responses] = answers(schema_of(Session), description="The messages; none for a session that is unknown or long idle.")
+LETTERS: Final[Responses] = answers(schema_of(Letters), description="The letters, oldest first.")
+LETTER: Final[Responses] = answers({"type": "object", "required": ["place", "state", "headers"]}, description="The letter.")
+REDRIVEN: Final[Responses] = answers(schema_of(Redriven), headers=_STATUS)
+PURGED: Final[Responses] = answers(schema_of(Purged), headers=_STATUS)
+ALIVE: Final[Responses] = answers(schema_of(Alive), description="The process serves.")

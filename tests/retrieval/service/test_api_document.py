@@ -1,0 +1,172 @@
+"""The OpenAPI document against the service: whatever is sent, it answers what the document says, and never with a defect.
+
+``VARVE_TEST_API_CASES`` says how many generated requests each operation gets (a run of some 3,000 in all: 300).
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from schemathesis import BaseSchema, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from retrieval.service.app import create_app
+from retrieval.service.problems import MEDIA_TYPE
+from runtime.kafka import create_topics
+from runtime.settings import Settings, StoreSettings
+from runtime.tenants import add_tenant
+from runtime.tenants_file import add_admin_key
+from tests.one_broker import one_broker
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.service.running_service import MEMORIES, index
+from tests.varve.varve_process import wait_until
+from varve.embedded.ports import free_port
+
+CASES: Final = int(os.environ.get("VARVE_TEST_API_CASES", "12"))
+SERVE: Final = "from retrieval.service.serve import serve; from runtime.settings import Settings; serve(Settings())"
+CHECKS: Final = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    response_headers_conformance,
+]
+"""That a body of the document's form is taken is not among them: a form says less than the limits of `memory/records/limits.py`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A service in a process of its own."""
+
+    url: str
+    tenant_key: str
+    operator_key: str
+    log: Path
+
+    def key_for(self, path: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.operator_key if '/admin/' in path else self.tenant_key}"}
+
+
+@pytest.fixture(scope="module")
+def service(kafka: str, redis_url: str, edge_owner: EdgeOwnerProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    data = tmp_path_factory.mktemp("document")
+    prefix, port = f"t{uuid.uuid4().hex}.", free_port()
+    settings = Settings(
+        data=data, kafka=one_broker(bootstrap=kafka, topic_prefix=prefix, partitions=2), store=StoreSettings(socket=edge_owner.socket)
+    )
+    asyncio.run(prepare(settings))
+    environment = {
+        **os.environ,
+        "VARVE_DATA": str(data),
+        "VARVE_KAFKA__BOOTSTRAP": kafka,
+        "VARVE_KAFKA__TOPIC_PREFIX": prefix,
+        "VARVE_KAFKA__PARTITIONS": "2",
+        "VARVE_REDIS__URL": redis_url,
+        "VARVE_REDIS__PREFIX": prefix,
+        "VARVE_STORE__SOCKET": str(edge_owner.socket),
+        "VARVE_SERVICE__PORT": str(port),
+        "VARVE_SERVICE__PRODUCE_TIMEOUT_S": "60",
+    }
+    running = Service(
+        url=f"http://127.0.0.1:{port}",
+        tenant_key=add_tenant(settings.tenants_path, "acme", schema="companion"),
+        operator_key=add_admin_key(settings.tenants_path),
+        log=data / "service.log",
+    )
+    with running.log.open("wb") as log:
+        process = subprocess.Popen([sys.executable, "-c", SERVE], env=environment, stdout=log, stderr=log)
+    try:
+        wait_until(lambda: answers(running) or process.poll() is not None, seconds=120, failure=running.log.read_text)
+        assert process.poll() is None, running.log.read_text()
+        yield running
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def document(service: Service) -> BaseSchema:
+    return schemathesis.openapi.from_url(f"{service.url}/openapi.json")
+
+
+def operations() -> Iterator[Any]:
+    for path, methods in create_app(Settings()).openapi()["paths"].items():
+        for method, operation in methods.items():
+            yield pytest.param(method, path, operation, id=f"{method} {path}")
+
+
+each_operation = pytest.mark.parametrize(("method", "path", "operation"), [*operations()])
+
+
+@pytest.mark.integration
+@pytest.mark.timeout(1800)
+@each_operation
+def test_whatever_is_sent_the_document_says_the_answer(
+    service: Service, document: BaseSchema, method: str, path: str, operation: dict[str, Any]
+) -> None:
+    described, key = document[path][method.upper()], service.key_for(path)
+    cases = st.one_of(*(described.as_strategy(generation_mode=mode) for mode in GenerationMode))
+
+    @given(cases)
+    @examples(max_examples=CASES, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck), derandomize=True)
+    def check(case: Any) -> None:
+        response = case.call(headers=key, timeout=60)
+        case.validate_response(response, checks=CHECKS, headers=key)
+        assert "/v1/" not in path or case.call(timeout=60).status_code in {401, 404}, "without a key nothing is answered"
+
+    check()
+
+
+@pytest.mark.integration
+def test_the_service_met_no_defect(service: Service) -> None:
+    log = service.log.read_text()
+    assert "Traceback" not in log, log[-3000:]
+    assert "request_failed" not in log
+
+
+@each_operation
+def test_every_refusal_is_declared_as_a_problem(method: str, path: str, operation: dict[str, Any]) -> None:
+    statuses = {int(status): response for status, response in operation["responses"].items()}
+    refusals = {status for status in statuses if status >= 400}
+    assert refusals >= ({408, 500, 503} if path == "/healthz" else {401, 403, 408, 413, 422, 429, 500, 503})
+    assert all(list(statuses[status]["content"]) == [MEDIA_TYPE] for status in refusals)
+    assert all(statuses[status]["content"]["application/json"]["schema"] for status in statuses if status < 400)
+
+
+@each_operation
+def test_every_parameter_has_a_bound(method: str, path: str, operation: dict[str, Any]) -> None:
+    for parameter in operation.get("parameters", ()):
+        schema = parameter["schema"]
+        for each in schema.get("anyOf", [schema]):
+            is_bounded = {"maxLength", "maximum", "enum", "format", "maxItems"} & set(each) or each["type"] in ("null", "boolean")
+            assert is_bounded or parameter["name"] == "Idempotency-Key", parameter
+
+
+def answers(service: Service) -> bool:
+    try:
+        return httpx.get(f"{service.url}/healthz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+async def prepare(settings: Settings) -> None:
+    await create_topics(settings)
+    await index(settings, MEMORIES)
