@@ -47,6 +47,10 @@ class Metrics:
         self.refused_files = Gauge(
             "varve_refused_files", "Tenants' and schema files whose newest version is refused.", registry=self.registry
         )
+        self.quota_checks = self._counter(
+            "varve_quota_checks", "Requests held against their tenant's quotas, by who keeps them.", "kept_by"
+        )
+        self.quota_refusals = self._counter("varve_quota_refusals", "Requests refused for a quota of their tenant.", "quota")
         self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
 
     def render(self) -> bytes:

@@ -24,7 +24,7 @@ from memory.schema import load_schema, scenario, scenario_names
 from memory.schema.model import MemorySchema
 from runtime.errors import TenantsFileError, UnknownTenantError
 from runtime.message_signing import SigningPolicy
-from runtime.settings import BudgetSettings
+from runtime.settings import BudgetSettings, QuotaSettings
 
 _KEY_PREFIX: Final = "vk_"
 _ADMIN_KEY_PREFIX: Final = "va_"
@@ -66,6 +66,8 @@ class Tenant(BaseModel):
     """Its share where tenants compete for a stage's work."""
     budget: BudgetSettings = BudgetSettings()
     """Overrides ``VARVE_BUDGET__*``; null lifts a limit."""
+    quota: QuotaSettings = QuotaSettings()
+    """Overrides ``VARVE_QUOTA__*``; null lifts a limit."""
     signing: SigningPolicy = SigningPolicy()
     """Whether messages that are produced to Kafka in its name have to be signed."""
     generation: str = ""
@@ -75,10 +77,10 @@ class Tenant(BaseModel):
     drops: tuple[Drops, ...] = ()
     """What was dropped. Extractions bear the count, so that one which was begun before a drop is known when it comes late."""
 
-    @field_serializer("budget")
-    def _only_set_fields(self, budget: BudgetSettings) -> dict[str, object]:
+    @field_serializer("budget", "quota")
+    def _only_set_fields(self, group: BudgetSettings | QuotaSettings) -> dict[str, object]:
         # What is not set stays unset: it follows the settings.
-        return budget.model_dump(mode="json", exclude_unset=True)
+        return group.model_dump(mode="json", exclude_unset=True)
 
     @model_validator(mode="after")
     def _has_its_live_generation(self) -> "Tenant":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
 
+from runtime.lua import CLOCK, LEASES
 from runtime.redis import GuardedRedis
 
 WINDOW_S: Final = 60
@@ -13,18 +14,10 @@ SATURATED_WAIT_S: Final = 1
 
 _NO_LIMIT: Final = -1
 
-# Redis's own clock counts, so that the workers' clocks need not agree; a test may pass the time.
-_CLOCK: Final = """
-local function clock(given)
-  if given ~= '' then return tonumber(given) end
-  local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-end
-"""
-
 # The same rule as LocalLimits.acquire.
 _ACQUIRE: Final = (
-    _CLOCK
+    CLOCK
+    + LEASES
     + """
 local leases, counts, pause = KEYS[1], KEYS[2], KEYS[3]
 local now, lease, lease_ms = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3])
@@ -34,8 +27,7 @@ local second = math.floor(now / 1000)
 
 local paused_until = tonumber(redis.call('GET', pause) or '0')
 if paused_until > now then return {paused_until - now, second} end
-redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
-if redis.call('ZCARD', leases) >= concurrency then return {saturated_ms, second} end
+if leases_out(leases, now) >= concurrency then return {saturated_ms, second} end
 
 local flat = redis.call('HGETALL', counts)
 local seconds, per_second, requests_over, tokens_over = {}, {}, 1 - requests_limit, tokens - tokens_limit
@@ -66,8 +58,7 @@ if requests_over > 0 or tokens_over > 0 then
   return {window * 1000, second}
 end
 
-redis.call('ZADD', leases, now + lease_ms, lease)
-redis.call('PEXPIRE', leases, lease_ms * 2)
+take_lease(leases, now, lease, lease_ms)
 redis.call('HINCRBY', counts, 'r:' .. second, 1)
 redis.call('HINCRBY', counts, 't:' .. second, tokens)
 redis.call('EXPIRE', counts, window * 2)
@@ -76,7 +67,7 @@ return {0, second}
 )
 
 _RENEW: Final = (
-    _CLOCK
+    CLOCK
     + """
 redis.call('ZADD', KEYS[1], 'XX', clock('') + tonumber(ARGV[2]), ARGV[1])
 redis.call('PEXPIRE', KEYS[1], tonumber(ARGV[2]) * 2)
@@ -94,7 +85,7 @@ return 1
 
 # A shorter pause never ends a longer one. The key outlives the pause by the window; its value decides.
 _PAUSE: Final = (
-    _CLOCK
+    CLOCK
     + """
 local until_ms = clock(ARGV[1]) + tonumber(ARGV[2])
 if until_ms > tonumber(redis.call('GET', KEYS[1]) or '0') then

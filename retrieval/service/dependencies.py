@@ -11,6 +11,8 @@ from fastapi import Depends, Request
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from retrieval.recall import Recall
+from retrieval.service.memory_counts import MemoryCounts
+from retrieval.service.quotas import Quotas
 from retrieval.service.recall_log import RecallLog
 from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore
@@ -24,6 +26,7 @@ from runtime.recall_history import RecallHistory
 from runtime.redis import GuardedRedis, open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
+from runtime.shared_rate_limits import RateLimiter
 from runtime.tenants import TenantDirectory
 from runtime.tracing import Trace
 
@@ -46,6 +49,7 @@ class Dependencies:
     embedder: Embedder
     recall: Recall
     recall_log: RecallLog
+    quotas: Quotas
 
 
 OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies]]
@@ -81,6 +85,8 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             metrics=metrics(),
         )
         stack.push_async_callback(recall_log.close)
+        memory_counts = MemoryCounts(store=store)
+        stack.push_async_callback(memory_counts.close)
         yield Dependencies(
             settings=settings,
             clock=clock,
@@ -94,6 +100,12 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             embedder=embedder,
             recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock),
             recall_log=recall_log,
+            quotas=Quotas(
+                settings=settings.quota,
+                limiter=RateLimiter(redis=redis, purpose="quota", metrics=metrics()),
+                memory_counts=memory_counts,
+                metrics=metrics(),
+            ),
         )
 
 

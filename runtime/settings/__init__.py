@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings
 from runtime.settings.outside import ClientSettings, LogSettings, RecallSettings, ServiceSettings
+from runtime.settings.quotas import QuotaSettings
 from runtime.settings.signing import SigningSettings
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "KafkaSettings",
     "LLMSettings",
     "LogSettings",
+    "QuotaSettings",
     "RecallSettings",
     "RedisSettings",
     "ServiceSettings",
@@ -65,6 +67,7 @@ class Settings(BaseSettings):
     delivery: DeliverySettings = DeliverySettings()
     llm: LLMSettings = LLMSettings()
     budget: BudgetSettings = BudgetSettings()
+    quota: QuotaSettings = QuotaSettings()
     extraction: ExtractionSettings = ExtractionSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     recall: RecallSettings = RecallSettings()

@@ -48,6 +48,7 @@ async def post_messages(
     limit = dependencies.settings.service.max_batch
     if len(batch) > limit:
         raise ProblemError(413, "too-large", f"a batch may have {limit} messages, this one has {len(batch)}")
+    quota = await dependencies.quotas.admit_messages(tenant, count=len(batch), size=len(await request.body()))
     now = dependencies.clock.now()
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
 
@@ -56,7 +57,9 @@ async def post_messages(
         outcomes = await ingestion.ingest(batch, tenant=tenant.id, now=now, headers=headers, request_key=idempotency.key)
         return _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
 
-    return await idempotency.once(ingest)
+    response = await idempotency.once(ingest)
+    response.headers.update(quota)
+    return response
 
 
 class FlushRequest(BaseModel):
@@ -70,16 +73,18 @@ class FlushRequest(BaseModel):
 
 @router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False), responses=FLUSHED | refusals(409))
 async def post_flush(
+    request: Request,
     tenant: AuthenticatedTenant,
     body: Annotated[FlushRequest, Depends(json_body(FlushRequest, default=FlushRequest()))],
     dependencies: AppDependencies,
     trace: RequestTrace,
     idempotency: TenantsIdempotency,
 ) -> Response:
-    """Closes a session's open window now, or without a session all of the tenant's.
+    """Closes a session's open window now, or without a session all of the tenant's. Counts as one message.
 
     200 with ``{positions: [{topic, partition, offset}]}``. The windows are closed once the sessions stage has committed past these.
     """
+    quota = await dependencies.quotas.admit_messages(tenant, count=1, size=len(await request.body()))
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
     now = dependencies.clock.now()
     headers = record_headers(trace, now)
@@ -87,7 +92,9 @@ async def post_flush(
     async def flush() -> Response:
         return JsonResponse({"positions": await ingestion.flush(tenant=tenant.id, session=body.session, now=now, headers=headers)})
 
-    return await idempotency.once(flush)
+    response = await idempotency.once(flush)
+    response.headers.update(quota)
+    return response
 
 
 def _single_response(outcome: AcceptedMessage | RejectedMessage) -> Response:

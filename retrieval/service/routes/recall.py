@@ -20,6 +20,7 @@ from retrieval.service.answers import RECALLED
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies, Dependencies, RequestTrace
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.quota_dependency import RecallQuota
 from retrieval.service.request_body import body_schema, json_body
 from retrieval.service.routes.memories import memory_fields
 from retrieval.service.routes.sessions import session_fields
@@ -63,6 +64,7 @@ class RecallBody(BaseModel):
 @router.post("/v1/recall", openapi_extra=body_schema(RecallBody), responses=RECALLED)
 async def post_recall(
     tenant: AuthenticatedTenant,
+    quota: RecallQuota,
     body: Annotated[RecallBody, Depends(json_body(RecallBody))],
     dependencies: AppDependencies,
     trace: RequestTrace,
@@ -103,7 +105,8 @@ async def post_recall(
             "session": None if body.session is None else {"session": body.session, **session_fields(tail or _EMPTY_TAIL)},
             "degraded": ["session_tail"] if tail is None else [],
             "ms": round((time.perf_counter() - started) * 1000, 2),
-        }
+        },
+        headers=quota,
     )
 
 

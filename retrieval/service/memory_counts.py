@@ -1,0 +1,52 @@
+"""How many memories tenants have, counted in the background."""
+
+import asyncio
+from typing import Final
+
+from retrieval.errors import RetrievalError
+from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.logs import logger
+
+RECOUNT_S: Final = 30.0
+
+_log = logger(__name__)
+
+
+class MemoryCounts:
+    """Tenants' numbers of memories, as the store last said. No request waits for a count, so a store that hangs holds up none.
+
+    Args:
+        store: What counts.
+        recount_s: After how many seconds a count is taken again, once somebody asks.
+    """
+
+    def __init__(self, *, store: MemoryStore, recount_s: float = RECOUNT_S) -> None:
+        self._store = store
+        self._recount_s = recount_s
+        self._counts: dict[str, int] = {}
+        self._counted_at: dict[str, float] = {}
+        self._counting: dict[str, asyncio.Task[None]] = {}
+
+    def of(self, tenant: str) -> int | None:
+        """The last count of a tenant's memories; asks for a new one where that is old. None: not counted yet."""
+        is_old = asyncio.get_running_loop().time() - self._counted_at.get(tenant, float("-inf")) >= self._recount_s
+        if is_old and tenant not in self._counting:
+            task = asyncio.create_task(self._count(tenant))
+            self._counting[tenant] = task
+            task.add_done_callback(lambda _: self._counting.pop(tenant, None))
+        return self._counts.get(tenant)
+
+    async def close(self) -> None:
+        """Stops counting."""
+        counting = list(self._counting.values())
+        for task in counting:
+            task.cancel()
+        await asyncio.gather(*counting, return_exceptions=True)
+
+    async def _count(self, tenant: str) -> None:
+        try:
+            self._counts[tenant] = await self._store.count(TenantScope(tenant))
+        except RetrievalError as error:
+            _log.warning("memories_not_counted", error=str(error))
+        # Also after a failure: a store that is away is not asked with every request.
+        self._counted_at[tenant] = asyncio.get_running_loop().time()

@@ -1,0 +1,18 @@
+"""A route's admission under its tenant's quotas."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated
+
+from fastapi import Depends
+
+from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.dependencies import AppDependencies
+
+
+async def _recall_quota(tenant: AuthenticatedTenant, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
+    async with dependencies.quotas.recall(tenant) as headers:
+        yield headers
+
+
+RecallQuota = Annotated[Mapping[str, str], Depends(_recall_quota)]
+"""Admits a recall for as long as its route runs, and gives the headers of its response."""

@@ -1,0 +1,25 @@
+"""What Lua scripts in Redis have in common: the clock that counts, and leases that expire."""
+
+from typing import Final
+
+# Redis's own clock counts, so that the processes' clocks need not agree; a test may pass the time.
+CLOCK: Final = """
+local function clock(given)
+  if given ~= '' then return tonumber(given) end
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end
+"""
+"""``clock(given)``: the time in milliseconds since the epoch."""
+
+LEASES: Final = """
+local function leases_out(leases, now)
+  redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
+  return redis.call('ZCARD', leases)
+end
+local function take_lease(leases, now, lease, lease_ms)
+  redis.call('ZADD', leases, now + lease_ms, lease)
+  redis.call('PEXPIRE', leases, lease_ms * 2)
+end
+"""
+"""``leases_out(key, now)`` and ``take_lease(key, now, id, milliseconds)``: one that nobody gives back expires, as a killed process's."""
