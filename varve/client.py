@@ -11,6 +11,10 @@ from varve.errors import ServiceError
 
 BATCH_SIZE: Final = 200
 MAX_ATTEMPTS: Final = 5
+MAX_WAIT_S: Final = 120.0
+"""A longer wait is the caller's to decide on."""
+
+_RETRIED: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE})
 
 
 class ServiceClient:
@@ -93,7 +97,7 @@ class ServiceClient:
         return results
 
     async def _post(self, path: str, body: Any) -> Any:
-        """Posts; retries while the service answers 503. Every request is idempotent."""
+        """Posts; retries while the service answers 429 or 503, after the time it says. Every request is idempotent."""
         for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
                 answer = await self._http.post(path, json=body)
@@ -103,9 +107,10 @@ class ServiceClient:
                 ) from error
             if answer.is_success:
                 return answer.json()
-            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE or attempt == MAX_ATTEMPTS:
+            wait_s = float(answer.headers.get("Retry-After", 1))
+            if answer.status_code not in _RETRIED or attempt == MAX_ATTEMPTS or wait_s > MAX_WAIT_S:
                 raise ServiceError(f"{self._url}{path} answered {answer.status_code}: {_problem(answer)}")
-            await asyncio.sleep(float(answer.headers.get("Retry-After", 1)))
+            await asyncio.sleep(wait_s)
         raise AssertionError("unreachable")
 
 

@@ -15,6 +15,12 @@ _STATUS: Final[Schema] = {
 }
 
 
+_LIMITS: Final = {
+    "RateLimit-Policy": {"description": "The quotas that the request counts against, where there are any.", "schema": {"type": "string"}},
+    "RateLimit": {"description": "What is left of them.", "schema": {"type": "string"}},
+}
+
+
 class Position(BaseModel):
     """Where a record lies in Kafka."""
 
@@ -133,12 +139,12 @@ def _recalled() -> Schema:
 MESSAGES: Final[Responses] = answers(
     {"anyOf": [schema_of(Accepted), schema_of(Outcomes)]},
     description="All were taken: of one message its place, of a batch the items.",
-    headers=_STATUS,
-) | answers(schema_of(Outcomes), status=207, description="Some items were not taken.", headers=_STATUS)
+    headers=_STATUS | _LIMITS,
+) | answers(schema_of(Outcomes), status=207, description="Some items were not taken.", headers=_STATUS | _LIMITS)
 FLUSHED: Final[Responses] = answers(
-    schema_of(Flushed), description="The windows close once the sessions stage has come so far.", headers=_STATUS
+    schema_of(Flushed), description="The windows close once the sessions stage has come so far.", headers=_STATUS | _LIMITS
 )
-RECALLED: Final[Responses] = answers(_recalled(), description="The memories found, best first.")
+RECALLED: Final[Responses] = answers(_recalled(), description="The memories found, best first.", headers=_LIMITS)
 MEMORY: Final[Responses] = answers(_memory(), description="The memory.")
 SESSION: Final[Responses] = answers(schema_of(Session), description="The messages; none for a session that is unknown or long idle.")
 LETTERS: Final[Responses] = answers(schema_of(Letters), description="The letters, oldest first.")

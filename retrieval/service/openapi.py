@@ -35,6 +35,7 @@ _REASONS: Final = {
     429: "Too much at once, or too much for the quota.",
     500: "A defect in Varve; the service's log has the reason under the trace id.",
     503: "Something that the request needs is away.",
+    507: "The tenant has as many memories as it may have.",
 }
 _WAIT: Final = {"Retry-After": {"description": "Seconds to wait before the next try.", "schema": {"type": "integer", "minimum": 0}}}
 _WAITED: Final = frozenset({409, 429, 503})

@@ -28,7 +28,7 @@ def _body_schema() -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": either}}}}
 
 
-@router.post("/v1/messages", openapi_extra=_body_schema(), responses=MESSAGES | refusals(409))
+@router.post("/v1/messages", openapi_extra=_body_schema(), responses=MESSAGES | refusals(409, 507))
 async def post_messages(
     request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace, idempotency: TenantsIdempotency
 ) -> Response:
@@ -71,7 +71,7 @@ class FlushRequest(BaseModel):
     """None: all of the tenant's sessions."""
 
 
-@router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False), responses=FLUSHED | refusals(409))
+@router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False), responses=FLUSHED | refusals(409, 507))
 async def post_flush(
     request: Request,
     tenant: AuthenticatedTenant,

@@ -1,0 +1,45 @@
+"""The client of the query service, against a real HTTP server that refuses at first."""
+
+import pytest
+from aiohttp import web
+
+from tests.http_server import serving_posts
+from varve.client import MAX_ATTEMPTS, ServiceClient
+from varve.errors import ServiceError
+
+
+class Refusing:
+    """Answers so many requests with a status and ``Retry-After``, and then that all is well."""
+
+    def __init__(self, times: int, status: int, retry_after: str) -> None:
+        self.times = times
+        self.status = status
+        self.retry_after = retry_after
+        self.asked = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.asked += 1
+        if self.asked > self.times:
+            return web.json_response({"results": [{"id": "m"}]})
+        problem = {"detail": "10 recalls a second are used up"}
+        return web.json_response(problem, status=self.status, headers={"Retry-After": self.retry_after})
+
+
+async def recall(server: Refusing) -> list[dict[str, object]]:
+    async with serving_posts("/v1/recall", server.answer) as url, ServiceClient(url=url, api_key="k") as client:
+        return await client.recall("x")
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_refusal_for_now_is_waited_out(status: int) -> None:
+    server = Refusing(2, status, "0")
+    assert await recall(server) == [{"id": "m"}]
+    assert server.asked == 3
+
+
+@pytest.mark.parametrize(("times", "status", "retry_after", "asked"), [(99, 429, "0", MAX_ATTEMPTS), (1, 429, "3600", 1), (1, 507, "0", 1)])
+async def test_a_refusal_that_lasts_is_told(times: int, status: int, retry_after: str, asked: int) -> None:
+    server = Refusing(times, status, retry_after)
+    with pytest.raises(ServiceError, match=f"answered {status}: 10 recalls a second are used up"):
+        await recall(server)
+    assert server.asked == asked
