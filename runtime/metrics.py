@@ -25,6 +25,7 @@ class Metrics:
         )
         self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
         self.in_flight = self._gauge("varve_in_flight", "Records in flight.", "stage")
+        self.suspects = self._gauge("varve_suspects", "Records that may have killed the worker's process.", "stage")
         self.lag = self._gauge(
             "varve_lag_records", "Records between the committed offset and the partition's end.", "stage", "topic", "partition"
         )

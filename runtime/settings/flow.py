@@ -149,6 +149,11 @@ class DeliverySettings(Group):
     retry_maximum_attempts: int = Field(
         default=6, ge=1, description="Attempts that fail by the record's own fault before it is dead-lettered, in a stage with slow calls."
     )
+    maximum_crashes: int = Field(
+        default=3,
+        ge=1,
+        description="A record at which so many processes of a worker have died in a row, at the last of them alone, is dead-lettered.",
+    )
     drain_timeout_s: float = Field(default=20.0, gt=0, description="How long a stopping worker finishes what it has begun.")
     retention_alarm_s: float = Field(
         default=86400.0,

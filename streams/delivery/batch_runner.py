@@ -102,6 +102,8 @@ class BatchRunner:
 
     async def _handled(self, records: list[ConsumedRecord], first_attempt_at: datetime) -> list[OutgoingRecord]:
         """What comes of records, once what the handler depends on is there."""
+        claims, first, last = self._context.claims, records[0].offset, records[-1].offset
+        claims.require_innocent(self._partition, first)
         attempt = 0
         while True:
             attempt += 1
@@ -109,7 +111,8 @@ class BatchRunner:
             started_at = time.monotonic()
             try:
                 batch = Batch(self._partition, records, self._state, may_write=self._may_write)
-                await self._handler.handle(batch)
+                async with claims.held(self._partition, first, last):
+                    await self._handler.handle(batch)
             except TransientError as failure:
                 self._state.discard()
                 await self._context.back_off(failure, attempt)

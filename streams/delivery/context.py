@@ -13,6 +13,7 @@ from runtime.logs import logger
 from runtime.metrics import Metrics
 from streams.delivery.batch import Rejection
 from streams.delivery.batch_interval import BatchInterval
+from streams.delivery.claims import Claims
 from streams.delivery.dead_letters import SMALLEST_LIMIT, dead_letter, is_letter, reason_of
 from streams.delivery.flow_control import FlowControl
 from streams.delivery.partition_writer import Writer
@@ -42,6 +43,8 @@ class StageContext:
     max_batch: int
     max_batch_bytes: int
     batch_interval: BatchInterval
+    claims: Claims
+    """What the worker's handlers are at, and which records may have killed it."""
     flow_control: FlowControl
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""

@@ -13,7 +13,7 @@ from streams.delivery.context import StageContext
 from streams.delivery.driver import FaustRecord
 from streams.delivery.entry import Entry
 from streams.delivery.records import ConsumedRecord, propagate_context
-from streams.errors import PoisonRecordError, TransientError
+from streams.errors import LocalTableError, PoisonRecordError, TransientError
 
 _log = logger(__name__)
 
@@ -110,8 +110,12 @@ class KeyedAttempts:
         return entry.record.record
 
     async def _compute(self, entry: Entry[FaustRecord], record: ConsumedRecord) -> RetryLater | None:
+        claims = self._context.claims
         try:
-            entry.result = [propagate_context(output, cause=record) for output in await self._handler.handle(record)]
+            claims.require_innocent(record.partition, record.offset)
+            async with claims.held(record.partition, record.offset, record.offset):
+                outputs = await self._handler.handle(record)
+            entry.result = [propagate_context(output, cause=record) for output in outputs]
             self._context.record_success(started_at=entry.started_at)
             self.consecutive_failures = 0
         except TransientError as failure:
@@ -123,6 +127,8 @@ class KeyedAttempts:
             entry.result = await self._dead_letter(entry, PoisonRecordError("gave_up", str(failure)))
         except (PoisonRecordError, RecordError) as error:
             entry.result = await self._dead_letter(entry, error)
+        except LocalTableError:
+            raise
         except Exception as error:
             trace_id = entry.record.record.trace_id
             _log.exception("record_broke_stage", stage=self._context.stage, trace_id=trace_id, error=str(error))

@@ -108,6 +108,7 @@ class PartitionOwner(ABC):
                 try:
                     self._require_ownership()
                     self._next_offset = await self._writer.take_over()
+                    self._clear_suspects()
                     await self._work()
                 except LogGapError as error:
                     self._is_recovered = False
@@ -139,7 +140,12 @@ class PartitionOwner(ABC):
         self._attempt = 0
         if next_offset is not None:
             self._next_offset = next_offset
+            self._clear_suspects()
         return changelog_offset
+
+    def _clear_suspects(self) -> None:
+        if self._next_offset is not None:
+            self._context.claims.on_committed(self._partition, self._next_offset)
 
     async def _commit_position(self) -> None:
         """Moves the group behind the markers at the log's end, which no fetch returns: its lag is 0 when nothing is left to handle."""

@@ -187,8 +187,13 @@ class PartitionProcessor(PartitionOwner):
             size += len(record.value or b"")
             if records and (len(records) == self._context.max_batch or size > self._context.max_batch_bytes):
                 break
-            if not self._is_done(record) and (not records or record.offset > records[-1].offset):
+            if self._is_done(record) or (records and record.offset <= records[-1].offset):
+                continue
+            is_alone = self._context.claims.must_be_alone(self._partition, record.offset)
+            if not (is_alone and records):
                 records.append(record)
+            if is_alone:
+                break
         return records
 
     def _is_behind(self) -> bool:

@@ -23,6 +23,7 @@ from streams.delivery.app import build_app, changelog_config, source_topic
 from streams.delivery.backlog_watch import BacklogWatch
 from streams.delivery.batch_interval import BatchInterval
 from streams.delivery.build import DriverFactory
+from streams.delivery.claims import Claims
 from streams.delivery.consumer import Consumer
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, FaustRecord
@@ -102,6 +103,14 @@ class Worker:
         changelog = changelog_topic(self._group) if self._has_table else None
         membership = Membership(generation=lambda: int(app.consumer_generation_id), session_timeout_s=settings.kafka.session_timeout_s)
         offsets = KafkaOffsets(kafka=settings.kafka)
+        claims = Claims.open(
+            folder / "claims",
+            group=self._group,
+            topic=self._source,
+            maximum_crashes=settings.delivery.maximum_crashes,
+            stage=self._stage,
+            metrics=self._metrics,
+        )
         delivery = settings.delivery
         context = StageContext(
             stage=self._stage,
@@ -121,6 +130,7 @@ class Worker:
             max_batch=delivery.max_batch,
             max_batch_bytes=delivery.max_batch_bytes,
             batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
+            claims=claims,
             flow_control=SourceFlowControl(app=app, source=self._source),
             may_write=membership.may_write,
             fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
@@ -169,6 +179,7 @@ class Worker:
                 pulse.cancel()
                 watch.cancel()
                 await asyncio.gather(watch, return_exceptions=True)
+                claims.close()
 
     async def _watch(self, app: faust.App, driver: Driver, membership: Membership, stop: asyncio.Event) -> None:
         while not stop.is_set():

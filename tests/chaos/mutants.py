@@ -8,6 +8,9 @@ PROCESSOR: Final = "streams/delivery/partition_processor.py"
 OWNER: Final = "streams/delivery/partition_owner.py"
 RUNNER: Final = "streams/delivery/batch_runner.py"
 COMMITTER: Final = "streams/delivery/partition_committer.py"
+CLAIMS: Final = "streams/delivery/claims.py"
+CLAIM_FILE: Final = "streams/delivery/claim_file.py"
+SUSPECTS: Final = "streams/delivery/suspects.py"
 DRIVER: Final = "streams/delivery/keyed_driver.py"
 SCHEDULER: Final = "streams/delivery/scheduler.py"
 STATE: Final = "streams/delivery/state.py"
@@ -23,6 +26,9 @@ PRODUCER: Final = "runtime/kafka/transactional.py"
 TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
 TEST_PROCESSOR: Final = "tests/streams/delivery/test_partition_processor.py"
 TEST_KEYED: Final = "tests/streams/delivery/test_keyed_driver.py"
+TEST_CLAIMS: Final = "tests/streams/delivery/test_claims.py"
+TEST_CLAIMS_DRIVERS: Final = "tests/streams/delivery/test_claims_in_drivers.py"
+TEST_CLAIM_FILE: Final = "tests/streams/delivery/test_claim_file.py"
 TEST_STATE: Final = "tests/streams/delivery/test_partition_state.py"
 TEST_RECOVERY: Final = "tests/streams/delivery/test_recovery.py"
 TEST_CONSUMER: Final = "tests/streams/delivery/test_consumer.py"
@@ -261,6 +267,28 @@ MUTANTS: Final = (
         (TEST_CONSUMER,),
         ("kill-sessions",),
     ),
+    # Records that kill their worker.
+    Mutant(
+        "nothing claimed",
+        CLAIMS,
+        "            slot = self._store.put(claim)\n            try:\n                yield\n            finally:\n"
+        "                self._store.free(slot)\n",
+        "            yield\n",
+        (TEST_CLAIMS,),
+    ),
+    Mutant("suspects handled together", CLAIMS, "max(1, self._maximum_crashes - 1)", "self._maximum_crashes", (TEST_CLAIMS,)),
+    Mutant("neighbours of the guilty put aside", CLAIMS, "suspect.was_alone and suspect.crashes", "suspect.crashes", (TEST_CLAIMS,)),
+    Mutant("harmless suspects kept", CLAIMS, "        self._clear(claim)\n", "", (TEST_CLAIMS,)),
+    Mutant(
+        "committed suspects kept",
+        OWNER,
+        "            self._context.claims.on_committed(self._partition, self._next_offset)\n",
+        "            pass\n",
+        (TEST_CLAIMS_DRIVERS,),
+    ),
+    Mutant("crash not counted", SUSPECTS, "before.crashes + 1, was_alone", "max(1, before.crashes), was_alone", (TEST_CLAIMS,)),
+    Mutant("suspects in a batch", PROCESSOR, "            if is_alone:\n                break\n", "", (TEST_CLAIMS_DRIVERS,)),
+    Mutant("claims of another group taken", CLAIM_FILE, "    if not content.startswith(header):\n", "    if False:\n", (TEST_CLAIM_FILE,)),
     # Partitions handled by key.
     Mutant(
         "next offset skips a gap",

@@ -1,8 +1,9 @@
 """Runs a stage's handler on one partition, batch by batch, without a broker."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from runtime.tenants import TenantDirectory, add_tenant
 from runtime.tracing import Headers
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.batch_interval import BatchInterval
+from streams.delivery.claims import Claims
 from streams.delivery.context import StageContext
 from streams.delivery.partition_writer import Writer
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.retry_policy import RetryPolicy
 from streams.delivery.state import Codec, PartitionState, Row
+from streams.delivery.suspects import Claim, after_end
 
 PREFIX = "varve."
 APPENDED_AT = datetime(2025, 1, 1, tzinfo=UTC)
@@ -118,6 +121,31 @@ class PausedPartitions(set[int]):
         self.sought[partition] = offset
 
 
+class ClaimsInMemory:
+    """Claims by slot: what a process that dies leaves behind."""
+
+    def __init__(self, claims: Iterable[Claim] = ()) -> None:
+        self.slots = dict(enumerate(claims))
+
+    def put(self, claim: Claim) -> int:
+        slot = next(number for number in count() if number not in self.slots)
+        self.slots[slot] = claim
+        return slot
+
+    def free(self, slot: int) -> None:
+        del self.slots[slot]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def claims_after(left: Iterable[Claim] = (), *, maximum_crashes: int = 3) -> tuple[Claims, ClaimsInMemory]:
+    """The claims of a process whose predecessor has left these, and where they are kept."""
+    suspects = after_end(list(left))
+    store = ClaimsInMemory(suspects)
+    return Claims(store, suspects=suspects, maximum_crashes=maximum_crashes, stage="test", metrics=Metrics()), store
+
+
 def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageContext:
     """What drivers share, with waits as short as can be; ``parts`` are what a test wants otherwise."""
     usual = {
@@ -130,6 +158,7 @@ def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageCon
         "max_batch": 1,
         "max_batch_bytes": 1000,
         "batch_interval": BatchInterval(minimum_s=0.0, maximum_s=0.0),
+        "claims": claims_after()[0],
         "flow_control": PausedPartitions(),
         "may_write": lambda generation: True,
     }

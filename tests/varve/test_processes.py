@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -181,6 +182,38 @@ async def test_a_killed_program_is_started_again(tmp_path: Path) -> None:
         assert state.pid not in (None, killed)
         assert state.problem is not None
         assert state.problem.startswith("part ended with signal SIGKILL")
+    finally:
+        await supervisor.stop()
+
+
+DIES_TWICE = """
+import os, signal, sys, time
+from pathlib import Path
+starts = Path(sys.argv[1])
+starts.write_text(starts.read_text() + "x" if starts.exists() else "x")
+if len(starts.read_text()) <= 2:
+    os.kill(os.getpid(), signal.SIGSEGV)
+print("ready", flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("deaths", [1, 2])
+async def test_a_program_may_be_killed_while_it_starts(deaths: int, tmp_path: Path) -> None:
+    """As a worker is by a record that kills it, until that is put aside."""
+    spec = partial(_spec, tmp_path, DIES_TWICE, arguments=(str(tmp_path / "starts"),), ready=_prints(tmp_path / "part.log", "ready"))
+    supervisor = Supervisor(
+        [[Program(name="part", prepare=spec, deaths_while_starting=deaths)]],
+        notice=lambda _: None,
+        restart_policy=RestartPolicy(backoff=Backoff(initial_interval_s=0.01, maximum_interval_s=1.0)),
+    )
+    if deaths < 2:
+        with pytest.raises(StartError, match="part ended with signal SIGSEGV while it started"):
+            await supervisor.start()
+        return
+    await supervisor.start()
+    try:
+        assert supervisor.programs[0].phase == "ready"
     finally:
         await supervisor.stop()
 

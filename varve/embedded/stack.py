@@ -113,7 +113,8 @@ class EmbeddedStack:
 
     def levels(self) -> list[Level]:
         """All processes in the order of their start."""
-        workers = [Program(name=name, prepare=partial(self._stage, name)) for name in STAGES]
+        deaths = 2 * self.settings.delivery.maximum_crashes
+        workers = [Program(name=name, prepare=partial(self._stage, name), deaths_while_starting=deaths) for name in STAGES]
         return [*self.server_levels(), [*workers, Program(name=SERVICE, prepare=self._service)]]
 
     def environment(self) -> dict[str, str]:

@@ -68,6 +68,8 @@ class ManagedProcess:
         self._child: subprocess.Popen[bytes] | None = None
         self._log_start = 0
         self._watch_pipe: int | None = None
+        self.was_killed_starting = False
+        """Whether a signal that was not ours ended it before it was ready: SIGSEGV, SIGABRT, or SIGKILL for its memory."""
 
     @property
     def pid(self) -> int | None:
@@ -92,6 +94,7 @@ class ManagedProcess:
         try:
             while not await self.spec.ready():
                 if self.exit_code is not None:
+                    self.was_killed_starting = self.exit_code < 0
                     raise self.failure(f"{self.spec.name} ended with {describe_exit(self.exit_code)} while it started")
                 if time.monotonic() > deadline:
                     raise self.failure(f"{self.spec.name} was not ready within {self.spec.start_deadline_s:.0f} s")

@@ -7,7 +7,7 @@ from runtime.backoff import Backoff
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartPolicy:
-    """Waits between the crashes in a row. It has no maximum of attempts: a worker that a record kills ends by itself to be killed by it."""
+    """Waits between the crashes in a row, of which there is no maximum."""
 
     backoff: Backoff = field(default_factory=lambda: Backoff(initial_interval_s=0.5, maximum_interval_s=30.0))
     reset_after_s: float = 60.0

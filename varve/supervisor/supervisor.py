@@ -22,6 +22,8 @@ class Program:
 
     name: str
     prepare: Callable[[], ProcessSpec]
+    deaths_while_starting: int = 0
+    """So often a signal may end it before it is ready, and its first start goes on: what kills it may be a record, which is put aside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,9 +127,24 @@ class Supervisor:
             self._notice(f"{member.name}: done")
             return
         state = self._states[member.name]
-        await self._start_program(member, state)
+        await self._start_first(member, state)
         self._notice(f"{member.name}: ready")
         self._watchers.append(asyncio.create_task(self._watch(member, state), name=f"watch {member.name}"))
+
+    async def _start_first(self, program: Program, state: ProgramState) -> None:
+        """Starts a program, again and again where it may die of what it finds."""
+        for deaths in range(1, program.deaths_while_starting + 1):
+            try:
+                await self._start_program(program, state)
+            except VarveError as error:
+                if state.process is None or not state.process.was_killed_starting:
+                    raise
+                interval = self._restart_policy.backoff.interval_s(deaths)
+                self._notice(f"{error}; starting again in {interval:g} s")
+                await asyncio.sleep(interval)
+            else:
+                return
+        await self._start_program(program, state)
 
     async def _start_program(self, program: Program, state: ProgramState) -> None:
         state.phase = "starting"

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,9 +14,10 @@ from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.partition_processor import PartitionProcessor
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
+from streams.delivery.suspects import Claim
 from streams.errors import PoisonRecordError, TransientError
 from tests.streams.delivery.doubles import LETTERS, ScriptedLog
-from tests.streams.harness import PausedPartitions, delivered, stage_context, until
+from tests.streams.harness import PausedPartitions, claims_after, delivered, stage_context, until
 
 GENERATION = 3
 
@@ -33,6 +34,8 @@ class Behaviour:
     """What the handlers of a test do, and what they have done."""
 
     transient_failures: int = 0
+    at_handling: Callable[[], None] = lambda: None
+    """Called while a batch is handled."""
     handled: list[list[int]] = field(default_factory=list)
     commands: list[OutgoingRecord] = field(default_factory=list)
     times_due: int = 0
@@ -64,6 +67,7 @@ class CountingHandler(BatchHandler):
 
     async def handle(self, batch: Batch) -> None:
         self.behaviour.handled.append([record.offset for record in batch.records])
+        self.behaviour.at_handling()
         await batch.each(lambda record: self._one(batch, record))
         if self.behaviour.transient_failures:
             self.behaviour.transient_failures -= 1
@@ -91,7 +95,8 @@ class Counts:
 class ProcessorHarness:
     """A partition processor and all that it touches."""
 
-    def __init__(self, log: ScriptedLog | None = None) -> None:
+    def __init__(self, log: ScriptedLog | None = None, left: Iterable[Claim] = ()) -> None:
+        claims, self.claims = claims_after(left)
         self.log = ScriptedLog() if log is None else log
         self.writer = self.log.writer()
         self.behaviour = Behaviour()
@@ -105,6 +110,7 @@ class ProcessorHarness:
             dead_letters_topic=LETTERS,
             flow_control=self.paused,
             max_batch=3,
+            claims=claims,
             may_write=lambda generation: generation == self.generation,
             fetch_position=lambda partition, next_offset: self.fetch_position,
         )
@@ -138,8 +144,8 @@ class ProcessorHarness:
 
 
 @asynccontextmanager
-async def processor_harness(log: ScriptedLog | None = None) -> AsyncIterator[ProcessorHarness]:
-    harness = ProcessorHarness(log)
+async def processor_harness(log: ScriptedLog | None = None, left: Iterable[Claim] = ()) -> AsyncIterator[ProcessorHarness]:
+    harness = ProcessorHarness(log, left)
     try:
         yield harness
     finally:

@@ -1,0 +1,103 @@
+"""A worker that some records kill: ``python -m tests.streams.deadly_worker in-order|by-key``, with its settings in the environment.
+
+Every other record becomes one of the same key and value in ``contributions``. ``DEADLY`` names the value that kills, if one does.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from memory.topics import CONTRIBUTIONS, WINDOWS
+from runtime.kafka import OutgoingRecord
+from runtime.metrics import metrics
+from runtime.settings import Settings
+from streams.delivery.batch import Batch, BatchHandler
+from streams.delivery.build import ordered_driver_factory
+from streams.delivery.context import StageContext
+from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.keyed_driver import KeyedDriver
+from streams.delivery.records import ConsumedRecord
+from streams.delivery.scheduler import Scheduler
+from streams.delivery.worker import Worker
+
+DEADLY = os.environ.get("DEADLY", "").encode()
+
+
+class Bytes:
+    """State as it is."""
+
+    def encode(self, state: bytes) -> bytes:
+        return state
+
+    def decode(self, raw: bytes) -> bytes:
+        return raw
+
+
+class InOrder(BatchHandler):
+    """Handles a batch."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._topic = settings.topic(CONTRIBUTIONS.name)
+
+    async def handle(self, batch: Batch) -> None:
+        async def one(record: ConsumedRecord) -> None:
+            await die_of(record, lambda: os.kill(os.getpid(), signal.SIGKILL))
+            batch.emit(OutgoingRecord(self._topic, record.key, record.value), record)
+
+        await batch.each(one)
+
+
+class ByKey:
+    """Handles a record."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._topic = settings.topic(CONTRIBUTIONS.name)
+
+    def tenant_of(self, record: ConsumedRecord) -> str:
+        return "acme"
+
+    async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        await die_of(record, os.abort)
+        return [OutgoingRecord(self._topic, record.key, record.value)]
+
+
+async def die_of(record: ConsumedRecord, die: Callable[[], Any]) -> None:
+    """Ends the process if the record is deadly; others are begun beside it first."""
+    if DEADLY and record.value == DEADLY:
+        for _ in range(10):
+            await asyncio.sleep(0)
+        die()
+
+
+def in_order(settings: Settings) -> Callable[[StageContext], Driver]:
+    return ordered_driver_factory(settings, Bytes(), lambda partition: InOrder(settings))
+
+
+def by_key(settings: Settings) -> Callable[[StageContext], Driver]:
+    def new_driver(context: StageContext) -> Driver:
+        scheduler = Scheduler[FaustRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=1_000)
+        return KeyedDriver(context=context, handler=ByKey(settings), topic=settings.topic(WINDOWS.name), scheduler=scheduler)
+
+    return new_driver
+
+
+async def main(way: str) -> None:
+    settings = Settings()
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    worker = Worker(
+        stage="extraction",
+        source=settings.topic(WINDOWS.name),
+        has_table=False,
+        settings=settings,
+        metrics=metrics(),
+        new_driver={"in-order": in_order, "by-key": by_key}[way](settings),
+    )
+    await worker.run(stop)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

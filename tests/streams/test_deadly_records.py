@@ -1,0 +1,112 @@
+"""A record that kills its worker's process is put aside after so many deaths, and nothing else is: on the real broker."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from runtime.clocks import SystemClock
+from runtime.dead_letters import DeadLetterBox, Letter, LetterSelection
+from runtime.kafka import OutgoingRecord, Producer, create_topics
+from runtime.settings import Settings
+from tests.conftest import ROOT
+from tests.streams.flow import caught_up, flow_settings
+from tests.streams.message_ledger import records_of
+
+pytestmark = pytest.mark.integration
+
+DEADLY = b"p0-7"
+RECORDS = 20
+CRASHES = 3
+
+
+@pytest.fixture
+async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
+    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
+    await create_topics(settings)
+    return settings
+
+
+@pytest.mark.parametrize(("way", "death"), [("in-order", signal.SIGKILL), ("by-key", signal.SIGABRT)])
+async def test_a_deadly_record_is_put_aside(way: str, death: signal.Signals, settings: Settings) -> None:
+    values = [[b"p%d-%d" % (partition, number) for number in range(RECORDS)] for partition in range(2)]
+    await _produce(settings, values)
+    for crash in range(CRASHES):
+        assert await _run_worker(settings, way, deadly=DEADLY, until=_never) == -death, f"crash {crash}"
+        assert await _letters(settings) == []
+    await _run_worker(settings, way, deadly=DEADLY, until=lambda: caught_up(settings, ["extraction"]))
+    (letter,) = await _letters(settings)
+    assert (letter.metadata.reason, letter.metadata.partition, letter.metadata.offset) == ("crashed_worker", 0, 7)
+    assert f"died {CRASHES} times" in letter.metadata.detail
+    neighbours = sorted(value for of_partition in values for value in of_partition if value != DEADLY)
+    assert await _outputs(settings, way) == neighbours, "each once"
+
+    # What killed is mended: the record is driven again as any other.
+    async with Producer(kafka=settings.kafka) as producer:
+        box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
+        assert (await box.redrive(LetterSelection(reason="crashed_worker"))).redriven == 1
+    await _run_worker(settings, way, deadly=b"", until=lambda: caught_up(settings, ["extraction"]))
+    assert await _outputs(settings, way) == sorted([*neighbours, DEADLY])
+
+
+async def _produce(settings: Settings, values: list[list[bytes]]) -> None:
+    topic = settings.topic("windows")
+    records = [
+        OutgoingRecord(topic, value, value, partition=number) for number, of_partition in enumerate(values) for value in of_partition
+    ]
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many(records)
+
+
+async def _never() -> None:
+    await asyncio.Event().wait()
+
+
+async def _run_worker(settings: Settings, way: str, *, deadly: bytes, until: Callable[[], Awaitable[None]]) -> int:
+    """Runs a worker until it dies or a condition holds, and stops it; returns how it ended."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.streams.deadly_worker", way),
+        cwd=ROOT,
+        env={**os.environ, **_environment(settings), "PYTHONPATH": str(ROOT), "DEADLY": deadly.decode()},
+    )
+    died, done = asyncio.ensure_future(process.wait()), asyncio.ensure_future(until())
+    try:
+        async with asyncio.timeout(120):
+            await asyncio.wait([died, done], return_when=asyncio.FIRST_COMPLETED)
+        if done.done():
+            assert not died.done(), f"it ended with {process.returncode}"
+            process.terminate()
+        async with asyncio.timeout(60):
+            return await died
+    finally:
+        done.cancel()
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    kafka = settings.kafka
+    values = {"BOOTSTRAP": kafka.bootstrap, "TOPIC_PREFIX": kafka.topic_prefix, "PARTITIONS": kafka.partitions}
+    values |= {"REPLICATION_FACTOR": kafka.replication_factor, "MIN_INSYNC_REPLICAS": kafka.min_insync_replicas}
+    return {
+        "VARVE_DATA": str(settings.data),
+        "VARVE_METRICS_PORT": "0",
+        "VARVE_DELIVERY__MAXIMUM_CRASHES": str(CRASHES),
+        **{f"VARVE_KAFKA__{name}": str(value) for name, value in values.items()},
+    }
+
+
+async def _letters(settings: Settings) -> list[Letter]:
+    async with Producer(kafka=settings.kafka) as producer:
+        return await DeadLetterBox(settings=settings, producer=producer, clock=SystemClock()).letters(LetterSelection())
+
+
+async def _outputs(settings: Settings, way: str) -> list[bytes]:
+    """What came of the records. By key, a crash makes results again that lay behind a gap, under the same ids."""
+    outputs = [record.value or b"" for record in await records_of(settings, "contributions")]
+    return sorted(outputs if way == "in-order" else set(outputs))
