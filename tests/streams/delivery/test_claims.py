@@ -20,6 +20,10 @@ SPAN = 12
 class ProcessDiedError(Exception):
     """The process is gone, and with it everything but what it had claimed."""
 
+    def __init__(self, left: list[Claim]) -> None:
+        super().__init__()
+        self.left = left
+
 
 @dataclass
 class Partitions:
@@ -30,23 +34,31 @@ class Partitions:
     committed: dict[int, int] = field(default_factory=lambda: {0: 0, 1: 0, 2: 0})
     done: list[tuple[int, int]] = field(default_factory=list)
     letters: list[tuple[int, int]] = field(default_factory=list)
-    left: list[Claim] = field(default_factory=list)
+    left: dict[int, list[Claim]] = field(default_factory=dict)
+    """What the last process of each worker has left."""
     deaths: int = 0
 
-    async def run_process(self, seed: int) -> None:
-        """One process, from its start until it dies or has done everything."""
-        claims, store = claims_after(self.left, maximum_crashes=self.maximum_crashes)
+    async def run_process(self, seed: int, *, worker: int = 0, partitions: Collection[int] = (0, 1, 2)) -> None:
+        """One process of a worker, from its start until it dies or has done everything in the partitions that it has."""
+        claims, store = claims_after(self.left.get(worker, ()), maximum_crashes=self.maximum_crashes)
         chance = random.Random(seed)
-        working = [asyncio.create_task(self._work(partition, claims, store, chance)) for partition in self.committed]
+        working = [asyncio.create_task(self._work(partition, claims, store, chance)) for partition in partitions]
         try:
             await asyncio.gather(*working)
-            self.left = list(store.slots.values())
-        except ProcessDiedError:
+            self.left[worker] = list(store.slots.values())
+        except ProcessDiedError as death:
             self.deaths += 1
+            self.left[worker] = death.left
         finally:
             for task in working:
                 task.cancel()
             await asyncio.gather(*working, return_exceptions=True)
+
+    def assert_exact(self) -> None:
+        """The deadly records are put aside, and every other has been handled once."""
+        assert sorted(self.letters) == sorted(self.deadly)
+        everything = [(partition, offset) for partition in self.committed for offset in range(SPAN)]
+        assert sorted([*self.done, *self.letters]) == everything
 
     async def _work(self, partition: int, claims: Claims, store: ClaimsInMemory, chance: random.Random) -> None:
         claims.on_committed(partition, self.committed[partition])
@@ -62,8 +74,7 @@ class Partitions:
                         for _ in range(chance.randint(0, 3)):
                             await asyncio.sleep(0)
                         if (partition, offset) in self.deadly:
-                            self.left = list(store.slots.values())
-                            raise ProcessDiedError
+                            raise ProcessDiedError(list(store.slots.values()))
                 self.done += [(partition, offset) for offset in batch]
             except PoisonRecordError:
                 self.letters.append((partition, first))
@@ -81,11 +92,27 @@ def test_the_guilty_alone_are_put_aside(deadly: set[tuple[int, int]], maximum_cr
     most = len(deadly) * max(2, maximum_crashes)
     for process in range(most + 1):
         asyncio.run(partitions.run_process(seed + process))
-    assert sorted(partitions.letters) == sorted(deadly)
-    everything = [(partition, offset) for partition in range(3) for offset in range(SPAN)]
-    assert sorted([*partitions.done, *partitions.letters]) == everything, "each once"
+    partitions.assert_exact()
     assert partitions.deaths <= most
-    assert partitions.left == [], "no suspicion outlives the commit"
+    assert partitions.left == {0: []}, "no suspicion outlives the commit"
+
+
+@given(
+    deadly=st.sets(st.tuples(st.integers(0, 2), st.integers(0, SPAN - 1)), max_size=3),
+    owners=st.lists(st.tuples(st.integers(0, 1), st.sets(st.integers(0, 2), min_size=1)), max_size=20),
+    seed=st.integers(),
+)
+def test_a_partition_that_wanders_kills_a_bounded_number(
+    deadly: set[tuple[int, int]], owners: list[tuple[int, set[int]]], seed: int
+) -> None:
+    """Each worker counts for itself, and does not forget when a partition goes to another."""
+    partitions = Partitions(deadly, maximum_crashes=3)
+    for process, (worker, owned) in enumerate(owners):
+        asyncio.run(partitions.run_process(seed + process, worker=worker, partitions=owned))
+    for process in range(len(deadly) * 3 + 1):
+        asyncio.run(partitions.run_process(seed - process))
+    partitions.assert_exact()
+    assert partitions.deaths <= 2 * 3 * len(deadly)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9), st.integers(0, 4), st.integers(0, 3)), max_size=8))
