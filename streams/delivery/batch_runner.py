@@ -12,7 +12,7 @@ from streams.delivery.batch import Batch, BatchHandler, Rejection
 from streams.delivery.context import StageContext
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState, Row
-from streams.errors import FencedError, LocalTableError, TransientError
+from streams.errors import FencedError, LocalTableError, PoisonRecordError, TransientError
 
 _log = logger(__name__)
 
@@ -81,7 +81,8 @@ class BatchRunner:
                     await self.run([record])
                 return
             await self._commit_dead_letter(Rejection.of(records[0], error), first_attempt_at)
-            _log.exception("record_broke_stage", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
+            if not isinstance(error, PoisonRecordError):
+                _log.exception("record_broke_stage", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
         metrics = self._context.metrics
         metrics.records.labels(self._context.stage, "done").inc(len(records))
         metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started_at)

@@ -102,10 +102,11 @@ class Claims:
         """
         suspect = self._suspect(partition, offset)
         if suspect is not None and suspect.was_alone and suspect.crashes >= self._maximum_crashes:
-            raise PoisonRecordError(
-                REASON,
-                f"the worker's process died {suspect.crashes} times in a row while it handled this record, at last with no other beside it",
+            crashes = (
+                f"the worker's process died {suspect.crashes} times in a row while it handled this record, at last with no other beside it"
             )
+            _log.error("record_killed_worker", stage=self._stage, partition=partition, offset=offset, error=crashes)
+            raise PoisonRecordError(REASON, crashes)
 
     @asynccontextmanager
     async def held(self, partition: int, first: int, last: int) -> AsyncIterator[None]:
