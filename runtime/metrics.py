@@ -24,6 +24,10 @@ class Metrics:
             "varve_records_lost", "Offsets that the log has lost under a stage, until the loss is accepted.", "stage", "topic", "partition"
         )
         self.retries = self._counter("varve_retries", "Tries of a record after its first.", "stage")
+        self.parked = self._gauge("varve_parked_records", "Records that wait, parked, for their tenants' time.", "stage")
+        self.parked_oldest = self._gauge(
+            "varve_parked_oldest_timestamp_seconds", "When the oldest parked record was appended to its log; 0 where none is.", "stage"
+        )
         self.in_flight = self._gauge("varve_in_flight", "Records in flight.", "stage")
         self.suspects = self._gauge("varve_suspects", "Records that may have killed the worker's process.", "stage")
         self.lag = self._gauge(

@@ -25,6 +25,7 @@ from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from runtime.tenants_file import count_drop, set_generation
+from streams.delivery.parked_note import read_parked
 from streams.errors import ReplayRefusedError
 from streams.stages import STAGES
 
@@ -109,9 +110,9 @@ async def switch(
                 )
             if missing := await _windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):
                 raise ReplayRefusedError(
-                    f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, or was dropped: let "
-                    f"`varve replay extraction --generation {name} --from-time T` do them, T before they closed, while `windows` still "
-                    "has them, or say --incomplete to go on without"
+                    f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, parked them, or was "
+                    f"dropped: let `varve replay extraction --generation {name} --from-time T` do them, T before they closed, while "
+                    "`windows` still has them, or say --incomplete to go on without"
                 )
         set_generation(settings.tenants_path, tenant, generation)
         notice(f"generation {name} of tenant {tenant} is live")
@@ -126,6 +127,13 @@ async def switch(
                     "until it has no more before it"
                 )
             await asyncio.sleep(_POLL_S)
+        parked = await read_parked(offsets, second, [windows])
+    if parked.count:
+        notice(
+            f"the second worker has {parked.count} windows parked, most of them of {', '.join(parked.tenants)}: let it run until their "
+            f"budgets have room, or {name} lacks them"
+        )
+        return
     notice("the second worker has done its part: stop it, unless other tenants still wait for it")
 
 

@@ -3,7 +3,7 @@
 A stage handles a record that it has handled before like this:
 
 * ``extraction`` extracts the window again, which costs a model call unless its answer is cached. Then ``events`` retracts what the window
-  published before and publishes the new.
+  published before and publishes the new. While a tenant has windows parked, those that are delivered again go behind them.
 * ``events`` publishes a window again, with the positions it had; of several extractions of a window, only the newest.
 * ``entities`` applies nothing twice, and publishes the entities again.
 * ``index`` writes the memories again, in the order of the feed.
@@ -14,13 +14,16 @@ A replay only resets offsets backwards: it skips nothing that a group has not ha
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from aiokafka.structs import OffsetAndMetadata
 
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, check_topics
 from runtime.settings import Settings
 from streams.changelog import empty_changelog
 from streams.delivery.folders import remove_folders, tables_folder
+from streams.delivery.parked_note import ParkedNote
 from streams.errors import ReplayRefusedError, StreamError
 from streams.stages import STAGES, StageSpec
 
@@ -53,6 +56,8 @@ class OffsetReset:
 
     before: int
     after: int
+    parked: ParkedNote = field(default_factory=ParkedNote)
+    """What the stage has parked of the partition: a replay leaves it parked."""
 
 
 async def replay(
@@ -98,20 +103,22 @@ async def replay(
         if stage_name == "entities":
             await _require_caught_up(settings, offsets)
         resets = await _resets_of(settings, stage, start, offsets)
-        await groups.commit(stage.group(kafka.topic_prefix), {partition: reset.after for partition, reset in resets.items()})
+        offsets_after = {partition: OffsetAndMetadata(reset.after, reset.parked.text) for partition, reset in resets.items()}
+        await groups.commit(stage.group(kafka.topic_prefix), offsets_after)
     for partition, reset in sorted(resets.items()):
-        notice(f"{partition.topic}/{partition.partition}: from {reset.before} back to {reset.after}")
+        stays = f"; {reset.parked.count} records stay parked" if reset.parked.count else ""
+        notice(f"{partition.topic}/{partition.partition}: from {reset.before} back to {reset.after}{stays}")
     return resets
 
 
 async def _resets_of(settings: Settings, stage: StageSpec, start: ReplayStart, offsets: KafkaOffsets) -> dict[TopicPartition, OffsetReset]:
     topic = settings.topic(stage.source.name)
-    committed = await offsets.committed_offsets(stage.group(settings.kafka.topic_prefix), [topic])
+    commits = await offsets.commits(stage.group(settings.kafka.topic_prefix), [topic])
     targets = await _target_offsets(topic, start, offsets)
     return {
-        partition: OffsetReset(committed[partition], offset)
+        partition: OffsetReset(commits[partition].offset, offset, ParkedNote.read(commits[partition].metadata))
         for partition, offset in targets.items()
-        if start.partition in (None, partition.partition) and committed.get(partition, 0) > offset
+        if start.partition in (None, partition.partition) and partition in commits and commits[partition].offset > offset
     }
 
 

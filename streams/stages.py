@@ -30,7 +30,7 @@ STAGES: Final[dict[str, StageSpec]] = {
     spec.name: spec
     for spec in (
         StageSpec("sessions", MESSAGES, has_table=True),
-        StageSpec("extraction", WINDOWS, has_table=False),
+        StageSpec("extraction", WINDOWS, has_table=True),
         StageSpec("events", EXTRACTIONS, has_table=True),
         StageSpec("entities", CONTRIBUTIONS, has_table=True),
         StageSpec("index", MEMORIES, has_table=False),

@@ -1,4 +1,4 @@
-"""Waits until no stage has any lag: by offsets, not by time."""
+"""Waits until no stage has any lag, nor anything parked: by offsets, not by time."""
 
 import asyncio
 import time
@@ -7,6 +7,7 @@ from typing import Final
 
 from runtime.kafka import KafkaOffsets
 from runtime.settings import Settings
+from streams.delivery.parked_note import read_parked
 from streams.stages import STAGES, StageSpec
 from varve.errors import StalledError
 
@@ -17,7 +18,7 @@ Progress = Callable[[str, int], None]
 
 
 async def wait_for_zero_lag(settings: Settings, *, stall_s: float = STALL_S, progress: Progress = lambda stage, lag: None) -> None:
-    """Waits until all stages have committed all records of their topics.
+    """Waits until all stages have committed all records of their topics, and done those that they had parked.
 
     A stage's outputs are durable before it commits the record they come from. So once a stage has committed all of its topic, it adds
     nothing more to the next stage's topics: one pass in the order of the flow suffices, but for records that a stage sends back (timers,
@@ -26,7 +27,7 @@ async def wait_for_zero_lag(settings: Settings, *, stall_s: float = STALL_S, pro
     Args:
         settings: Where Kafka is.
         stall_s: The longest time in which a stage may commit nothing while it has lag, in seconds.
-        progress: Called with each stage's name and lag, whenever the lag changes.
+        progress: Called with each stage's name and lag, parked records included, whenever the lag changes.
 
     Raises:
         StalledError: If a stage stalls; names it.
@@ -50,14 +51,18 @@ async def _wait_for_stage(stage: StageSpec, offsets: KafkaOffsets, settings: Set
     last: int | None = None
     changed_at = time.monotonic()
     while True:
-        lag = sum((await offsets.lag(group, topics)).values())
+        parked = (await read_parked(offsets, group, topics)).count
+        lag = parked + sum((await offsets.lag(group, topics)).values())
         if lag != last:
             last, changed_at = lag, time.monotonic()
             progress(stage.name, lag)
         if lag == 0:
             return
         if time.monotonic() - changed_at > stall_s:
-            raise StalledError(f"the stage {stage.name} has not moved for {stall_s:.0f} s with {lag} records before it: see its log")
+            raise StalledError(
+                f"the stage {stage.name} has not moved for {stall_s:.0f} s with {lag} records before it, {parked} of them parked for "
+                "their tenants' budgets or schemas: see its log"
+            )
         await asyncio.sleep(POLL_S)
 
 

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from runtime.kafka import KafkaOffsets, read_backlogs
 from runtime.settings import Settings
+from streams.delivery.parked_note import ParkedNote
 from streams.stages import STAGES
 
 PROBE_TIMEOUT_S: Final = 2.0
@@ -23,6 +24,8 @@ class StageStatus:
     name: str
     lag: int
     """Records in its topic that it has not committed yet."""
+    parked: ParkedNote
+    """Records that it has committed without doing them: they wait for their tenants' budgets or schemas."""
     rate: float | None
     """Records committed a second since the last reading; None for the first."""
     dead_letters: int | None
@@ -75,7 +78,8 @@ class StageStatusReader:
         settings, stage = self._settings, STAGES[name]
         topics = [settings.topic(stage.source.name)]
         group = stage.group(settings.kafka.topic_prefix)
-        committed = await self._offsets.committed_offsets(group, topics)
+        commits = await self._offsets.commits(group, topics)
+        committed = {partition: entry.offset for partition, entry in commits.items()}
         ends = await self._offsets.end_offsets(topics)
         backlogs = await read_backlogs(group, topics[0], self._offsets)
         now_ms = round(time.time() * 1000)
@@ -84,6 +88,7 @@ class StageStatusReader:
         return StageStatus(
             name=name,
             lag=sum(max(0, end - committed.get(partition, 0)) for partition, end in ends.items()),
+            parked=ParkedNote.sum([ParkedNote.read(entry.metadata) for entry in commits.values()]),
             rate=self._rate(name, sum(committed.values())),
             dead_letters=None if counters is None else counters.get("varve_dead_letters_total", 0),
             retries=None if counters is None else counters.get("varve_retries_total", 0),

@@ -17,6 +17,7 @@ from aiokafka.errors import (
     UnknownMemberIdError,
     for_code,
 )
+from aiokafka.structs import OffsetAndMetadata
 
 from runtime.errors import GroupInUseError
 from runtime.kafka.client import admin_client, client_options, kafka_faults
@@ -65,12 +66,12 @@ class ConsumerGroups:
                 raise GroupInUseError(f"workers are running in {shown}: stop them first, then try again")
             await asyncio.sleep(_POLL_S)
 
-    async def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+    async def commit(self, group: str, offsets: Mapping[TopicPartition, int | OffsetAndMetadata]) -> None:
         """Sets where an empty group goes on.
 
         Args:
             group: Its name.
-            offsets: For each partition the offset of the next record that it shall see.
+            offsets: For each partition the offset of the next record that it shall see, and what stands beside it, if anything.
 
         Raises:
             GroupInUseError: If a worker runs in the group.

@@ -141,6 +141,11 @@ class DeliverySettings(Group):
     )
     slots: int = Field(default=16, ge=1, description="Records that a stage with slow calls handles at once, per worker.")
     tenant_share: float = Field(default=0.5, gt=0, le=1, description="Part of those slots that one tenant may hold.")
+    park_after_s: float = Field(
+        default=30.0,
+        ge=0,
+        description="In a stage with slow calls, records of a tenant that has to wait for longer, for its budget or schema, are parked.",
+    )
     retry_initial_interval_s: float = Field(
         default=0.2, gt=0, description="Longest wait behind a record's first attempt; the wait is any time up to it (full jitter)."
     )

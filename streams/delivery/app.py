@@ -17,6 +17,9 @@ _METADATA_AGE_MS: Final = 10_000
 """A broker that has just started may not know its topics yet. A group that is formed at that moment assigns nothing until its leader
 refreshes its metadata: after five minutes by default."""
 
+_SEGMENT_BYTES: Final = 64 * 1024 * 1024
+"""Of a changelog. What is dead in the newest segment is not compacted away, and every recovery reads it."""
+
 
 def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
     """A Faust app that only assigns and reads; everything else the delivery layer does itself.
@@ -64,6 +67,9 @@ def changelog_config(kafka: KafkaSettings) -> dict[str, str]:
     """A changelog's configuration in Kafka's own words."""
     return {
         "cleanup.policy": "compact",
+        # A worker's table that was away for longer would keep rows that were deleted meanwhile.
+        "delete.retention.ms": str(int(kafka.tombstone_retention_s * 1000)),
+        "segment.bytes": str(_SEGMENT_BYTES),
         "min.insync.replicas": str(kafka.min_insync_replicas),
         "max.message.bytes": str(kafka.max_message_bytes),
     }

@@ -138,6 +138,15 @@ class Claims:
         """
         self._clear(Claim(partition, 0, next_offset - 1))
 
+    def on_done(self, partition: int, offset: int) -> None:
+        """A record is done, by this worker.
+
+        Args:
+            partition: Its partition.
+            offset: Its place there.
+        """
+        self._clear(Claim(partition, offset, offset))
+
     def close(self) -> None:
         """Closes the store; what it holds stays."""
         self._store.close()

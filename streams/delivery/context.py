@@ -46,6 +46,8 @@ class StageContext:
     claims: Claims
     """What the worker's handlers are at, and which records may have killed it."""
     flow_control: FlowControl
+    park_after_s: float
+    """A stage that handles by key parks the records of a tenant that has to wait for longer."""
     may_write: Callable[[int], bool]
     """Whether the worker still holds its partitions under the given generation."""
     fetch_position: Callable[[int, int | None], int | None] = lambda partition, next_offset: None

@@ -9,36 +9,56 @@ from streams.delivery.log_gap import LogGap
 from streams.delivery.records import ConsumedRecord
 
 
-class FaustRecord:
-    """A record that Faust delivered. Faust acknowledges nothing: a transaction commits the offset."""
+class InFlightRecord:
+    """A record that a worker has in view, with its payload or without."""
 
-    __slots__ = ("_event", "is_evicted", "record")
+    __slots__ = ("is_evicted", "record")
 
-    def __init__(self, event: Any) -> None:
+    def __init__(self, record: ConsumedRecord) -> None:
         self.is_evicted = False
-        message = event.message
-        headers = message.headers or ()
-        self.record = ConsumedRecord(
-            message.topic,
-            message.partition,
-            message.offset,
-            message.key,
-            message.value,
-            tuple(headers.items() if isinstance(headers, dict) else headers),
-            message.timestamp,
-        )
-        self._event = event
+        self.record = record
 
     def evict(self) -> None:
-        """Frees the memory of its payload, here and in Faust; what is left says where to read it again."""
+        """Frees the memory of its payload; what is left says where to read it again."""
         self.is_evicted = True
         self.record = replace(self.record, value=None)
-        self._event.value = self._event.message.value = None
 
     def restore(self, record: ConsumedRecord) -> None:
         """The same record, with its payload."""
         self.is_evicted = False
         self.record = record
+
+
+class FaustRecord(InFlightRecord):
+    """A record that Faust delivered. Faust acknowledges nothing: a transaction commits the offset."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self, event: Any) -> None:
+        message = event.message
+        headers = message.headers or ()
+        super().__init__(
+            ConsumedRecord(
+                message.topic,
+                message.partition,
+                message.offset,
+                message.key,
+                message.value,
+                tuple(headers.items() if isinstance(headers, dict) else headers),
+                message.timestamp,
+            )
+        )
+        self._event = event
+
+    def evict(self) -> None:
+        """Frees the memory of its payload, here and in Faust."""
+        super().evict()
+        self._event.value = self._event.message.value = None
+
+
+def key_of(record: ConsumedRecord) -> tuple[int, bytes | int]:
+    """What records are handled one after the other by: those without a key by themselves."""
+    return record.partition, record.offset if record.key is None else record.key
 
 
 class Driver(Protocol):
@@ -80,6 +100,10 @@ class Driver(Protocol):
 
     async def revoke(self) -> None:
         """No partition is ours until the next :meth:`assign`; on return nothing is written any more."""
+        ...
+
+    def measure(self) -> None:
+        """Shows in the metrics what it holds; called now and then."""
         ...
 
     async def put(self, record: FaustRecord) -> None:

@@ -21,6 +21,8 @@ class Status(Enum):
     """Its outputs are known, but its partition was revoked before they could be written."""
     WRITING = auto()
     """Its outputs are on their way to the broker."""
+    PARKING = auto()
+    """The record itself is on its way to its partition's parking lot."""
     DONE = auto()
 
 
@@ -35,6 +37,8 @@ class Entry(Generic[R]):
     record: R
     generation: int | None
     """The assignment under which it was last delivered; None: its partition is revoked."""
+    is_parked: bool = False
+    """Whether it came back from the parking lot: its place in the log is acknowledged already."""
     status: Status = Status.WAITING
     started_at: float = 0.0
     """When its last attempt began, on the scheduler's clock."""
@@ -50,3 +54,8 @@ class Entry(Generic[R]):
     """Whether it waits in the queue for a slot."""
     is_loaded: bool = False
     """Whether the record's payload is in memory, or is being loaded."""
+
+    @property
+    def place(self) -> tuple[TopicPartition, int, bool]:
+        """What tells it from the others in flight: a replay delivers records again that are parked."""
+        return self.partition, self.offset, self.is_parked

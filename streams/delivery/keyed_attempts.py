@@ -10,7 +10,7 @@ from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from streams.delivery.batch import Rejection
 from streams.delivery.context import StageContext
-from streams.delivery.driver import FaustRecord
+from streams.delivery.driver import InFlightRecord
 from streams.delivery.entry import Entry
 from streams.delivery.records import ConsumedRecord, propagate_context
 from streams.errors import LocalTableError, PoisonRecordError, TransientError
@@ -20,8 +20,8 @@ _log = logger(__name__)
 _MAXIMUM_REFUSALS: Final = 2
 """Of the results, and of their dead letter; the smallest letter is then tried again and again, with waits between."""
 
-LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
-"""Reads an evicted record's payload from the log again.
+LoadPayload = Callable[[Entry[InFlightRecord]], Awaitable[ConsumedRecord]]
+"""Reads an evicted record's payload again.
 
 Raises:
     streams.errors.TransientError: The broker does not give it now.
@@ -61,17 +61,17 @@ class KeyedAttempts:
     Args:
         context: What drivers share.
         handler: What to do with a record.
-        load_payload: Reads a payload that the scheduler had evicted; None where it evicts none.
+        load_payload: Reads a payload that the scheduler had evicted.
     """
 
-    def __init__(self, *, context: StageContext, handler: KeyedHandler, load_payload: LoadPayload | None) -> None:
+    def __init__(self, *, context: StageContext, handler: KeyedHandler, load_payload: LoadPayload) -> None:
         self._context = context
         self._handler = handler
         self._load_payload = load_payload
         self.consecutive_failures = 0
         """How many tries in a row have failed, of whatever record, without a success between."""
 
-    async def run(self, entry: Entry[FaustRecord]) -> RetryLater | None:
+    async def run(self, entry: Entry[InFlightRecord]) -> RetryLater | None:
         """Tries a record once; ``entry.result`` then has what came of it.
 
         Returns:
@@ -79,18 +79,33 @@ class KeyedAttempts:
         """
         entry.attempts += 1
         entry.first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
+        later = await self.load(entry)
+        if later is not None or entry.result is not None:
+            return later
+        return await self._compute(entry, entry.record.record)
+
+    async def load(self, entry: Entry[InFlightRecord]) -> RetryLater | None:
+        """Loads a payload that was evicted. Of one that is gone, ``entry.result`` then has the dead letter.
+
+        Returns:
+            None unless it is to be tried again.
+        """
+        if not entry.record.is_evicted:
+            return None
         try:
-            record = await self._loaded(entry)
+            loaded = await self._load_payload(entry)
+            # Meanwhile a rebalance may have delivered it again, with its payload.
+            if entry.record.is_evicted:
+                entry.record.restore(loaded)
         except TransientError as failure:
             # The log's fault, not the record's: without its payload it could not even go to the dead letters.
             self._context.record_failure(failure)
             return RetryLater(failure, entry.attempts)
         except PoisonRecordError as error:
             entry.result = await self._dead_letter(entry, error)
-            return None
-        return await self._compute(entry, record)
+        return None
 
-    async def reject(self, entry: Entry[FaustRecord], error: RecordError) -> list[OutgoingRecord]:
+    async def reject(self, entry: Entry[InFlightRecord], error: RecordError) -> list[OutgoingRecord]:
         """The letter of an entry whose results are refused; of one whose letter is refused, the smallest, and then again after a wait."""
         entry.refusals += 1
         if entry.refusals > 1:
@@ -100,16 +115,7 @@ class KeyedAttempts:
         refusal = PoisonRecordError(error.reason, f"its outputs cannot be produced: {error}")
         return await self._dead_letter(entry, refusal, is_smallest=entry.refusals > 1)
 
-    async def _loaded(self, entry: Entry[FaustRecord]) -> ConsumedRecord:
-        """The record with its payload."""
-        if self._load_payload is not None and entry.record.is_evicted:
-            loaded = await self._load_payload(entry.record.record)
-            # Meanwhile a rebalance may have delivered it again, with its payload.
-            if entry.record.is_evicted:
-                entry.record.restore(loaded)
-        return entry.record.record
-
-    async def _compute(self, entry: Entry[FaustRecord], record: ConsumedRecord) -> RetryLater | None:
+    async def _compute(self, entry: Entry[InFlightRecord], record: ConsumedRecord) -> RetryLater | None:
         claims = self._context.claims
         try:
             claims.require_innocent(record.partition, record.offset)
@@ -135,7 +141,7 @@ class KeyedAttempts:
             entry.result = await self._dead_letter(entry, error)
         return None
 
-    def _own_failures(self, entry: Entry[FaustRecord], failure: TransientError) -> int:
+    def _own_failures(self, entry: Entry[InFlightRecord], failure: TransientError) -> int:
         """How often the record failed by its own fault, with what failed it now."""
         if not failure.counts_as_attempt:
             return 0
@@ -146,7 +152,7 @@ class KeyedAttempts:
             is_away=not self._context.breaker(failure.dependency).is_closed,
         )
 
-    async def _dead_letter(self, entry: Entry[FaustRecord], error: Exception, *, is_smallest: bool = False) -> list[OutgoingRecord]:
+    async def _dead_letter(self, entry: Entry[InFlightRecord], error: Exception, *, is_smallest: bool = False) -> list[OutgoingRecord]:
         rejection = Rejection.of(entry.record.record, error)
         first_attempt_at = entry.first_attempt_at or datetime.now(UTC)
         return await self._context.dead_letter(

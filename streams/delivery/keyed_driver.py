@@ -2,23 +2,34 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from runtime.kafka import TopicPartition
 from streams.delivery.context import StageContext
-from streams.delivery.driver import FaustRecord
-from streams.delivery.entry import Entry
+from streams.delivery.driver import InFlightRecord, key_of
+from streams.delivery.entry import Entry, Status
 from streams.delivery.holder import Holder
-from streams.delivery.keyed_attempts import KeyedAttempts, KeyedHandler, LoadPayload
+from streams.delivery.keyed_attempts import KeyedAttempts, KeyedHandler
 from streams.delivery.log_gap import LogGap
+from streams.delivery.parking import Parking
 from streams.delivery.partition_committer import PartitionCommitter
+from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.tenant_throttle import TenantThrottle
-from streams.errors import TransientError
+from streams.errors import StreamError, TransientError
 
 _FREE_TO_RESUME: Final = 0.25
 """A paused partition is fetched from again when so great a part of its span is free."""
+
+
+LoadPayload = Callable[[ConsumedRecord], Awaitable[ConsumedRecord]]
+"""Reads an evicted record's payload from the log again.
+
+Raises:
+    streams.errors.TransientError: The broker does not give it now.
+    streams.errors.PoisonRecordError: It is gone.
+"""
 
 
 class KeyedDriver:
@@ -38,19 +49,28 @@ class KeyedDriver:
         context: StageContext,
         handler: KeyedHandler,
         topic: str,
-        scheduler: Scheduler[FaustRecord],
+        scheduler: Scheduler[InFlightRecord],
         load_payload: LoadPayload | None = None,
     ) -> None:
         self._context = context
         self._handler = handler
         self._topic = topic
         self._scheduler = scheduler
-        self._attempts = KeyedAttempts(context=context, handler=handler, load_payload=load_payload)
+        self._load_payload = load_payload
+        self._attempts = KeyedAttempts(context=context, handler=handler, load_payload=self._load)
         self._tasks: set[asyncio.Task[None]] = set()
         self._trial_timer: asyncio.TimerHandle | None = None
-        self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready)
+        self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=context.park_after_s)
         self._paused: set[TopicPartition] = set()
         self._committers: dict[TopicPartition, PartitionCommitter] = {}
+        self._parking = Parking(
+            context=context,
+            scheduler=scheduler,
+            throttle=self._throttle,
+            attempts=self._attempts,
+            committers=self._committers,
+            spawn=self._spawn,
+        )
         self._failure: BaseException | None = None
 
     @property
@@ -101,6 +121,7 @@ class KeyedDriver:
                 writer=self._context.new_writer(partition.partition),
                 scheduler=self._scheduler,
                 context=self._context,
+                on_taken_over=self._on_taken_over,
                 on_committed=self._on_committed,
                 reject=self._attempts.reject,
             )
@@ -112,13 +133,18 @@ class KeyedDriver:
         await self._stop_committers()
 
     async def _stop_committers(self) -> None:
-        committers, self._committers = self._committers, {}
-        await asyncio.gather(*(committer.stop() for committer in committers.values()))
-        for committer in committers.values():
+        committers = list(self._committers.values())
+        self._committers.clear()
+        await asyncio.gather(*(committer.stop() for committer in committers))
+        for committer in committers:
             for entry in committer.uncommitted:
                 self._scheduler.on_fenced(entry)
 
-    async def put(self, record: FaustRecord) -> None:
+    def measure(self) -> None:
+        """See :meth:`Driver.measure`."""
+        self._parking.measure()
+
+    async def put(self, record: InFlightRecord) -> None:
         """Takes a record in, once its partition is taken over. One of which too many are tracked is paused, so that the others go on."""
         partition = TopicPartition(record.record.topic, record.record.partition)
         committer = self._committers.get(partition)
@@ -128,13 +154,17 @@ class KeyedDriver:
         is_done = next_offset is not None and record.record.offset < next_offset
         if self._committers.get(partition) is committer and not is_done and committer.log_gap is None:
             self._deliver(partition, record)
+            await self._parking.make_room(partition)
 
-    def _deliver(self, partition: TopicPartition, record: FaustRecord) -> None:
+    def _deliver(self, partition: TopicPartition, record: InFlightRecord) -> None:
         source = record.record
-        key = (source.partition, source.key if source.key is not None else source.offset)
-        computed = self._scheduler.deliver(partition, source.offset, key=key, tenant=self._handler.tenant_of(source), record=record)
-        if computed is not None:
-            self._committers[partition].add(computed)
+        tenant = self._handler.tenant_of(source)
+        parks = self._parking.parks(partition, tenant)
+        ready = self._scheduler.deliver(partition, source.offset, key=key_of(source), tenant=tenant, record=record, parks=parks)
+        if ready is not None and ready.status is Status.PARKING:
+            self._parking.park(ready)
+        elif ready is not None:
+            self._committers[partition].add(ready)
         free = self._scheduler.free_span(partition)
         if free is not None and free <= 0:
             self._paused.add(partition)
@@ -182,17 +212,18 @@ class KeyedDriver:
         self._trial_timer = None
         self._start_ready()
 
-    async def _process(self, entry: Entry[FaustRecord]) -> None:
+    async def _process(self, entry: Entry[InFlightRecord]) -> None:
         later = await self._attempts.run(entry)
         if later is not None:
             self._retry_later(entry, later.failure, later.failures)
             return
+        self._throttle.on_handled(entry.tenant)
         may_write = self._scheduler.on_computed(entry, time.monotonic())
         if may_write:
             self._committers[entry.partition].add(entry)
         self._start_ready()
 
-    def _retry_later(self, entry: Entry[FaustRecord], failure: TransientError, failures: int) -> None:
+    def _retry_later(self, entry: Entry[InFlightRecord], failure: TransientError, failures: int) -> None:
         """Gives the slot to others while the record waits."""
         self._scheduler.defer(entry, time.monotonic())
         if failure.counts_as_attempt:
@@ -201,19 +232,38 @@ class KeyedDriver:
         else:
             self._scheduler.requeue(entry)
             self._throttle.pause(entry.tenant, failure)
+            self._parking.on_refused(entry)
             if self._is_outage():
                 self._context.cancel_trials()
         self._start_ready()
 
-    def _requeue(self, entry: Entry[FaustRecord]) -> None:
+    def _requeue(self, entry: Entry[InFlightRecord]) -> None:
         self._scheduler.requeue(entry)
         self._start_ready()
 
-    def _on_committed(self, entry: Entry[FaustRecord]) -> None:
+    async def _load(self, entry: Entry[InFlightRecord]) -> ConsumedRecord:
+        if not entry.is_parked:
+            if self._load_payload is None:
+                raise StreamError("a payload was evicted, and nothing loads it")
+            return await self._load_payload(entry.record.record)
+        committer = self._committers.get(entry.partition)
+        if committer is None:
+            raise TransientError("the partition is being taken away", dependency="assignment")
+        return committer.lot.read(entry)
+
+    def _on_taken_over(self, partition: TopicPartition) -> None:
+        self._parking.bring_back_all(partition)
+        self._start_ready()
+
+    def _on_committed(self, entry: Entry[InFlightRecord]) -> None:
+        was_parked = entry.status is Status.PARKING
         entry.result = None
         self._scheduler.on_written(entry)
-        self._context.metrics.records.labels(self._context.stage, "done").inc()
-        self._context.measure_age(entry.record.record)
+        self._context.metrics.records.labels(self._context.stage, "parked" if was_parked else "done").inc()
+        if not was_parked:
+            self._context.measure_age(entry.record.record)
+        if was_parked or entry.is_parked:
+            self._parking.bring_back(entry.partition, entry.tenant)
         self._resume_fetching(entry.partition)
         self._start_ready()
 

@@ -70,6 +70,11 @@ class LocalTable:
             rows = cast(Iterator[tuple[bytes, bytes]], self._opened().items())
             yield from (row for row in rows if row[0] != _OFFSET_KEY)
 
+    def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """The rows from a key on, in the order of their keys."""
+        with self._faults("read"):
+            yield from cast(Iterator[tuple[bytes, bytes]], self._opened().items(from_key=key))
+
     def write(self, rows: list[Row], changelog_offset: int) -> None:
         """Writes rows and the changelog's offset behind them, in one atomic batch."""
         batch = rocksdict.WriteBatch(raw_mode=True)

@@ -24,6 +24,10 @@ class NoState:
         """Nothing is there."""
         return iter(())
 
+    def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Nothing is there."""
+        return iter(())
+
     def write(self, rows: list[Row], changelog_offset: int) -> None:
         """Refuses: there is no table.
 

@@ -95,6 +95,9 @@ class OrderedDriver:
         processors, self._processors = self._processors, {}
         await asyncio.gather(*(processor.stop() for processor in processors.values()))
 
+    def measure(self) -> None:
+        """Nothing: what it holds is its backlog."""
+
     async def put(self, delivery: FaustRecord) -> None:
         """Takes a record in."""
         processor = self._processors.get(delivery.record.partition)

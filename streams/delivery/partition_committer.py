@@ -8,8 +8,9 @@ from typing import Any, Final
 from memory.errors import RecordError
 from runtime.kafka import OutgoingRecord, TopicPartition
 from streams.delivery.context import StageContext
-from streams.delivery.entry import Entry
+from streams.delivery.entry import Entry, Status
 from streams.delivery.holder import Holder
+from streams.delivery.parking_lot import ParkingLot
 from streams.delivery.partition_owner import PartitionOwner
 from streams.delivery.partition_writer import Writer
 from streams.delivery.scheduler import Scheduler
@@ -30,6 +31,7 @@ class PartitionCommitter(PartitionOwner):
         writer: Commits what comes of the partition.
         scheduler: Knows what is done without a gap.
         context: What the worker's partitions share.
+        on_taken_over: Called when the partition was taken over.
         on_committed: Called with each entry whose results are committed.
         reject: Makes the dead letter of an entry whose results Kafka refuses; the smallest one where a letter was refused already.
     """
@@ -42,12 +44,16 @@ class PartitionCommitter(PartitionOwner):
         writer: Writer,
         scheduler: Scheduler[Any],
         context: StageContext,
+        on_taken_over: Callable[[TopicPartition], None],
         on_committed: Callable[[Entry[Any]], None],
         reject: Callable[[Entry[Any], RecordError], Awaitable[list[OutgoingRecord]]],
     ) -> None:
         super().__init__(partition=source.partition, generation=generation, writer=writer, context=context)
+        self.lot = ParkingLot(source)
+        """Of the partition's records those that are parked."""
         self._source = source
         self._scheduler = scheduler
+        self._on_taken_over = on_taken_over
         self._on_committed = on_committed
         self._reject = reject
         self._computed: deque[Entry[Any]] = deque()
@@ -101,9 +107,15 @@ class PartitionCommitter(PartitionOwner):
         self._is_taken_over.set()
 
     async def _work(self) -> None:
+        self.lot.recover(self._writer.rows)
+        self._clear_suspects()
         self._drop_done()
         await self._on_recovered()
         self._is_taken_over.set()
+        if self.lot.count and self._next_offset is not None:
+            # Whoever has set the offset has not said what is parked.
+            await self._commit([], [], self._next_offset)
+        self._on_taken_over(self._source)
         while True:
             if self._computed:
                 await self._commit_next()
@@ -120,29 +132,39 @@ class PartitionCommitter(PartitionOwner):
     async def _commit_next(self, limit: int | None = None) -> None:
         """Commits the results that wait, as many as fit into one transaction; one that Kafka refuses goes to the dead letters alone."""
         entries = self._next_entries(limit)
+        changes = self.lot.changes(entries)
         try:
             outputs = [output for entry in entries for output in entry.result]
-            await self._commit(outputs, [], self._scheduler.next_offset(self._source, entries))
+            next_offset = self._scheduler.next_offset(self._source, entries)
+            if next_offset is None and changes.rows:
+                # What is parked is told beside the offset, wherever that stands.
+                next_offset = self._next_offset
+            changelog_offset = await self._commit(outputs, changes.rows, next_offset, note=changes.note)
         except RecordError as error:
             if len(entries) == 1:
                 entries[0].result = await self._reject(entries[0], error)
+                entries[0].status = Status.WRITING
             else:
                 for _ in entries:
                     await self._commit_next(limit=1)
             return
+        self.lot.commit(changes, changelog_offset)
         for entry in entries:
             self._computed.popleft()
             self._end(entry)
 
     def _end(self, entry: Entry[Any]) -> None:
         self._context.count_dead_letters(entry.result)
+        if entry.status is not Status.PARKING:
+            self._context.claims.on_done(self._partition, entry.offset)
+        self.lot.end(entry)
         self._on_committed(entry)
 
     def _next_entries(self, limit: int | None) -> list[Entry[Any]]:
         entries: list[Entry[Any]] = []
         size = 0
         for entry in self._computed:
-            size += sum(output.size for output in entry.result)
+            size += sum(output.size for output in entry.result) + self.lot.size_of(entry)
             if entries and (len(entries) == (limit or self._context.max_batch) or size > self._context.max_batch_bytes):
                 break
             entries.append(entry)
@@ -150,7 +172,20 @@ class PartitionCommitter(PartitionOwner):
 
     def _drop_done(self) -> None:
         """A commit whose answer was lost has moved the group's offset if it was one: its results are not to be written again."""
-        done = [entry for entry in self._computed if self._next_offset is not None and entry.offset < self._next_offset]
-        for entry in done:
+        for entry in [each for each in self._computed if self._is_done(each)]:
             self._computed.remove(entry)
             self._end(entry)
+
+    def _is_done(self, entry: Entry[Any]) -> bool:
+        if entry.is_parked:
+            return not self.lot.has(entry)
+        return self._next_offset is not None and entry.offset < self._next_offset
+
+    def _clear_suspects(self) -> None:
+        # What is parked lies before the offset, and is handled again.
+        if self.lot.is_known_empty:
+            super()._clear_suspects()
+
+    @property
+    def _note(self) -> str:
+        return self.lot.note

@@ -133,10 +133,18 @@ class PartitionOwner(ABC):
         if not self._may_write():
             raise TransientError("the partition is being taken away", dependency="assignment")
 
-    async def _commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], next_offset: int | None) -> int:
+    @property
+    def _note(self) -> str:
+        """What stands beside the group's offset, unless a commit says otherwise."""
+        return ""
+
+    async def _commit(
+        self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], next_offset: int | None, *, note: str | None = None
+    ) -> int:
         """Commits one step; returns what :meth:`Writer.commit` does."""
         self._require_ownership()
-        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset)
+        note = self._note if note is None else note
+        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset, note=note)
         self._attempt = 0
         if next_offset is not None:
             self._next_offset = next_offset

@@ -42,7 +42,7 @@ class Writer(Protocol):
         """See :meth:`PartitionWriter.find_gap`."""
         ...
 
-    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
+    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None, note: str = "") -> int:
         """See :meth:`PartitionWriter.commit`."""
         ...
 
@@ -133,13 +133,14 @@ class PartitionWriter:
         except KafkaUnavailableError as error:
             raise TransientError(str(error), dependency="kafka") from error
 
-    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
+    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None, note: str = "") -> int:
         """Commits a batch: all of it, or nothing. The local table is for the caller to bring along.
 
         Args:
             outputs: What to produce, dead letters included.
             rows: The rows that change.
             next_offset: The offset of the next record to handle; None leaves the group where it is.
+            note: What stands beside that offset.
 
         Returns:
             The offset of the newest row in the changelog; :data:`NO_OFFSET` where none changed.
@@ -153,7 +154,7 @@ class PartitionWriter:
             raise StreamError(f"the group {self._group} keeps no state, but a row was changed")
         topic = "" if self._changelog is None else self._changelog.topic
         changes = [OutgoingRecord(topic, row.key, row.value, partition=self._source.partition) for row in rows]
-        offsets = {} if next_offset is None else {self._source: next_offset}
+        offsets = {} if next_offset is None else {self._source: OffsetAndMetadata(next_offset, note)}
         try:
             written = await self._producer.commit([*outputs, *changes], offsets=offsets, group=self._group)
         except ProducerFencedError as error:

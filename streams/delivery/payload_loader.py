@@ -13,6 +13,8 @@ from streams.errors import PoisonRecordError, TransientError
 
 _FETCH_BYTES = 65_536
 """A record is fetched for itself: what lies behind it is mostly not what runs next. A larger one still comes whole."""
+_READ_ON = 100
+"""So many records are read past, rather than sought past: what is parked is read in the order of the log."""
 
 
 class PayloadLoader:
@@ -26,6 +28,8 @@ class PayloadLoader:
         self._kafka = kafka
         self._consumer: AIOKafkaConsumer | None = None
         self._reading = asyncio.Lock()
+        self._reached: tuple[TopicPartition, int] | None = None
+        """Behind the record that was read last."""
 
     async def __aenter__(self) -> "PayloadLoader":
         return self
@@ -59,9 +63,16 @@ class PayloadLoader:
 
     async def _fetch(self, partition: TopicPartition, offset: int) -> ConsumerRecord[bytes | None, bytes | None]:
         consumer = await self._connected()
-        consumer.assign([partition])
-        consumer.seek(partition, offset)
-        return await consumer.getone(partition)
+        reached = self._reached
+        self._reached = None
+        if reached is None or reached[0] != partition or not 0 <= offset - reached[1] <= _READ_ON:
+            consumer.assign([partition])
+            consumer.seek(partition, offset)
+        found = await consumer.getone(partition)
+        while found.offset < offset:
+            found = await consumer.getone(partition)
+        self._reached = (partition, found.offset + 1)
+        return found
 
     async def _connected(self) -> AIOKafkaConsumer:
         if self._consumer is None:

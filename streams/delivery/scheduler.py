@@ -60,7 +60,7 @@ class Scheduler(Generic[R]):
         self._max_span = max_span
         self._evict = evict
         self._assignments: dict[TopicPartition, _Assignment[R]] = {}
-        self._entries: dict[tuple[TopicPartition, int], Entry[R]] = {}
+        self._entries: dict[tuple[TopicPartition, int, bool], Entry[R]] = {}
         self._by_key: dict[Hashable, deque[Entry[R]]] = {}
         self._loaded = 0
         self._is_closed = False
@@ -102,11 +102,13 @@ class Scheduler(Generic[R]):
     def assign(self, partitions: set[TopicPartition], generation: int) -> None:
         """The partitions that are ours from now on. What is tracked of others, and does not run, is dropped."""
         for entry in list(self._entries.values()):
-            if entry.partition not in partitions and entry.status is not Status.RUNNING:
-                self._drop(entry)
+            is_kept = entry.partition in partitions and not entry.is_parked and entry.status is not Status.PARKING
+            if not is_kept and entry.status is not Status.RUNNING:
+                self.drop(entry)
         carried_over: dict[TopicPartition, list[int]] = {partition: [] for partition in partitions}
-        for partition, offset in sorted(self._entries):
-            carried_over.get(partition, []).append(offset)
+        for partition, offset, is_parked in sorted(self._entries):
+            if not is_parked:
+                carried_over.get(partition, []).append(offset)
         self._assignments = {partition: _Assignment(generation, deque(offsets)) for partition, offsets in carried_over.items()}
 
     def revoke(self) -> None:
@@ -114,11 +116,13 @@ class Scheduler(Generic[R]):
         self._queue.clear()
         for entry in list(self._entries.values()):
             entry.generation = None
-            if entry.status in (Status.WAITING, Status.DONE):
+            if entry.status in (Status.WAITING, Status.DONE, Status.PARKING):
                 self._drop(entry)
         self._assignments.clear()
 
-    def deliver(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> Entry[R] | None:
+    def deliver(
+        self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R, parks: bool = False
+    ) -> Entry[R] | None:
         """Takes a record in, or joins it to the attempt that is running for it.
 
         Args:
@@ -127,15 +131,16 @@ class Scheduler(Generic[R]):
             key: Records of one key run one after the other.
             tenant: Whose slots it takes.
             record: The record with its acknowledgement.
+            parks: Whether it is to be parked, and not to run.
 
         Returns:
-            An entry whose result is already computed and may now be written; None in every other case.
+            An entry that may now be written: its result is already computed, or it is to be parked; None in every other case.
         """
         assignment = self._assignments.get(partition)
         if assignment is None:
             return None
         self._drop_carried_over(partition, offset, assignment)
-        entry = self._entries.get((partition, offset))
+        entry = self._entries.get((partition, offset, False))
         if entry is not None and entry.generation == assignment.generation:
             return None
         if entry is not None:
@@ -147,17 +152,41 @@ class Scheduler(Generic[R]):
             entry.status = Status.WRITING
             return entry
         entry = Entry(partition, offset, key, tenant, record, assignment.generation)
-        self._entries[partition, offset] = entry
-        if self._loaded < self._max_in_flight:
-            self._count_loaded(entry)
-        else:
-            self._evict(record)
         assignment.uncommitted.append(entry)
-        same_key = self._by_key.setdefault(key, deque())
-        same_key.append(entry)
-        if same_key[0] is entry:
-            self._queue.enqueue(entry)
+        if parks:
+            entry.status = Status.PARKING
+            self._entries[entry.place] = entry
+            return entry
+        self._admit(entry)
         return None
+
+    def bring_back(self, partition: TopicPartition, offset: int, *, key: Hashable, tenant: str, record: R) -> Entry[R] | None:
+        """Takes a parked record in, behind those of its key that are in flight; arguments as :meth:`deliver` takes them.
+
+        Returns:
+            Its entry; None where the partition is not ours.
+        """
+        assignment = self._assignments.get(partition)
+        if assignment is None:
+            return None
+        entry = Entry(partition, offset, key, tenant, record, assignment.generation, is_parked=True)
+        self._admit(entry)
+        return entry
+
+    def park_tenant(self, tenant: str) -> list[Entry[R]]:
+        """Takes out what waits of a tenant, in the order of its logs: it is to be parked, and does not run."""
+        waiting = (entry for entry in self._entries.values() if entry.tenant == tenant and entry.status is Status.WAITING)
+        parking = sorted((entry for entry in waiting if not entry.is_parked), key=lambda entry: entry.place)
+        for entry in parking:
+            entry.status = Status.PARKING
+            self._queue.remove(entry)
+            self._remove_from_key(entry)
+        return parking
+
+    def drop(self, entry: Entry[R]) -> None:
+        """Forgets a record: if it runs, nothing of it is written."""
+        entry.generation = None
+        self._drop(entry)
 
     def start_next(self, now: float) -> Entry[R] | None:
         """The record that runs next, if a slot is free and one may start."""
@@ -204,8 +233,9 @@ class Scheduler(Generic[R]):
 
     def on_fenced(self, entry: Entry[R]) -> None:
         """The entry's outputs were not written, for its partition was revoked: it waits for its redelivery, or is dropped with it."""
+        comes_from_log = not entry.is_parked and entry.status is not Status.PARKING
         entry.status = Status.COMPUTED
-        if self._assignments and entry.partition not in self._assignments:
+        if not comes_from_log or (self._assignments and entry.partition not in self._assignments):
             self._drop(entry)
 
     def on_written(self, entry: Entry[R]) -> None:
@@ -215,12 +245,12 @@ class Scheduler(Generic[R]):
         self._evict(entry.record)
         self._remove_from_key(entry)
         assignment = self._assignments.get(entry.partition)
-        if assignment is None or entry.generation != assignment.generation:
+        if entry.is_parked or assignment is None or entry.generation != assignment.generation:
             self._drop(entry)
             return
         while assignment.uncommitted and assignment.uncommitted[0].status is Status.DONE:
             first = assignment.uncommitted.popleft()
-            self._entries.pop((first.partition, first.offset), None)
+            self._entries.pop(first.place, None)
 
     def next_offset(self, partition: TopicPartition, written: Collection[Entry[R]]) -> int | None:
         """The offset up to which a partition is done without a gap once some entries are written.
@@ -241,18 +271,34 @@ class Scheduler(Generic[R]):
             offset = entry.offset + 1
         return offset
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether no record is started any more."""
+        return self._is_closed
+
     def close(self) -> None:
         """No record is started any more."""
         self._is_closed = True
 
     def tracks(self, entry: Entry[R]) -> bool:
         """Whether the entry is still among the records in flight."""
-        return self._entries.get((entry.partition, entry.offset)) is entry
+        return self._entries.get(entry.place) is entry
 
     def may_write(self, entry: Entry[R]) -> bool:
         """Whether the entry's partition is ours, under the assignment that delivered it."""
         assignment = self._assignments.get(entry.partition)
         return assignment is not None and entry.generation == assignment.generation
+
+    def _admit(self, entry: Entry[R]) -> None:
+        self._entries[entry.place] = entry
+        if self._loaded < self._max_in_flight:
+            self._count_loaded(entry)
+        else:
+            self._evict(entry.record)
+        same_key = self._by_key.setdefault(entry.key, deque())
+        same_key.append(entry)
+        if same_key[0] is entry:
+            self._queue.enqueue(entry)
 
     def _count_loaded(self, entry: Entry[R]) -> None:
         self._loaded += not entry.is_loaded
@@ -265,7 +311,7 @@ class Scheduler(Generic[R]):
     def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: _Assignment[R]) -> None:
         """Drops what was carried over from below an offset that is delivered now: another worker has committed it, it never comes again."""
         while assignment.carried_over and assignment.carried_over[0] <= before:
-            entry = self._entries.get((partition, assignment.carried_over.popleft()))
+            entry = self._entries.get((partition, assignment.carried_over.popleft(), False))
             if entry is not None and entry.offset < before and entry.generation is None:
                 self._drop(entry)
 
@@ -282,7 +328,7 @@ class Scheduler(Generic[R]):
 
     def _drop(self, entry: Entry[R]) -> None:
         if self.tracks(entry):
-            del self._entries[entry.partition, entry.offset]
+            del self._entries[entry.place]
         self._count_evicted(entry)
         self._queue.remove(entry)
         self._remove_from_key(entry)

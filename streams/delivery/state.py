@@ -42,6 +42,10 @@ class RowStore(Protocol):
         """All rows."""
         ...
 
+    def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """The rows from a key on, in the order of their keys."""
+        ...
+
     def write(self, rows: list[Row], changelog_offset: int) -> None:
         """Writes rows and the changelog's offset behind them, in one atomic batch."""
         ...

@@ -23,21 +23,49 @@ class TenantThrottle:
     Args:
         scheduler: Starts none of the tenant's records meanwhile.
         on_resumed: Called when a tenant's records may be started again.
+        park_after_s: A tenant that has to wait for longer has its records parked.
+        clock: Seconds that only grow.
     """
 
-    def __init__(self, *, scheduler: Scheduler[Any], on_resumed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        *,
+        scheduler: Scheduler[Any],
+        on_resumed: Callable[[], None],
+        park_after_s: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._scheduler = scheduler
         self._on_resumed = on_resumed
+        self._park_after_s = park_after_s
+        self._clock = clock
+        self._refused_since: dict[str, float] = {}
+        self._parking: set[str] = set()
         self._paused: set[str] = set()
         self._warned_at: dict[str, float] = {}
 
+    def parks(self, tenant: str) -> bool:
+        """Whether a tenant's records are parked untried, until one of those that were parked before gets through."""
+        return tenant in self._parking
+
+    def on_handled(self, tenant: str) -> None:
+        """A record of the tenant got through."""
+        self._refused_since.pop(tenant, None)
+        self._parking.discard(tenant)
+
     def pause(self, tenant: str, failure: TransientError) -> None:
-        """Pauses a tenant for a few seconds at most, and logs it once a minute."""
+        """Pauses a tenant for a few seconds at most, and logs it once a minute.
+
+        Its records are parked from then on if what it waits for takes too long: by its own word, or by the time since it was first refused.
+        """
         self._scheduler.pause_tenant(tenant)
+        now = self._clock()
+        refused_for_s = now - self._refused_since.setdefault(tenant, now)
+        if max(refused_for_s, failure.retry_after or 0.0) >= self._park_after_s:
+            self._parking.add(tenant)
         if tenant in self._paused:
             return
         self._paused.add(tenant)
-        now = time.monotonic()
         if now - self._warned_at.get(tenant, -math.inf) >= _WARNING_INTERVAL_S:
             self._warned_at[tenant] = now
             _log.warning("tenant_paused", tenant=tenant, error=str(failure))

@@ -132,6 +132,7 @@ class Worker:
             batch_interval=BatchInterval(minimum_s=delivery.batch_interval_s, maximum_s=delivery.max_batch_interval_s),
             claims=claims,
             flow_control=SourceFlowControl(app=app, source=self._source),
+            park_after_s=delivery.park_after_s,
             may_write=membership.may_write,
             fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
         )
@@ -193,6 +194,7 @@ class Worker:
             if driver.failure is not None:
                 raise StreamError(f"the {self._stage} worker broke: {driver.failure!r}") from driver.failure
             self._measure_lag(app, driver)
+            driver.measure()
 
     def _measure_lag(self, app: faust.App, driver: Driver) -> None:
         lags: dict[int, int] = {}

@@ -17,7 +17,7 @@ from runtime.session_history import SessionHistory
 from runtime.settings import Settings
 from streams.delivery.build import DriverFactory
 from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.driver import Driver, InFlightRecord
 from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.payload_loader import PayloadLoader
 from streams.delivery.scheduler import Scheduler
@@ -64,13 +64,13 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     slots = delivery.slots if llm is None else min(delivery.slots, settings.llm.concurrency)
 
     def new_driver(context: StageContext) -> Driver:
-        scheduler = Scheduler[FaustRecord](
+        scheduler = Scheduler[InFlightRecord](
             slots=slots,
             tenant_share=delivery.tenant_share,
             max_in_flight=delivery.max_in_flight,
             max_span=delivery.max_unacked_span,
             weight_of=lambda tenant: weight_of(tenants, tenant),
-            evict=FaustRecord.evict,
+            evict=lambda record: record.evict(),
         )
         return KeyedDriver(
             context=context,

@@ -12,6 +12,8 @@ CLAIMS: Final = "streams/delivery/claims.py"
 CLAIM_FILE: Final = "streams/delivery/claim_file.py"
 SUSPECTS: Final = "streams/delivery/suspects.py"
 DRIVER: Final = "streams/delivery/keyed_driver.py"
+PARKING: Final = "streams/delivery/parking.py"
+LOT: Final = "streams/delivery/parking_lot.py"
 SCHEDULER: Final = "streams/delivery/scheduler.py"
 STATE: Final = "streams/delivery/state.py"
 RECOVERY: Final = "streams/delivery/recovery.py"
@@ -29,6 +31,8 @@ TEST_KEYED: Final = "tests/streams/delivery/test_keyed_driver.py"
 TEST_CLAIMS: Final = "tests/streams/delivery/test_claims.py"
 TEST_CLAIMS_DRIVERS: Final = "tests/streams/delivery/test_claims_in_drivers.py"
 TEST_CLAIM_FILE: Final = "tests/streams/delivery/test_claim_file.py"
+TEST_PARKING: Final = "tests/streams/delivery/test_parking.py"
+TEST_LOT: Final = "tests/streams/delivery/test_parking_lot.py"
 TEST_STATE: Final = "tests/streams/delivery/test_partition_state.py"
 TEST_RECOVERY: Final = "tests/streams/delivery/test_recovery.py"
 TEST_CONSUMER: Final = "tests/streams/delivery/test_consumer.py"
@@ -231,8 +235,8 @@ MUTANTS: Final = (
     Mutant(
         "commit without ownership",
         OWNER,
-        "        self._require_ownership()\n        changelog_offset",
-        "        changelog_offset",
+        "        self._require_ownership()\n        note =",
+        "        note =",
         (TEST_PROCESSOR, TEST_KEYED),
     ),
     Mutant(
@@ -301,9 +305,8 @@ MUTANTS: Final = (
     Mutant(
         "records done before their commit",
         COMMITTER,
-        "        entries = self._next_entries(limit)\n        try:\n",
-        "        entries = self._next_entries(limit)\n        for entry in entries:\n"
-        "            self._scheduler.on_written(entry)\n        try:\n",
+        "        entries = self._next_entries(limit)\n",
+        "        entries = self._next_entries(limit)\n        for entry in entries:\n            self._scheduler.on_written(entry)\n",
         (TEST_KEYED,),
         ("kill-extraction",),
     ),
@@ -327,6 +330,63 @@ MUTANTS: Final = (
         "        if position is not None and self._may_write():\n",
         "        if False:\n",
         (TEST_KEYED,),
+    ),
+    # Parked records.
+    Mutant(
+        "later records not parked behind",
+        PARKING,
+        "return self._throttle.parks(tenant) or self._committers[partition].lot.holds(tenant)",
+        "return self._throttle.parks(tenant)",
+        (TEST_PARKING,),
+    ),
+    Mutant(
+        "parked records not known after a take-over",
+        COMMITTER,
+        "        self.lot.recover(self._writer.rows)\n",
+        "        self.lot._rows = self._writer.rows\n",
+        (TEST_PARKING,),
+    ),
+    Mutant(
+        "parked row not in the transaction",
+        COMMITTER,
+        "await self._commit(outputs, changes.rows, next_offset, note=changes.note)",
+        "await self._commit(outputs, [], next_offset, note=changes.note)",
+        (TEST_PARKING,),
+    ),
+    Mutant(
+        "parked record done twice after a lost answer",
+        COMMITTER,
+        "            return not self.lot.has(entry)\n",
+        "            return False\n",
+        (TEST_PARKING,),
+    ),
+    Mutant(
+        "later records of its key stay in view",
+        LOT,
+        "        early = [each for each in tenant.view.values() if each.offset > entry.offset and each.key == entry.key]\n",
+        "        early: list[Entry[Any]] = []\n",
+        (TEST_LOT, TEST_PARKING),
+    ),
+    Mutant(
+        "what is on its way in is overtaken",
+        LOT,
+        " or (end is not None and record.offset >= end)",
+        "",
+        (TEST_LOT, TEST_PARKING),
+    ),
+    Mutant(
+        "rows are read from where they were",
+        LOT,
+        "            tenant.next_offset = min(tenant.next_offset, entry.offset)\n",
+        "",
+        (TEST_LOT, TEST_PARKING),
+    ),
+    Mutant(
+        "what is to be parked is kept over an assignment",
+        SCHEDULER,
+        "entry.partition in partitions and not entry.is_parked and entry.status is not Status.PARKING",
+        "entry.partition in partitions",
+        (TEST_PARKING,),
     ),
     # Reading, and the group.
     Mutant("uncommitted records read", CONSUMER_THREAD, '"read_committed"', '"read_uncommitted"', (TEST_CONSUMER,), ("foreign-producers",)),

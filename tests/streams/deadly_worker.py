@@ -17,7 +17,7 @@ from runtime.settings import Settings
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.build import ordered_driver_factory
 from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.driver import Driver, InFlightRecord
 from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
@@ -78,7 +78,7 @@ def in_order(settings: Settings) -> Callable[[StageContext], Driver]:
 
 def by_key(settings: Settings) -> Callable[[StageContext], Driver]:
     def new_driver(context: StageContext) -> Driver:
-        scheduler = Scheduler[FaustRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=1_000)
+        scheduler = Scheduler[InFlightRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=1_000)
         return KeyedDriver(context=context, handler=ByKey(settings), topic=settings.topic(WINDOWS.name), scheduler=scheduler)
 
     return new_driver

@@ -16,9 +16,10 @@ from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
 from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.driver import Driver, InFlightRecord
 from streams.delivery.keyed_attempts import KeyedHandler
 from streams.delivery.keyed_driver import KeyedDriver
+from streams.delivery.parked_note import read_parked
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.worker import Worker
 from streams.run import serve_stage
@@ -75,13 +76,13 @@ def extraction_worker(settings: Settings, handler: KeyedHandler, *, max_span: in
     """The extraction stage's delivery with another handler."""
 
     def new_driver(context: StageContext) -> Driver:
-        scheduler = Scheduler[FaustRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=max_span)
+        scheduler = Scheduler[InFlightRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=max_span)
         return KeyedDriver(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler)
 
     return Worker(
         stage="extraction",
         source=settings.topic("windows"),
-        has_table=False,
+        has_table=True,
         settings=settings,
         metrics=Metrics(),
         new_driver=new_driver,
@@ -94,18 +95,21 @@ async def caught_up(settings: Settings, stages: Iterable[str] = STAGES, *, deadl
     topics = [settings.topic(spec.source.name) for spec in specs]
     seen: dict[TopicPartition, int] | None = None
     behind: dict[str, dict[TopicPartition, int]] = {}
+    parked: dict[str, int] = {}
     try:
         async with asyncio.timeout(deadline_s), KafkaOffsets(kafka=settings.kafka) as offsets:
             while True:
                 ends = await offsets.end_offsets(topics)
                 for spec, topic in zip(specs, topics, strict=True):
-                    behind[topic] = await offsets.lag(spec.group(settings.kafka.topic_prefix), [topic])
-                if ends == seen and not any(sum(lag.values()) for lag in behind.values()):
+                    group = spec.group(settings.kafka.topic_prefix)
+                    behind[topic] = await offsets.lag(group, [topic])
+                    parked[topic] = (await read_parked(offsets, group, [topic])).count
+                if ends == seen and not any(sum(lag.values()) for lag in behind.values()) and not any(parked.values()):
                     return
                 seen = ends
                 await asyncio.sleep(POLL_S)
     except TimeoutError as error:
-        raise AssertionError(f"not caught up in {deadline_s:g} s; behind by {behind}") from error
+        raise AssertionError(f"not caught up in {deadline_s:g} s; behind by {behind}, parked {parked}") from error
 
 
 async def followed(settings: Settings, generation: str) -> None:

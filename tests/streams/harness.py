@@ -43,6 +43,9 @@ class InMemoryRows:
     def scan(self) -> Iterator[tuple[bytes, bytes]]:
         yield from sorted(self.rows.items())
 
+    def scan_from(self, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+        yield from sorted(row for row in self.rows.items() if row[0] >= key)
+
     def write(self, rows: list[Row], changelog_offset: int) -> None:
         self.changelog_offset = changelog_offset
         for row in rows:
@@ -160,6 +163,7 @@ def stage_context(new_writer: Callable[[int], Writer], **parts: Any) -> StageCon
         "batch_interval": BatchInterval(minimum_s=0.0, maximum_s=0.0),
         "claims": claims_after()[0],
         "flow_control": PausedPartitions(),
+        "park_after_s": 3600.0,
         "may_write": lambda generation: True,
     }
     return StageContext(new_writer=new_writer, **{**usual, **parts})

@@ -30,7 +30,8 @@ async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     monkeypatch.setattr("streams.delivery.backlog_watch._INTERVAL_S", 0.2)
     settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
     await create_topics(settings)
-    return settings.model_copy(update={"metrics_port": free_port()})
+    waiting_in_the_log = settings.delivery.model_copy(update={"park_after_s": 3600.0})
+    return settings.model_copy(update={"metrics_port": free_port(), "delivery": waiting_in_the_log})
 
 
 class WaitingHandler:

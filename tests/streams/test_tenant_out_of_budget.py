@@ -1,10 +1,17 @@
-"""A tenant out of budget floods a partition. Others are served, and its windows are extracted once its budget is raised."""
+"""A tenant out of budget floods a partition. Others are served, and its windows are extracted once its budget is raised.
+
+Its windows are parked; workers are killed while they park them, while they wait, and while they bring them back.
+"""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -12,9 +19,10 @@ import pytest
 from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
-from runtime.kafka import OutgoingRecord, Producer
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
 from runtime.settings import DeliverySettings, LLMSettings, Settings
-from tests.streams.flow import DEADLINE_S, NewFlow, caught_up, serving
+from streams.delivery.parked_note import read_parked
+from tests.streams.flow import DEADLINE_S, POLL_S, NewFlow, caught_up, serving
 from tests.streams.message_ledger import records_of
 
 pytestmark = pytest.mark.integration
@@ -22,6 +30,8 @@ pytestmark = pytest.mark.integration
 NOTES = {"Name": "notes", "EventTypes": [{"EventType": "note", "Description": "A note.", "Properties": []}]}
 SPAN = 5
 POOR, RICH = range(60), range(60, 90)
+SESSIONS = 40
+FLOOD, OTHERS = 1000, 200
 
 
 @pytest.fixture
@@ -39,29 +49,92 @@ def grant(settings: Settings, hard_tokens: int | None) -> None:
     settings.tenants_path.write_bytes(orjson.dumps(file))
 
 
+def window_record(settings: Settings, tenant: str, number: int, *, sessions: int, partition: int) -> OutgoingRecord:
+    fields = {"tenant": tenant, "user": "ann", "session": f"s{number % sessions}"}
+    message = Message.model_validate(
+        {**fields, "id": f"m{number}", "text": f"Note {number}.", "event_time": datetime(2024, 5, 1, tzinfo=UTC)}
+    )
+    window = Window.model_validate(
+        {
+            **fields,
+            "id": f"{tenant} {number}",
+            "sequence": number // sessions,
+            "messages": [message],
+            "closed_by": "flush",
+            "source_partition": 0,
+            "first_offset": 0,
+            "last_offset": 0,
+        }
+    )
+    key = encode_key(tenant, window.session)
+    return OutgoingRecord(topic=settings.topic("windows"), key=key, value=window.to_json(), partition=partition)
+
+
 async def send(settings: Settings, tenant: str, numbers: Iterable[int], *, partition: int) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many([window_record(settings, tenant, each, sessions=1000, partition=partition) for each in numbers])
+
+
+async def send_flood(settings: Settings) -> None:
+    """The poor tenant's windows, with the rich one's among them, in one partition."""
     records = []
-    for number in numbers:
-        fields = {"tenant": tenant, "user": "ann", "session": f"s{number}"}
-        message = Message.model_validate(
-            {**fields, "id": f"m{number}", "text": f"Note {number}.", "event_time": datetime(2024, 5, 1, tzinfo=UTC)}
-        )
-        window = Window.model_validate(
-            {
-                **fields,
-                "id": f"{tenant} {number}",
-                "sequence": 0,
-                "messages": [message],
-                "closed_by": "flush",
-                "source_partition": 0,
-                "first_offset": 0,
-                "last_offset": 0,
-            }
-        )
-        key = encode_key(tenant, f"s{number}")
-        records.append(OutgoingRecord(topic=settings.topic("windows"), key=key, value=window.to_json(), partition=partition))
+    for number in range(FLOOD):
+        records.append(window_record(settings, "poor", number, sessions=SESSIONS, partition=0))
+        if number % (FLOOD // OTHERS) == 0:
+            records.append(window_record(settings, "rich", number, sessions=SESSIONS, partition=0))
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send_many(records)
+
+
+def variables(prefix: str, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Settings as a process takes them."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from variables(f"{prefix}{name.upper()}__", value)
+        elif value is not None:
+            yield f"{prefix}{name.upper()}", str(value)
+
+
+@asynccontextmanager
+async def worker_process(settings: Settings) -> AsyncIterator[None]:
+    """A worker of its own process, killed at the end."""
+    environment = dict(variables("VARVE_", settings.model_dump(mode="json", exclude_defaults=True)))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "varve", "worker", "extraction", env=os.environ | environment | {"VARVE_METRICS_PORT": "0"}
+    )
+    try:
+        yield
+        assert process.returncode is None
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def committed(settings: Settings, *, parked: int) -> None:
+    """Returns when nothing of the windows is left unacknowledged, and so many of them are parked."""
+    while await lag_and_parked(settings) != (0, parked):  # noqa: ASYNC110 - Kafka is polled
+        await asyncio.sleep(POLL_S)
+
+
+async def more_extracted(settings: Settings, count: int) -> None:
+    """Returns when at least so many windows are extracted."""
+    while len(await extracted(settings)) < count:  # noqa: ASYNC110 - Kafka is polled
+        await asyncio.sleep(POLL_S)
+
+
+async def lag_and_parked(settings: Settings) -> tuple[int, int]:
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        group, topics = settings.topic("extraction"), [settings.topic("windows")]
+        return sum((await offsets.lag(group, topics)).values()), (await read_parked(offsets, group, topics)).count
+
+
+def assert_sessions_in_order(records: list[Any], tenant: str) -> None:
+    numbers: defaultdict[int, list[int]] = defaultdict(list)
+    for record in records:
+        name, number = Extraction.from_json(record.value or b"").window_id.split()
+        if name == tenant:
+            numbers[int(number) % SESSIONS].append(int(number))
+    assert all(list(dict.fromkeys(each)) == sorted(set(each)) for each in numbers.values())
 
 
 async def extracted(settings: Settings) -> Counter[str]:
@@ -85,3 +158,34 @@ async def test_a_tenant_out_of_budget_blocks_no_partition(flow: Settings) -> Non
             await caught_up(flow, ["extraction"])
         assert await extracted(flow) == poor + rich
         assert len(simulator.requests) == len(POOR) + len(RICH)
+
+
+async def test_parked_windows_outlive_killed_workers(flow: Settings) -> None:
+    poor = {f"poor {number}" for number in range(FLOOD)}
+    rich = {f"rich {number}" for number in range(0, FLOOD, FLOOD // OTHERS)}
+    grant(flow, 0)
+    await send_flood(flow)
+    async with LLMSimulator() as simulator, asyncio.timeout(DEADLINE_S):
+        settings = flow.model_copy(
+            update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated"), "delivery": DeliverySettings()}
+        )
+        async with worker_process(settings):
+            while not 0 < (await lag_and_parked(settings))[1] < FLOOD:
+                assert not len(await extracted(settings)) > len(rich)
+        async with worker_process(settings):
+            await committed(settings, parked=FLOOD)
+            others = await extracted(settings)
+            assert set(others) == rich
+            assert others.total() - len(rich) <= 16, "only what was in work when the worker was killed comes again"
+            calls = len(simulator.requests)
+        grant(flow, None)
+        async with worker_process(settings):
+            await more_extracted(settings, len(rich) + FLOOD // 4)
+        async with worker_process(settings):
+            await committed(settings, parked=0)
+        found = await extracted(settings)
+        assert found - others == Counter(poor), "each once, whenever a worker was killed"
+        assert len(simulator.requests) - calls - FLOOD <= settings.llm.concurrency
+    records = await records_of(flow, "extractions")
+    assert_sessions_in_order(records, "poor")
+    assert_sessions_in_order(records, "rich")

@@ -25,7 +25,7 @@ def status(
     over: Annotated[float, typer.Option(min=0.1, help="Seconds between the two readings that the rates come from.")] = 1.0,
     data: DataOption = None,
 ) -> None:
-    """Show each stage's lag, rate and errors."""
+    """Show each stage's lag, rate and errors, and whose records are parked."""
     asyncio.run(_status(over, data))
 
 
@@ -44,7 +44,7 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
     table.add_column("part")
     if programs:
         table.add_column("state")
-    for column in ("lag", "records/s", "dead letters", "retries", "oldest", "deleted in"):
+    for column in ("lag", "parked", "records/s", "dead letters", "retries", "oldest", "deleted in"):
         table.add_column(column, justify="right")
     if programs:
         table.add_column("memory", justify="right")
@@ -73,14 +73,24 @@ async def _status(over: float, data: Path | None) -> None:
     async with StageStatusReader(settings=settings, probes=stack.probes if stack else {}) as reader:
         await reader.read()
         await asyncio.sleep(over)
-        Console().print(status_table(await reader.read()))
+        stages = await reader.read()
+        console = Console()
+        console.print(status_table(stages))
+        for stage in stages:
+            if stage.parked.count:
+                console.print(_parked(stage), highlight=False)
+
+
+def _parked(stage: "StageStatus") -> str:
+    tenants = ", ".join(f"{tenant} ({count:,})" for tenant, count in stage.parked.tenants.items())
+    return f"{stage.name} has parked {stage.parked.count:,} records, which wait for their tenants' budgets or schemas. Most has: {tenants}"
 
 
 def _figures(stage: "StageStatus | None") -> tuple[str, ...]:
     if stage is None:
-        return ("",) * 6
+        return ("",) * 7
     ages = (_span(stage.oldest_s), _span(stage.retention_left_s))
-    return str(stage.lag), _number(stage.rate), _number(stage.dead_letters), _number(stage.retries), *ages
+    return str(stage.lag), str(stage.parked.count), _number(stage.rate), _number(stage.dead_letters), _number(stage.retries), *ages
 
 
 def _span(seconds: float | None) -> str:

@@ -25,6 +25,7 @@ class Commit:
     outputs: list[OutgoingRecord]
     rows: list[Row]
     next_offset: int | None
+    note: str = ""
 
     @property
     def letters(self) -> list[OutgoingRecord]:
@@ -49,6 +50,8 @@ class ScriptedLog:
     largest_letter: int | None = None
     """Dead letters and parts of more bytes than this are refused."""
     refused_letters: int = 0
+    largest_row: int | None = None
+    """Changelog rows of more bytes than this are refused."""
     gate: asyncio.Event | None = None
     """Commits wait for it."""
     waiting: int = 0
@@ -93,7 +96,7 @@ class ScriptedWriter:
     async def find_gap(self) -> LogGap | None:
         return self.log.gap
 
-    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None) -> int:
+    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None, note: str = "") -> int:
         if self.log.gate is not None:
             self.log.waiting += 1
             await self.log.gate.wait()
@@ -104,10 +107,12 @@ class ScriptedWriter:
         if any(output.size > (self.log.largest_letter or output.size) for output in outputs if output.topic == LETTERS):
             self.log.refused_letters += 1
             raise RecordTooLargeError("the letter, too, is larger than the broker takes")
+        if any(len(row.value or b"") > (self.log.largest_row or len(row.value or b"")) for row in rows):
+            raise RecordTooLargeError("the row is larger than the broker takes")
         if self.log.aborted_commits:
             self.log.aborted_commits -= 1
             raise TransientError("aborted", dependency="kafka")
-        self.log.commits.append(Commit(list(outputs), list(rows), next_offset))
+        self.log.commits.append(Commit(list(outputs), list(rows), next_offset, note))
         for row in rows:
             if row.value is None:
                 self.log.changelog.pop(row.key, None)

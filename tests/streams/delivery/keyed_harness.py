@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
-from streams.delivery.driver import FaustRecord
+from streams.delivery.driver import InFlightRecord
 from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
@@ -44,7 +44,7 @@ class DriverHarness:
             flow_control=self.paused,
             fetch_position=lambda partition, next_offset: self.fetch_position if self.fetch_position != next_offset else None,
         )
-        scheduler: Scheduler[FaustRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=SPAN)
+        scheduler: Scheduler[InFlightRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=SPAN)
         self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler)
 
     @property

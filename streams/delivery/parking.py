@@ -1,0 +1,142 @@
+"""Takes records out of the way whose tenants have to wait for long, and brings them back when their time comes."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Final
+
+from runtime.kafka import TopicPartition
+from streams.delivery.context import StageContext
+from streams.delivery.driver import InFlightRecord, key_of
+from streams.delivery.entry import Entry, Status
+from streams.delivery.keyed_attempts import KeyedAttempts
+from streams.delivery.partition_committer import PartitionCommitter
+from streams.delivery.scheduler import Scheduler
+from streams.delivery.tenant_throttle import TenantThrottle
+
+_NEVER: Final = 0.0
+_GAP_POLL_S: Final = 0.5
+
+
+class Parking:
+    """Moves records between the scheduler and the parking lots of a worker's partitions.
+
+    Args:
+        context: What drivers share.
+        scheduler: Knows what waits.
+        throttle: Knows whose records are to be parked.
+        attempts: Loads evicted payloads: what is parked is parked whole.
+        committers: Those of the partitions that are ours, as they change.
+        spawn: Runs something beside.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: StageContext,
+        scheduler: Scheduler[InFlightRecord],
+        throttle: TenantThrottle,
+        attempts: KeyedAttempts,
+        committers: Mapping[TopicPartition, PartitionCommitter],
+        spawn: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        self._context = context
+        self._scheduler = scheduler
+        self._throttle = throttle
+        self._attempts = attempts
+        self._committers = committers
+        self._spawn = spawn
+        self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
+        """Parked since the last wait for their commits."""
+
+    def parks(self, partition: TopicPartition, tenant: str) -> bool:
+        """Whether a record that is delivered now is to be parked: its tenant waits for long, or has records parked that come first."""
+        return self._throttle.parks(tenant) or self._committers[partition].lot.holds(tenant)
+
+    def park(self, entry: Entry[InFlightRecord]) -> None:
+        """Parks a record that was delivered for that."""
+        self._admit(entry)
+        self._add(entry)
+
+    def park_waiting(self, tenant: str) -> None:
+        """Parks all that waits of a tenant."""
+        evicted: defaultdict[TopicPartition, list[Entry[InFlightRecord]]] = defaultdict(list)
+        entries = [entry for entry in self._scheduler.park_tenant(tenant) if entry.partition in self._committers]
+        for entry in entries:
+            self._admit(entry)
+        for entry in entries:
+            if entry.record.is_evicted:
+                evicted[entry.partition].append(entry)
+            else:
+                self._add(entry)
+        for each in evicted.values():
+            self._spawn(self._park_evicted(each))
+
+    async def make_room(self, partition: TopicPartition) -> None:
+        """Waits while more is being parked than a few transactions take: payloads stay in memory until then."""
+        committer = self._committers.get(partition)
+        if committer is None or self._bytes[partition] <= 2 * self._context.max_batch_bytes:
+            return
+        self._bytes[partition] = 0
+        drained = asyncio.create_task(committer.drain())
+        # A partition that stands still for a gap commits nothing, and must not hold up the others.
+        while committer.log_gap is None and not drained.done():
+            await asyncio.wait({drained}, timeout=_GAP_POLL_S)
+        drained.cancel()
+
+    def on_refused(self, entry: Entry[InFlightRecord]) -> None:
+        """A record's tenant has to wait: its records come back a few at a time, and those that wait are parked, if it is for long."""
+        committer = self._committers.get(entry.partition)
+        if committer is not None:
+            committer.lot.on_refused(entry.tenant)
+        if self._throttle.parks(entry.tenant):
+            self.park_waiting(entry.tenant)
+
+    def bring_back(self, partition: TopicPartition, tenant: str) -> None:
+        """Lets the next of a tenant's parked records wait for their turn, if there are any, and not enough of them do."""
+        committer = self._committers.get(partition)
+        if committer is None or not committer.lot.holds(tenant):
+            return
+        for record in committer.lot.coming_back(tenant):
+            entry = self._scheduler.bring_back(partition, record.offset, key=key_of(record), tenant=tenant, record=InFlightRecord(record))
+            if entry is not None:
+                committer.lot.show(entry)
+
+    def bring_back_all(self, partition: TopicPartition) -> None:
+        """The same for all tenants of a partition that was taken over."""
+        for tenant in self._committers[partition].lot.tenants:
+            self.bring_back(partition, tenant)
+
+    def measure(self) -> None:
+        """Shows how many records are parked, and since when the oldest of them waits."""
+        lots = [committer.lot for committer in self._committers.values()]
+        stage, metrics = self._context.stage, self._context.metrics
+        metrics.parked.labels(stage).set(sum(lot.count for lot in lots))
+        oldest = min((lot.oldest for lot in lots if lot.oldest is not None), default=_NEVER)
+        metrics.parked_oldest.labels(stage).set(oldest)
+
+    def _admit(self, entry: Entry[InFlightRecord]) -> None:
+        for early in self._committers[entry.partition].lot.admit(entry):
+            self._scheduler.drop(early)
+
+    def _add(self, entry: Entry[InFlightRecord]) -> None:
+        entry.result = entry.result or []
+        self._bytes[entry.partition] += len(entry.record.record.value or b"")
+        self._committers[entry.partition].add(entry)
+
+    async def _park_evicted(self, entries: Sequence[Entry[InFlightRecord]]) -> None:
+        for entry in entries:
+            failures = 0
+            while self._is_parking(entry) and (later := await self._attempts.load(entry)) is not None:
+                failures += 1
+                await asyncio.sleep(self._context.retry_interval_s(later.failure, failures))
+            if not self._is_parking(entry):
+                return
+            if entry.result is not None:
+                # Its payload is gone, and its dead letter is all there is to commit.
+                entry.status = Status.WRITING
+            self._add(entry)
+            await self.make_room(entry.partition)
+
+    def _is_parking(self, entry: Entry[InFlightRecord]) -> bool:
+        return self._scheduler.tracks(entry) and entry.partition in self._committers and not self._scheduler.is_closed
