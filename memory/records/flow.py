@@ -61,6 +61,8 @@ class Memory(Record):
     event_time: Time
     session: str | None = None
     window_id: str | None = None
+    turn: int | None = Field(default=None, ge=0)
+    """Of an event: the place of its first message in its window, from 0. Events of neighbouring turns explain each other."""
     entity_key: str | None = None
     message_ids: list[str] = Field(default_factory=list)
     """The evidence, best first."""

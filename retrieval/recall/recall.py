@@ -12,13 +12,14 @@ from retrieval.errors import StoreUnavailableError
 from retrieval.recall.deduplication import deduplicate
 from retrieval.recall.query_embedding import embed_query_texts
 from retrieval.recall.ranking import Weights, final_score
+from retrieval.recall.ranking_model import LEARNED, reranked
 from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
 from runtime.settings import RecallSettings
 
 DUPLICATES_MARGIN: Final = 8
-"""Candidates fetched beyond the limit, to replace duplicates. Where time or business counts, ``prefetch`` candidates are fetched."""
+"""Candidates fetched beyond the limit, to replace duplicates. Where more than the store's score ranks, ``prefetch`` ones are fetched."""
 
 
 class Recall:
@@ -48,13 +49,14 @@ class Recall:
             models.errors.ModelError: What the embedder raised.
         """
         weights = self._weights(request)
+        is_learned = (request.profile or self._settings.profile) == "learned"
         limit = request.limit or self._settings.limit
         now = self._clock.now()
         query = RecallQuery(
             scope=request.scope,
             text=request.query,
             embedding=await self._embedder.embed_query(request.query),
-            limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if weights.time or weights.business else 0),
+            limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if is_learned or weights.time or weights.business else 0),
             prefetch=self._settings.prefetch,
             kinds=request.kinds,
             types=request.types,
@@ -62,11 +64,13 @@ class Recall:
             until=request.until,
             generation=request.generation,
             alive_at=now,
-            explain=request.explain,
+            explain=request.explain or is_learned,
         )
         candidates = await self._search(query)
         min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
         accepted = [each for each in candidates if each.score >= min_score]
+        if is_learned:
+            accepted = reranked(request.query, accepted, LEARNED, explain=request.explain)
         hits = deduplicate([_hit(each, request, weights, now) for each in accepted])
         return RecallResponse(hits=tuple(hits[:limit]), rejected=len(candidates) - len(accepted), duplicates=len(accepted) - len(hits))
 

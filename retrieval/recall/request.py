@@ -6,6 +6,7 @@ from datetime import datetime
 
 from memory.records import Memory
 from retrieval.stores.port import TenantScope
+from runtime.settings import RankingProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +27,14 @@ class RecallRequest:
     """Only memories whose event time is before this one (aware)."""
     generation: str = ""
     """Empty: the live one."""
+    profile: RankingProfile | None = None
+    """How S_origin comes of the store's scores."""
     time_weight: float | None = None
     """w_time, in [0, 1]."""
     business_weight: float | None = None
     """w_busi, in [0, 1]; with w_time at most 1."""
     min_origin_score: float | None = None
-    """Hits with a lower S_origin are rejected."""
+    """Hits that the store scores lower are rejected, whatever the profile: that score does not depend on the other candidates."""
     type_weights: Mapping[str, float] = field(default_factory=dict)
     """Type-level importance in [0, 1], as the tenant's schema has it; a type that is not named weighs 1."""
     explain: bool = False
@@ -57,7 +60,8 @@ class RecallHit:
     """S_final, in [0, 1]."""
     parts: dict[str, float]
     """``origin``, ``time`` and ``business``, before their weights. With ``explain`` also the parts of S_origin: ``dense`` (cosine),
-    ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens)."""
+    ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens), and of the ranking model ``ranking_`` and a feature's name: what the
+    feature adds before the sigmoid."""
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from."""
 
@@ -69,6 +73,6 @@ class RecallResponse:
     hits: tuple[RecallHit, ...]
     """Best first."""
     rejected: int = 0
-    """Candidates that were left out for a low S_origin."""
+    """Candidates that were left out for a low score of the store."""
     duplicates: int = 0
     """Candidates that were left out as duplicates of a hit."""

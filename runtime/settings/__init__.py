@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings
-from runtime.settings.outside import ClientSettings, LogSettings, RecallSettings, ServiceSettings
+from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
 from runtime.settings.signing import SigningSettings
 
@@ -27,6 +27,7 @@ __all__ = [
     "LLMSettings",
     "LogSettings",
     "QuotaSettings",
+    "RankingProfile",
     "RecallSettings",
     "RedisSettings",
     "ServiceSettings",

@@ -6,10 +6,16 @@ from pydantic import Field, SecretStr, model_validator
 
 from runtime.settings.group import Group
 
+RankingProfile = Literal["learned", "weighted"]
+"""How S_origin comes of the store's scores: by the ranking model, or by hand-set weights of the three scores."""
+
 
 class RecallSettings(Group):
     """Hybrid recall (VikingMem 3.3)."""
 
+    profile: RankingProfile = Field(
+        default="learned", description="How results are ranked, unless the request says otherwise: `learned` or `weighted`."
+    )
     limit: int = Field(default=10, ge=1, description="Results unless the request says otherwise.")
     prefetch: int = Field(default=64, ge=1, description="Candidates of each of dense and BM25.")
     time_weight: float = Field(default=0.0, ge=0, le=1, description="w_time of the final score.")
@@ -17,7 +23,10 @@ class RecallSettings(Group):
     freshness_window_s: float = Field(default=86400.0, ge=0, description="Memories this young have a temporal score of 1.")
     half_life_s: float = Field(default=30 * 86400.0, gt=0, description="Behind the window, the temporal score halves in this time.")
     min_origin_score: float = Field(
-        default=0.0, ge=0, le=1, description="Results whose original score (in [0, 1]) is lower are rejected; 0 rejects none."
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Results with a lower score of `weighted` (in [0, 1]) are rejected; 0 rejects none.",
     )
 
     @model_validator(mode="after")

@@ -128,6 +128,7 @@ def memory_of(event: Event, extraction: Extraction, *, version: int) -> Memory:
         event_time=event.event_time,
         session=event.session,
         window_id=event.window_id,
+        turn=extraction.message_ids.index(event.message_ids[0]) if event.message_ids[0] in extraction.message_ids else None,
         message_ids=event.message_ids,
         extractor=event.extractor,
         generation=extraction.generation,

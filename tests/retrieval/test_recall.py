@@ -11,6 +11,7 @@ from models.embedding.build import build_embedder
 from retrieval.errors import ModelMismatchError
 from retrieval.index.writer import IndexWriter
 from retrieval.recall import Recall, RecallRequest
+from retrieval.recall.features import FEATURES
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import ManualClock
@@ -42,7 +43,7 @@ async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) 
     assert best.memory.content == "Ann bought a red bicycle"
     assert best.evidence == ("m7", "m3")
     assert best.score == best.parts["origin"]
-    assert set(best.parts) == {"origin", "time", "business", "dense", "late", "bm25"}
+    assert set(best.parts) == {"origin", "time", "business", "dense", "late", "bm25", *(f"ranking_{name}" for name in FEATURES)}
     assert response.hits[-1].score < best.score
 
 

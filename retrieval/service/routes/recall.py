@@ -27,6 +27,7 @@ from retrieval.service.routes.sessions import session_fields
 from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
 from runtime.session_tail import SessionView
+from runtime.settings import RankingProfile
 from runtime.tracing import record_headers
 
 router = APIRouter(tags=["read"])
@@ -57,6 +58,8 @@ class RecallBody(BaseModel):
     """Only memories whose event time is not before this one."""
     until: Time | None = None
     """Only memories whose event time is before this one."""
+    profile: RankingProfile | None = None
+    """How results are ranked; None: the setting."""
     explain: bool = False
     """Adds the parts of each score."""
 
@@ -88,6 +91,7 @@ async def post_recall(
         until=body.until,
         type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
         generation=tenant.generation,
+        profile=body.profile,
         explain=body.explain,
     )
     response, entities, tail = await asyncio.gather(

@@ -1,0 +1,1 @@
+"""How much of LoCoMo's evidence a recall finds, and the fit of the ranking model to it."""

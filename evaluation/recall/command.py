@@ -1,0 +1,178 @@
+"""``python -m evaluation locomo``: how much of LoCoMo's evidence a recall finds, by each way of ranking, in one run.
+
+The memories are those that the offline extractor makes, whole pipeline in process: the stages' own parts, a real Edge store behind its
+socket, no Kafka. A question is asked as a user of the conversation would ask it. ``overall`` is the profile that ships; its weights were
+fitted to the five conversations that are published with the project's issue, so figures on those are too good:
+``python -m evaluation fit-ranking`` leaves each conversation out in turn.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final, get_args
+
+from evaluation.locomo import TENANT
+from evaluation.recall.corpus import RAW_TENANT, SCHEMA, UNANSWERABLE, Conversation, Corpus, Question, filled_store
+from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
+from models.embedding.tokens import count_tokens
+from retrieval.recall import Recall, RecallHit, RecallRequest
+from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.query_plan import RRF_K
+from runtime.clocks import SystemClock
+from runtime.settings import RankingProfile, Settings
+
+PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
+_BUDGETS: Final = (500, 1000, 2000)
+_RESULTS: Final = 50
+_WHOLE_USER: Final = 2000
+_FALSE_REJECTIONS: Final = 0.05
+
+Asked = tuple[Conversation, Question]
+Answer = Sequence[RecallHit]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own arguments."""
+    parser.add_argument("--profile", choices=PROFILES, default="learned", help="the profile behind `overall`")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Asks every question in every way, and returns the report."""
+    return asyncio.run(_run(arguments))
+
+
+async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
+    settings = Settings()
+    async with filled_store(arguments.data, settings, with_raw_turns=True) as corpus:
+        asked = [(conversation, question) for conversation in corpus.conversations for question in conversation.questions]
+        profiles: dict[RankingProfile, list[Answer]] = {}
+        for profile in PROFILES:
+            profiles[profile] = [await _recall(corpus, settings, *each, profile=profile) for each in asked]
+        raw = [await _recall(corpus, settings, *each, profile=arguments.profile, tenant=RAW_TENANT) for each in asked]
+        baselines = [await _baselines(corpus, *each) for each in asked]
+        strangers = await _strangers(corpus, settings, asked, profile=arguments.profile)
+    chosen = profiles[arguments.profile]
+    answerable = [index for index, (_, question) in enumerate(asked) if question.category != UNANSWERABLE]
+    outcomes = [outcome_of(_messages(answer), question.evidence) for (_, question), answer in zip(asked, chosen, strict=True)]
+    best = [_best(chosen[index]) for index in answerable]
+    absent = [_best(chosen[index]) for index, (_, question) in enumerate(asked) if question.category == UNANSWERABLE]
+    return {
+        "data": arguments.data.name,
+        "data_sha256": corpus.sha256,
+        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "extractor": "offline",
+        "schema": SCHEMA,
+        "embedding": settings.embedding.model,
+        "profile": arguments.profile,
+        "memories": sum(each.memories for each in corpus.conversations),
+        "overall": summary([outcomes[index] for index in answerable]),
+        "categories": {
+            str(category): summary(
+                [outcome for (_, question), outcome in zip(asked, outcomes, strict=True) if question.category == category]
+            )
+            for category in sorted({question.category for _, question in asked})
+        },
+        "budgets": {str(budget): _within_budget([(asked[index][1], chosen[index]) for index in answerable], budget) for budget in _BUDGETS},
+        "ways": {
+            **{profile: _summary(asked, answers, answerable) for profile, answers in profiles.items()},
+            **{
+                name: summary([outcome_of(baselines[index][name], asked[index][1].evidence) for index in answerable])
+                for name in ("dense", "bm25", "late", "rrf")
+            },
+            "raw_turns": _summary(asked, raw, answerable),
+        },
+        "rejection": {
+            "unanswerable": _rejection(best, absent),
+            "of_another_user": _rejection(best, [_best(answer) for answer in strangers]),
+        },
+    }
+
+
+async def _recall(
+    corpus: Corpus, settings: Settings, conversation: Conversation, question: Question, *, profile: RankingProfile, tenant: str = TENANT
+) -> Answer:
+    recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=SystemClock())
+    request = RecallRequest(scope=TenantScope(tenant, conversation.user), query=question.text, limit=_RESULTS, profile=profile)
+    return (await recall.recall(request)).hits
+
+
+async def _baselines(corpus: Corpus, conversation: Conversation, question: Question) -> dict[str, list[str]]:
+    """The messages by each score alone, and by reciprocal rank fusion of dense and BM25."""
+    found = await corpus.store.recall(
+        RecallQuery(
+            scope=TenantScope(TENANT, conversation.user),
+            text=question.text,
+            embedding=await corpus.embedder.embed_query(question.text),
+            limit=_WHOLE_USER,
+            prefetch=_WHOLE_USER,
+            explain=True,
+        )
+    )
+    orders = {name: _ordered(found, [each.parts.get(name, 0.0) for each in found]) for name in ("dense", "bm25", "late")}
+    fused = [0.0] * len(found)
+    for name in ("dense", "bm25"):
+        for rank, index in enumerate(orders[name], start=1):
+            fused[index] += 1 / (RRF_K + rank) if found[index].parts.get(name) else 0.0
+    orders["rrf"] = _ordered(found, fused)
+    return {name: ranked_messages(found[index].memory.message_ids for index in order) for name, order in orders.items()}
+
+
+def _ordered(found: Sequence[ScoredMemory], scores: Sequence[float]) -> list[int]:
+    return sorted(range(len(found)), key=lambda index: -scores[index])
+
+
+async def _strangers(corpus: Corpus, settings: Settings, asked: Sequence[Asked], *, profile: RankingProfile) -> list[Answer]:
+    """The answers to every question of the next conversation: nothing there is what was asked for."""
+    users = {each.user: index for index, each in enumerate(corpus.conversations)}
+    if len(users) < 2:
+        return []
+
+    def next_of(conversation: Conversation) -> Conversation:
+        return corpus.conversations[(users[conversation.user] + 1) % len(users)]
+
+    answerable = [each for each in asked if each[1].category != UNANSWERABLE]
+    return [await _recall(corpus, settings, next_of(conversation), question, profile=profile) for conversation, question in answerable]
+
+
+def _messages(answer: Answer) -> list[str]:
+    return ranked_messages(hit.evidence for hit in answer)
+
+
+def _summary(asked: Sequence[Asked], answers: Sequence[Answer], chosen: Sequence[int]) -> dict[str, object]:
+    return summary([outcome_of(_messages(answers[index]), asked[index][1].evidence) for index in chosen])
+
+
+def _within_budget(answered: Sequence[tuple[Question, Answer]], budget: int) -> dict[str, float]:
+    """How much of the evidence lies in the first results that fit into so many tokens of text."""
+    any_hit, whole, share = [], [], []
+    for question, answer in answered:
+        right, left, found = set(question.evidence), budget, set[str]()
+        for hit in answer:
+            left -= count_tokens(hit.memory.content)
+            if left < 0:
+                break
+            found |= right.intersection(hit.evidence)
+        any_hit.append(bool(found))
+        whole.append(found == right)
+        share.append(len(found) / len(right))
+    number = len(answered)
+    return {
+        "any_evidence": round(sum(any_hit) / number, 4),
+        "all_evidence": round(sum(whole) / number, 4),
+        "share_of_evidence": round(sum(share) / number, 4),
+    }
+
+
+def _best(answer: Answer) -> float:
+    return answer[0].score if answer else 0.0
+
+
+def _rejection(best: Sequence[float], absent: Sequence[float]) -> dict[str, float | int]:
+    """How well the best result's score tells questions that the memory answers from those that it does not."""
+    if not best or not absent:
+        return {"questions": len(absent)}
+    return {
+        "questions": len(absent),
+        "auroc": round(area_under_roc(best, absent), 4),
+        "false_answers_at_5_percent_false_rejections": round(false_answers(best, absent, false_rejections=_FALSE_REJECTIONS), 4),
+    }

@@ -1,0 +1,183 @@
+"""LoCoMo's conversations as the memories that Varve makes of them, in a real store, with their questions.
+
+The stages' own pure parts do the work, without Kafka between them: the offline extractor, the events' memories, the entities' operators.
+"""
+
+import asyncio
+import hashlib
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from evaluation.bench_recall import owner_process, wait_until_ready
+from evaluation.locomo import TENANT, AnnotatedWindow, read_locomo
+from extraction.offline.extractor import OfflineExtractor
+from extraction.port import ExtractionContext
+from memory.ids import event_id
+from memory.records import Memory
+from memory.schema import MemorySchema, scenario
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState
+from operators.render import render
+from operators.routing import contributions_of
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import Point
+from retrieval.stores.position import FeedPosition
+from runtime.settings import Settings
+from streams.events.handler import memory_of
+from varve.errors import ConversationError
+
+SCHEMA: Final = "companion"
+RAW_TENANT: Final = f"{TENANT}-raw-turns"
+UNANSWERABLE: Final = 5
+"""The category of questions that the conversation does not answer."""
+_BATCH: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to one conversation."""
+
+    text: str
+    category: int
+    """1: several facts, 2: time, 3: open, 4: one fact, 5: not answered by the conversation."""
+    evidence: tuple[str, ...]
+    """Ids of the messages that answer it, or, in category 5, that it wrongly supposes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One user's questions."""
+
+    user: str
+    questions: tuple[Question, ...]
+    memories: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """All conversations, in a store."""
+
+    store: EdgeStore
+    embedder: Embedder
+    conversations: tuple[Conversation, ...]
+    sha256: str
+    """Of the data."""
+
+
+@asynccontextmanager
+async def filled_store(path: Path, settings: Settings, *, with_raw_turns: bool = False) -> AsyncIterator[Corpus]:
+    """Extracts, grows entities, and indexes all of it, in an Edge store that is gone behind the block.
+
+    Args:
+        path: LoCoMo, or a part of it.
+        settings: The embedding model.
+        with_raw_turns: Whether the turns themselves are indexed beside, for another tenant.
+
+    Raises:
+        ConversationError: If the file cannot be read or has another form.
+    """
+    windows = read_locomo(path)
+    raw = await asyncio.to_thread(path.read_bytes)
+    samples = orjson.loads(raw)
+    samples = samples if isinstance(samples, list) else [samples]
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="varve-evaluation-") as folder,
+            owner_process(Path(folder) / "edge", Path(folder) / "socket"),
+        ):
+            store = EdgeStore(path=Path(folder) / "socket", timeout_s=60)
+            try:
+                await wait_until_ready(store)
+                await store.prepare(model=embedder.name, dimension=embedder.dimension)
+                writer = _Writer(store, embedder)
+                conversations = []
+                for sample, conversation in zip(samples, windows, strict=True):
+                    memories = await _memories(conversation, OfflineExtractor(embedder=embedder), scenario(SCHEMA))
+                    await writer.write(memories)
+                    if with_raw_turns:
+                        await writer.write(_raw_turns(conversation))
+                    user = conversation[0].window.user
+                    conversations.append(Conversation(user, tuple(_questions(sample, path)), len(memories)))
+                yield Corpus(store=store, embedder=embedder, conversations=tuple(conversations), sha256=hashlib.sha256(raw).hexdigest())
+            finally:
+                await store.close()
+    finally:
+        await embedder.close()
+
+
+class _Writer:
+    """Writes memories, each behind the one before."""
+
+    def __init__(self, store: EdgeStore, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._written = 0
+
+    async def write(self, memories: Sequence[Memory]) -> None:
+        for start in range(0, len(memories), _BATCH):
+            batch = memories[start : start + _BATCH]
+            embeddings = await self._embedder.embed_documents([each.content for each in batch])
+            points = []
+            for memory, embedding in zip(batch, embeddings, strict=True):
+                points.append(Point(memory, embedding, FeedPosition(0, self._written, self._written)))
+                self._written += 1
+            await self._store.upsert(points)
+
+
+async def _memories(conversation: Sequence[AnnotatedWindow], extractor: OfflineExtractor, schema: MemorySchema) -> list[Memory]:
+    events: list[Memory] = []
+    states: dict[tuple[str, str], EntityState] = {}
+    for position, each in enumerate(conversation):
+        extraction = await extractor.extract(each.window, schema, ExtractionContext())
+        events += [memory_of(event, extraction, version=0) for event in extraction.events]
+        for contribution in contributions_of(extraction, schema, source="extractions/0", position=position):
+            key = (contribution.entity_type, contribution.entity_key)
+            entity_type = schema.entity_type(contribution.entity_type)
+            if entity_type is not None:
+                states[key] = apply_contribution(states.get(key), contribution, entity_type).state
+    entities = [
+        render(state, entity_type, TENANT, key)
+        for (name, key), state in states.items()
+        if not state.empty and (entity_type := schema.entity_type(name)) is not None
+    ]
+    return events + entities
+
+
+def _raw_turns(conversation: Sequence[AnnotatedWindow]) -> list[Memory]:
+    return [
+        Memory(
+            id=event_id(f"{RAW_TENANT}/{each.window.id}", turn),
+            tenant=RAW_TENANT,
+            user=message.user,
+            kind="event",
+            type="turn",
+            content=f"{message.speaker}: {message.text}",
+            event_time=message.event_time,
+            session=message.session,
+            window_id=each.window.id,
+            turn=turn,
+            message_ids=[message.id],
+        )
+        for each in conversation
+        for turn, message in enumerate(each.window.messages)
+    ]
+
+
+def _questions(sample: Any, path: Path) -> list[Question]:
+    try:
+        return [
+            Question(str(each["question"]), int(each["category"]), tuple(map(str, each["evidence"])))
+            for each in sample.get("qa", ())
+            if each.get("evidence")
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ConversationError(f"{path} is not in LoCoMo's form: {type(error).__name__} at {error} in its questions") from error

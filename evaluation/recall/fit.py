@@ -1,0 +1,197 @@
+"""``python -m evaluation fit-ranking``: fits the ranking model to LoCoMo's questions, and measures it on what it was not fitted on.
+
+The weights minimise, over all questions with evidence among their candidates, the negative logarithm of the softmax over the candidates
+at each evidence, divided by the root of their number (ListNet's top-one loss, Cao et al. 2007, 4.2, for several right answers), with an L2
+penalty on the weights of standardised features. Slope and intercept are fitted behind them (Platt 1999). One conversation after the other
+is left out for the figures; what is printed as the model is fitted on all of them.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.locomo import TENANT
+from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
+from evaluation.recall.measures import Outcome, area_under_roc, false_answers, outcome_of, ranked_messages, summary
+from retrieval.recall.features import FEATURES, features_of
+from retrieval.recall.ranking_model import RankingModel, linear_scores
+from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
+from runtime.settings import Settings
+
+_MAX_STEPS: Final = 50
+_TOLERANCE: Final = 1e-5
+_SMALLEST_STEP: Final = 1e-4
+_FALSE_REJECTIONS: Final = 0.05
+
+Column = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question with its candidates."""
+
+    conversation: int
+    category: int
+    candidates: Sequence[ScoredMemory]
+    features: Mapping[str, Column]
+    is_evidence: Column
+    """1 for an event that rests on one of the messages that answer."""
+    evidence: tuple[str, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own arguments."""
+    parser.add_argument("--ridge", type=float, default=30.0, help="strength of the L2 penalty on the weights")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Fits, and measures by leaving one conversation out.
+
+    Returns:
+        ``model``: weights, slope and intercept, fitted on all; ``left_out``: the figures of models that did not see the conversation.
+    """
+    settings = Settings()
+    examples, corpus_hash = asyncio.run(_read(arguments, settings))
+    left_out = {
+        held: fit([each for each in examples if each.conversation != held], ridge=arguments.ridge)
+        for held in sorted({each.conversation for each in examples})
+    }
+    model = fit(examples, ridge=arguments.ridge)
+    answerable = [each for each in examples if each.category != UNANSWERABLE]
+    best = [float(_probabilities(left_out[each.conversation], each).max()) for each in answerable]
+    absent = [float(_probabilities(left_out[each.conversation], each).max()) for each in examples if each.category == UNANSWERABLE]
+    return {
+        "data": arguments.data.name,
+        "data_sha256": corpus_hash,
+        "embedding": settings.embedding.model,
+        "model": {
+            "weights": {name: round(weight, 4) for name, weight in model.weights.items()},
+            "slope": round(model.slope, 4),
+            "intercept": round(model.intercept, 4),
+        },
+        "left_out": {
+            "overall": summary([_outcome(left_out[each.conversation], each) for each in answerable]),
+            "categories": {
+                str(category): summary([_outcome(left_out[each.conversation], each) for each in examples if each.category == category])
+                for category in sorted({each.category for each in examples})
+            },
+            "rejection": {
+                "auroc": round(area_under_roc(best, absent), 4),
+                "false_answers_at_5_percent_false_rejections": round(false_answers(best, absent, false_rejections=_FALSE_REJECTIONS), 4),
+            },
+        },
+    }
+
+
+async def _read(arguments: argparse.Namespace, settings: Settings) -> tuple[list[Example], str]:
+    async with filled_store(arguments.data, settings) as corpus:
+        return await examples_of(corpus, prefetch=settings.recall.prefetch), corpus.sha256
+
+
+async def examples_of(corpus: Corpus, *, prefetch: int) -> list[Example]:
+    """All questions, each with its candidates and their features.
+
+    Args:
+        corpus: In a store.
+        prefetch: Candidates.
+    """
+    examples = []
+    for index, conversation in enumerate(corpus.conversations):
+        for question in conversation.questions:
+            query = RecallQuery(
+                scope=TenantScope(TENANT, conversation.user),
+                text=question.text,
+                embedding=await corpus.embedder.embed_query(question.text),
+                limit=prefetch,
+                prefetch=prefetch,
+                explain=True,
+            )
+            candidates = await corpus.store.recall(query)
+            right = set(question.evidence)
+            is_evidence = np.array(
+                [float(each.memory.kind == "event" and not right.isdisjoint(each.memory.message_ids)) for each in candidates]
+            )
+            examples.append(
+                Example(index, question.category, candidates, features_of(question.text, candidates), is_evidence, question.evidence)
+            )
+    return examples
+
+
+def fit(examples: Sequence[Example], *, ridge: float) -> RankingModel:
+    """Fits a model by Newton's method with halved steps.
+
+    Args:
+        examples: Those without evidence among their candidates, and unanswerable ones, are left out.
+        ridge: Strength of the L2 penalty on the weights of standardised features.
+    """
+    usable = [each for each in examples if each.category != UNANSWERABLE and each.is_evidence.any()]
+    names = tuple(FEATURES)
+    tables = [np.column_stack([each.features[name] for name in names]) for each in usable]
+    spread = np.vstack(tables).std(axis=0)
+    spread[spread == 0] = 1.0
+    groups = [(table / spread, each.is_evidence) for table, each in zip(tables, usable, strict=True)]
+    weights = _fit_weights(groups, ridge)
+    slope, intercept = _fit_sigmoid(
+        np.concatenate([table @ weights for table, _ in groups]), np.concatenate([right for _, right in groups])
+    )
+    return RankingModel(weights=dict(zip(names, (weights / spread).tolist(), strict=True)), slope=slope, intercept=intercept)
+
+
+def _fit_weights(groups: Sequence[tuple[Column, Column]], ridge: float) -> Column:
+    weights = np.zeros(groups[0][0].shape[1])
+    loss = _loss(groups, weights, ridge)
+    for _ in range(_MAX_STEPS):
+        gradient, hessian = ridge * weights, ridge * np.eye(len(weights))
+        for table, right in groups:
+            share = _softmax(table @ weights)
+            mean, root = share @ table, float(np.sqrt(right.sum()))
+            gradient = gradient + root * mean - (right @ table) / root
+            centred = table - mean
+            hessian = hessian + root * (centred.T * share) @ centred
+        step, size = np.linalg.solve(hessian, gradient), 1.0
+        while (smaller := _loss(groups, weights - size * step, ridge)) >= loss and size > _SMALLEST_STEP:
+            size /= 2
+        if loss - smaller < _TOLERANCE:
+            break
+        weights, loss = weights - size * step, smaller
+    return np.asarray(weights)
+
+
+def _loss(groups: Sequence[tuple[Column, Column]], weights: Column, ridge: float) -> float:
+    total = ridge / 2 * float(weights @ weights)
+    for table, right in groups:
+        total -= float(right @ np.log(_softmax(table @ weights) + 1e-300)) / float(np.sqrt(right.sum()))
+    return total
+
+
+def _softmax(scores: Column) -> Column:
+    exponentials = np.exp(scores - scores.max())
+    return np.asarray(exponentials / exponentials.sum())
+
+
+def _fit_sigmoid(scores: Column, right: Column) -> tuple[float, float]:
+    """Slope and intercept of the probability that a candidate of a score is evidence: logistic regression of one variable."""
+    design = np.column_stack([scores, np.ones(len(scores))])
+    coefficients = np.zeros(2)
+    for _ in range(_MAX_STEPS):
+        predicted = 1 / (1 + np.exp(-design @ coefficients))
+        hessian = (design.T * (predicted * (1 - predicted))) @ design
+        step = np.linalg.solve(hessian, design.T @ (predicted - right))
+        coefficients = coefficients - step
+        if np.abs(step).max() < _TOLERANCE:
+            break
+    return float(coefficients[0]), float(coefficients[1])
+
+
+def _probabilities(model: RankingModel, example: Example) -> Column:
+    return model.probabilities(linear_scores(model.weights, example.features))
+
+
+def _outcome(model: RankingModel, example: Example) -> Outcome:
+    order = np.argsort(-_probabilities(model, example), kind="stable")
+    return outcome_of(ranked_messages(example.candidates[index].memory.message_ids for index in order), example.evidence)

@@ -1,0 +1,80 @@
+"""Measures of a ranking of messages, as LoCoMo's evidence judges it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+CUT: Final = 10
+_HIT_CUT: Final = 5
+_RESAMPLES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one question's ranking found."""
+
+    recall_at_10: float
+    """Share of the evidence among the first ten messages."""
+    hit_at_5: float
+    """1 if any of the evidence is among the first five."""
+    reciprocal_rank: float
+    """Of the first evidence among the ten; 0 if there is none."""
+
+
+def ranked_messages(evidence: Iterable[Sequence[str]], cut: int | None = CUT) -> list[str]:
+    """The message ids of results in their order, each once.
+
+    Args:
+        evidence: Of each result.
+        cut: Most messages; None: all.
+    """
+    return list(dict.fromkeys(each for ids in evidence for each in ids))[:cut]
+
+
+def outcome_of(messages: Sequence[str], expected: Sequence[str]) -> Outcome:
+    """Judges a ranking.
+
+    Args:
+        messages: Ids, best first, at most ten.
+        expected: The question's evidence, not empty.
+    """
+    right = set(expected)
+    ranks = [rank for rank, each in enumerate(messages, start=1) if each in right]
+    return Outcome(
+        len(right.intersection(messages)) / len(right), float(any(rank <= _HIT_CUT for rank in ranks)), 1 / ranks[0] if ranks else 0.0
+    )
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
+    """Means, with 95 % intervals by resampling the questions (bootstrap percentiles)."""
+    if not outcomes:
+        return {"questions": 0}
+    table = np.array([[each.recall_at_10, each.hit_at_5, each.reciprocal_rank] for each in outcomes])
+    random = np.random.default_rng(7)
+    means = np.array([table[random.integers(0, len(table), len(table))].mean(axis=0) for _ in range(_RESAMPLES)])
+    low, high = np.percentile(means, [2.5, 97.5], axis=0)
+    report: dict[str, object] = {"questions": len(outcomes)}
+    for index, name in enumerate(("recall_at_10", "hit_at_5", "mrr")):
+        report[name] = round(float(table[:, index].mean()), 4)
+        report[f"{name}_interval"] = [round(float(low[index]), 4), round(float(high[index]), 4)]
+    return report
+
+
+def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """The chance that a positive scores higher than a negative; ties count half."""
+    ranks = np.concatenate([positive, negative])
+    order = np.argsort(ranks, kind="stable")
+    values, inverse, counts = np.unique(ranks[order], return_inverse=True, return_counts=True)
+    mean_ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    by_position = np.empty(len(ranks))
+    by_position[order] = mean_ranks
+    number = len(positive)
+    del values
+    return float((by_position[:number].sum() - number * (number + 1) / 2) / (number * len(negative)))
+
+
+def false_answers(positive: Sequence[float], negative: Sequence[float], *, false_rejections: float) -> float:
+    """The share of negatives above the threshold that rejects so many of the positives."""
+    return float(np.mean(np.asarray(negative) >= np.quantile(positive, false_rejections)))

@@ -1,0 +1,232 @@
+"""What a ranking model looks at: each candidate's scores, words and neighbours, against those of the other candidates.
+
+All of it comes from what the store returned for one query: nothing further is read. Scores are standardised over the candidates (mean 0,
+standard deviation 1), so that a model does not depend on their scale.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.words import STOP_WORDS
+from retrieval.stores.lexical import K1, B, terms_of
+from retrieval.stores.port import ScoredMemory
+
+Column = NDArray[np.float64]
+
+FEATURES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "late": "late interaction",
+        "dense": "cosine of the dense vectors",
+        "neighbours_late": "the best late interaction of the events up to two turns away",
+        "neighbours_bm25": "BM25 of the event and the events up to two turns away, as one text",
+        "session_late": "mean of the three best of its session by late interaction",
+        "coverage": "share of the query's terms that it has, weighted by their rarity among the candidates",
+        "session_coverage": "the same of all candidates of its session together",
+        "named": "1 if the query names whom it is about, -1 if the query names another candidate's person",
+        "month": "1 if it happened in a month that the query names",
+        "importance": "its importance",
+        "question": "1 if it is a question",
+        "length": "logarithm of its length in characters",
+    }
+)
+"""What each feature is."""
+
+NEIGHBOURHOOD: Final = 2
+"""Turns on each side."""
+_NEIGHBOURHOOD_LENGTH: Final = 40.0
+"""Terms of an average event with its neighbours."""
+_BEST_OF_SESSION: Final = 3
+_MONTHS: Final = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_MONTH: Final = re.compile(rf"\b(?:{'|'.join(_MONTHS)})\b", re.IGNORECASE)
+_SUBJECT: Final = re.compile(r"^([^\W\d_][\w.'’-]*)")
+_NAME: Final = re.compile(r"[^\W\d_][\w.'’-]*")
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+_TEXTS_CACHED: Final = 8192
+
+
+def features_of(query: str, candidates: Sequence[ScoredMemory]) -> dict[str, Column]:
+    """The features of candidates, by the names in :data:`FEATURES`, a number for each candidate in their order.
+
+    Args:
+        query: The query's text.
+        candidates: With the parts of their scores; at least one.
+    """
+    late = _standardised(_part(candidates, "late"))
+    texts = [_text_of(each.memory.content) for each in candidates]
+    words = _Words(query, candidates, texts)
+    neighbours = _neighbours(candidates)
+    return {
+        "late": late,
+        "dense": _standardised(_part(candidates, "dense")),
+        "neighbours_late": np.array([max((late[each] for each in found), default=late.min()) for found in neighbours]),
+        "neighbours_bm25": _standardised(words.neighbourhood_scores(neighbours)),
+        "session_late": _session_best(candidates, late),
+        "coverage": words.coverage(),
+        "session_coverage": words.session_coverage(),
+        "named": _named(query, texts),
+        "month": _month(query, candidates),
+        "importance": np.array([each.memory.importance for each in candidates]),
+        "question": np.array([float(each.is_question) for each in texts]),
+        "length": np.log1p([len(each.memory.content) for each in candidates]),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What the features look at in a content, whatever the query."""
+
+    terms: Mapping[str, int]
+    number_of_terms: int
+    subject: str
+    """Folded: see :func:`_subject`."""
+    subject_terms: frozenset[str]
+    is_question: bool
+
+
+class _Words:
+    """The query's terms in the candidates, and how rare each is among them."""
+
+    def __init__(self, query: str, candidates: Sequence[ScoredMemory], texts: Sequence[_Text]) -> None:
+        self._texts = texts
+        self._sessions = [(each.memory.user, each.memory.session) for each in candidates]
+        # Names of persons are another feature, and are in nearly every candidate.
+        names = frozenset[str]().union(*(each.subject_terms for each in texts))
+        number = len(candidates)
+        self._rarity: dict[str, float] = {}
+        for term in dict.fromkeys(terms_of(query)):
+            having = sum(term in each.terms for each in texts)
+            self._rarity[term] = math.log(1 + (number - having + 0.5) / (having + 0.5))
+        self._topical = {term: rarity for term, rarity in self._rarity.items() if term not in names}
+        self._whole = sum(self._topical.values())
+
+    def coverage(self) -> Column:
+        """By candidate."""
+        return np.array([self._covered(each.terms) for each in self._texts])
+
+    def session_coverage(self) -> Column:
+        """By candidate, of its session; 0 where it has none."""
+        together: dict[tuple[str | None, str | None], set[str]] = defaultdict(set)
+        for session, text in zip(self._sessions, self._texts, strict=True):
+            together[session].update(term for term in self._topical if term in text.terms)
+        covered = {session: self._covered(terms) for session, terms in together.items() if session[1] is not None}
+        return np.array([covered.get(session, 0.0) for session in self._sessions])
+
+    def neighbourhood_scores(self, neighbours: Sequence[Sequence[int]]) -> Column:
+        """By candidate, BM25 of its terms and its neighbours' together."""
+        return np.array([self._score([self._texts[each] for each in (index, *found)]) for index, found in enumerate(neighbours)])
+
+    def _score(self, texts: Sequence[_Text]) -> float:
+        norm = K1 * (1 - B + B * sum(each.number_of_terms for each in texts) / _NEIGHBOURHOOD_LENGTH)
+        score = 0.0
+        for term, rarity in self._rarity.items():
+            count = sum(each.terms.get(term, 0) for each in texts)
+            score += rarity * count * (K1 + 1) / (count + norm)
+        return score
+
+    def _covered(self, terms: Container[str]) -> float:
+        return sum(rarity for term, rarity in self._topical.items() if term in terms) / self._whole if self._whole else 0.0
+
+
+def _neighbours(candidates: Sequence[ScoredMemory]) -> list[list[int]]:
+    """By candidate, the candidates of the same window whose turns are near its own, but none of the same turn."""
+    by_turn: dict[tuple[str | None, str, int], list[int]] = defaultdict(list)
+    for index, each in enumerate(candidates):
+        memory = each.memory
+        if memory.window_id is not None and memory.turn is not None:
+            by_turn[memory.user, memory.window_id, memory.turn].append(index)
+    found: list[list[int]] = []
+    for each in candidates:
+        memory = each.memory
+        if memory.window_id is None or memory.turn is None:
+            found.append([])
+            continue
+        turns = (memory.turn + step for step in range(-NEIGHBOURHOOD, NEIGHBOURHOOD + 1) if step)
+        found.append([index for turn in turns for index in by_turn.get((memory.user, memory.window_id, turn), ())])
+    return found
+
+
+def _session_best(candidates: Sequence[ScoredMemory], late: Column) -> Column:
+    """By candidate, the mean of its session's best; less for a session of fewer candidates, -1 without a session."""
+    by_session: dict[tuple[str | None, str], list[float]] = defaultdict(list)
+    for each, score in zip(candidates, late.tolist(), strict=True):
+        if each.memory.session is not None:
+            by_session[each.memory.user, each.memory.session].append(score)
+    best = {
+        session: float(np.mean(sorted(scores)[-_BEST_OF_SESSION:])) * min(1.0, len(scores) / _BEST_OF_SESSION)
+        for session, scores in by_session.items()
+    }
+    return np.array([best.get((each.memory.user, each.memory.session or ""), -1.0) for each in candidates])
+
+
+def _named(query: str, texts: Sequence[_Text]) -> Column:
+    words = {form for word in _NAME.findall(query.casefold()) for form in (word.rstrip("."), _POSSESSIVE.sub("", word))}
+    is_named = [each.subject in words for each in texts]
+    if not any(is_named):
+        return np.zeros(len(texts))
+    return np.array([1.0 if named else -1.0 for named in is_named])
+
+
+def _month(query: str, candidates: Sequence[ScoredMemory]) -> Column:
+    named = {_MONTHS.index(found.casefold()) + 1 for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
+    return np.array([float(each.memory.event_time.month in named) for each in candidates])
+
+
+def _subject(content: str) -> str:
+    """The name that a text begins with: its speaker, or whom it tells of; empty where it begins with another word."""
+    found = _SUBJECT.match(content)
+    if found is None or not found[1][0].isupper() or found[1].casefold() in STOP_WORDS:
+        return ""
+    return found[1]
+
+
+def _is_question(content: str) -> bool:
+    """Whether a text ends in a question mark, but for what stands behind it in brackets."""
+    text = content.rstrip()
+    while text.endswith((")", "]")):
+        depth = 0
+        for index in range(len(text) - 1, -1, -1):
+            depth += (text[index] in ")]") - (text[index] in "([")
+            if depth == 0:
+                break
+        if depth or index == 0:
+            break
+        text = text[:index].rstrip()
+    return text.endswith(("?", "？"))
+
+
+def _part(candidates: Sequence[ScoredMemory], name: str) -> Column:
+    return np.array([each.parts.get(name, 0.0) for each in candidates])
+
+
+def _standardised(scores: Column) -> Column:
+    spread = scores.std()
+    return (scores - scores.mean()) / spread if spread > 0 else np.zeros_like(scores)
+
+
+@lru_cache(maxsize=_TEXTS_CACHED)
+def _text_of(content: str) -> _Text:
+    terms = Counter(terms_of(content))
+    subject = _subject(content)
+    return _Text(terms, terms.total(), subject.casefold(), frozenset(terms_of(subject)), _is_question(content))

@@ -1,0 +1,84 @@
+"""A linear ranking model over the features of the candidates, and the one that ships."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.recall.features import features_of
+from retrieval.stores.port import ScoredMemory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingModel:
+    """``S_origin = sigmoid(slope * sum(weight * feature) + intercept)``: how likely it is that a memory is among those asked for."""
+
+    weights: Mapping[str, float]
+    """By feature: see :data:`retrieval.recall.features.FEATURES`."""
+    slope: float
+    intercept: float
+
+    def probabilities(self, linear: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sigmoid at the end."""
+        return np.asarray(1 / (1 + np.exp(-np.clip(self.slope * linear + self.intercept, -60, 60))))
+
+
+def linear_scores(weights: Mapping[str, float], features: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The weighted sum of features."""
+    return np.asarray(sum(weight * features[name] for name, weight in weights.items()), dtype=np.float64)
+
+
+def reranked(query: str, candidates: Sequence[ScoredMemory], model: RankingModel, *, explain: bool) -> list[ScoredMemory]:
+    """The candidates with the model's S_origin.
+
+    Args:
+        query: The query's text.
+        candidates: With the parts of their scores, best first by the store's score. Those beyond :data:`MAX_RERANKED` stay behind.
+        model: The model.
+        explain: Whether they keep the parts of their scores, and get what each feature adds.
+    """
+    if not candidates:
+        return []
+    ranked, behind = candidates[:MAX_RERANKED], candidates[MAX_RERANKED:]
+    features = features_of(query, ranked)
+    scores = model.probabilities(linear_scores(model.weights, features)).tolist()
+    least = min(scores)
+    found = [replace(each, score=score) for each, score in zip(ranked, scores, strict=True)]
+    found += [replace(each, score=least * each.score) for each in behind]
+    if not explain:
+        return [replace(each, parts={}) for each in found]
+    for index, each in enumerate(ranked):
+        added = {f"ranking_{name}": model.slope * weight * float(features[name][index]) for name, weight in model.weights.items()}
+        found[index] = replace(found[index], parts=each.parts | added)
+    return found
+
+
+MAX_RERANKED: Final = 200
+"""Candidates that the model looks at: it costs some tens of microseconds for each."""
+
+LEARNED: Final = RankingModel(
+    weights=MappingProxyType(
+        {
+            "late": 0.6868,
+            "dense": 0.1087,
+            "neighbours_late": 0.171,
+            "neighbours_bm25": 0.4763,
+            "session_late": 0.2413,
+            "coverage": 1.1793,
+            "session_coverage": 0.9415,
+            "named": 0.6584,
+            "month": 1.915,
+            "importance": 3.1252,
+            "question": -0.335,
+            "length": 0.3292,
+        }
+    ),
+    slope=0.8922,
+    intercept=-9.5005,
+)
+"""Fitted by ``python -m evaluation fit-ranking`` to the questions of five LoCoMo conversations (categories 1 to 4; events of the offline
+extractor, all-MiniLM-L6-v2, 64 candidates, ridge 30). With each conversation left out in turn it finds, of that one's evidence, 0.837 among
+the first ten messages; 0.859 of its questions have some among the first five; mean reciprocal rank 0.697."""

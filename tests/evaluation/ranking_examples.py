@@ -1,0 +1,21 @@
+"""Made-up questions with candidates, of whose features one alone tells the evidence."""
+
+import numpy as np
+
+from evaluation.recall.fit import Example
+from retrieval.recall.features import FEATURES
+
+_CANDIDATES = 20
+
+
+def example(random: np.random.Generator, *, telling: str) -> Example:
+    """An example in which the candidates with the highest of one feature are most often the evidence.
+
+    Args:
+        random: Draws the features.
+        telling: The feature.
+    """
+    features = {name: random.standard_normal(_CANDIDATES) for name in FEATURES}
+    right = np.zeros(_CANDIDATES)
+    right[np.argmax(features[telling] + random.standard_normal(_CANDIDATES) / 4)] = 1.0
+    return Example(0, 4, (), features, right, ("m",))

@@ -1,0 +1,55 @@
+"""The measures of a ranking, against their definitions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.recall.fit import fit
+from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
+from tests.evaluation.ranking_examples import example
+
+SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12)
+
+
+def test_messages_are_ranked_once_and_cut() -> None:
+    assert ranked_messages([["a", "b"], ["b"], ["c"]]) == ["a", "b", "c"]
+    assert ranked_messages([[f"m{number}"] for number in range(20)]) == [f"m{number}" for number in range(10)]
+
+
+def test_an_outcome_is_as_defined() -> None:
+    outcome = outcome_of(["a", "b", "c", "d", "e", "f"], ["c", "f", "z"])
+    assert (outcome.recall_at_10, outcome.hit_at_5, outcome.reciprocal_rank) == (2 / 3, 1.0, 1 / 3)
+    late = outcome_of(["a", "b", "c", "d", "e", "f"], ["f"])
+    assert (late.recall_at_10, late.hit_at_5, late.reciprocal_rank) == (1.0, 0.0, 1 / 6)
+    assert outcome_of([], ["a"]).reciprocal_rank == 0
+
+
+def test_a_summary_has_means_within_their_intervals() -> None:
+    outcomes = [outcome_of(["a"], ["a"]), outcome_of(["b"], ["a"])] * 50
+    report: Any = summary(outcomes)
+    assert (report["questions"], report["recall_at_10"], report["hit_at_5"], report["mrr"]) == (100, 0.5, 0.5, 0.5)
+    low, high = report["recall_at_10_interval"]
+    assert 0.35 < low < 0.5 < high < 0.65
+    assert summary([]) == {"questions": 0}
+
+
+@given(SCORES, SCORES)
+def test_the_area_is_the_chance_of_the_right_order(positive: list[float], negative: list[float]) -> None:
+    pairs = [(one > other) + (one == other) / 2 for one in positive for other in negative]
+    assert area_under_roc(positive, negative) == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_false_answers_are_those_above_the_threshold() -> None:
+    positive = [float(number) for number in range(100)]
+    assert false_answers(positive, [0.0, 2.0, 50.0, 99.0], false_rejections=0.05) == 0.5
+
+
+def test_a_fit_finds_what_tells_evidence() -> None:
+    random = np.random.default_rng(3)
+    model = fit([example(random, telling="coverage") for _ in range(60)], ridge=1.0)
+    assert max(model.weights, key=lambda name: abs(model.weights[name])) == "coverage"
+    assert model.weights["coverage"] > 0
+    assert model.slope > 0

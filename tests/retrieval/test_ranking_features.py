@@ -1,0 +1,118 @@
+"""What the ranking model looks at, on small sets of candidates."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.ids import event_id
+from memory.records import Memory
+from retrieval.recall.features import FEATURES, features_of
+from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, RankingModel, reranked
+from retrieval.stores.port import ScoredMemory
+
+START = datetime(2026, 5, 4, tzinfo=UTC)
+
+
+def candidate(number: int, content: str, *, score: float = 0.5, late: float = 1.0, **fields: Any) -> ScoredMemory:
+    given = {"user": "ann", "session": "s1", "window_id": "w1", "turn": number, "event_time": START} | fields
+    memory = Memory(
+        id=event_id("acme", number), tenant="acme", kind="event", type="remark", content=content, message_ids=[f"m{number}"], **given
+    )
+    return ScoredMemory(memory, score, {"late": late, "dense": late / 10, "bm25": late})
+
+
+CANDIDATES = [
+    candidate(0, "Caroline (4 May 2026): How was your week?", late=1.0),
+    candidate(1, "Melanie (4 May 2026): I painted a lake at sunrise. (answering Caroline: How was your week?)", late=5.0),
+    candidate(2, "Caroline (4 May 2026): I adopted a dog.", late=2.0),
+    candidate(
+        9,
+        "Melanie (4 May 2026): The pottery class starts in June.",
+        late=3.0,
+        window_id="w2",
+        session="s2",
+        event_time=START.replace(month=6),
+    ),
+]
+
+
+def feature(name: str, query: str = "What did Melanie's brush paint at sunrise in June?") -> list[float]:
+    return [float(each) for each in features_of(query, CANDIDATES)[name]]
+
+
+def test_there_is_a_number_for_each_feature_and_candidate() -> None:
+    found = features_of("What did Melanie paint?", CANDIDATES)
+    assert set(found) == set(FEATURES) == set(LEARNED.weights)
+    assert {len(column) for column in found.values()} == {len(CANDIDATES)}
+
+
+def test_whom_the_query_names_is_told_from_others() -> None:
+    assert feature("named") == [-1, 1, -1, 1]
+    assert feature("named", "Who painted a lake?") == [0, 0, 0, 0]
+
+
+def test_neighbours_lend_their_scores() -> None:
+    late = feature("late")
+    assert feature("neighbours_late") == [max(late[1], late[2]), max(late[0], late[2]), max(late[0], late[1]), min(late)]
+
+
+def test_rare_words_of_the_query_count() -> None:
+    coverage = feature("coverage", "painted lake sunrise")
+    assert coverage[1] == 1
+    assert max(coverage[0], coverage[2], coverage[3]) == 0
+    assert feature("session_coverage", "painted lake sunrise") == [1, 1, 1, 0]
+
+
+def test_a_question_is_one_behind_its_brackets() -> None:
+    assert feature("question") == [1, 0, 0, 0]
+
+
+def test_a_month_that_the_query_names_counts() -> None:
+    assert feature("month") == [0, 0, 0, 1]
+    assert feature("month", "What may she paint?") == [0, 0, 0, 0]
+    assert feature("month", "What did she paint in May?") == [1, 1, 1, 0]
+
+
+def test_nothing_of_another_users_session_is_lent() -> None:
+    foreign = candidate(1, "Zoe: I painted a lake.", late=9.0, user="zoe")
+    own = candidate(0, "Caroline: Hello.", late=1.0)
+    found = features_of("painted lake", [own, foreign])
+    assert found["neighbours_late"][0] == found["late"].min()
+    assert found["session_coverage"].tolist() == [0, 1]
+
+
+@given(
+    st.text(min_size=1, max_size=60),
+    st.lists(st.tuples(st.text(max_size=80), st.floats(0, 1), st.integers(0, 5)), min_size=1, max_size=20),
+)
+def test_any_text_gives_finite_numbers(query: str, texts: list[tuple[str, float, int]]) -> None:
+    candidates = [candidate(number, text, late=late, turn=turn) for number, (text, late, turn) in enumerate(texts)]
+    for column in features_of(query, candidates).values():
+        assert np.isfinite(column).all()
+    assert all(0 <= each.score <= 1 for each in reranked(query, candidates, LEARNED, explain=False))
+
+
+def test_a_model_ranks_by_its_weights() -> None:
+    model = RankingModel(weights={"named": 2.0, "late": 1.0}, slope=1.0, intercept=-1.0)
+    found = reranked("What did Melanie do?", CANDIDATES, model, explain=True)
+    best = max(found, key=lambda each: each.score)
+    assert best.memory.id == CANDIDATES[1].memory.id
+    added = best.parts["ranking_named"] + best.parts["ranking_late"]
+    assert best.score == pytest.approx(1 / (1 + np.exp(-(added - 1))))
+    assert best.parts["late"] == 5.0
+
+
+def test_what_is_not_reranked_stays_behind() -> None:
+    many = [candidate(number, f"fact {number}", score=1 - number / 1000, late=float(number % 7)) for number in range(MAX_RERANKED + 20)]
+    found = reranked("fact", many, LEARNED, explain=False)
+    assert len(found) == len(many)
+    assert max(each.score for each in found[MAX_RERANKED:]) <= min(each.score for each in found[:MAX_RERANKED])
+    assert [each.score for each in found[MAX_RERANKED:]] == sorted((each.score for each in found[MAX_RERANKED:]), reverse=True)
+
+
+def test_no_candidates_give_none() -> None:
+    assert reranked("anything", [], LEARNED, explain=True) == []
