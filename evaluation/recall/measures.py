@@ -23,12 +23,12 @@ class Outcome:
     """Of the first evidence among the ten; 0 if there is none."""
 
 
-def ranked_messages(evidence: Iterable[Sequence[str]], cut: int | None = CUT) -> list[str]:
+def ranked_messages(evidence: Iterable[Sequence[str]], cut: int = CUT) -> list[str]:
     """The message ids of results in their order, each once.
 
     Args:
         evidence: Of each result.
-        cut: Most messages; None: all.
+        cut: Most messages.
     """
     return list(dict.fromkeys(each for ids in evidence for each in ids))[:cut]
 
@@ -66,15 +66,23 @@ def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> floa
     """The chance that a positive scores higher than a negative; ties count half."""
     ranks = np.concatenate([positive, negative])
     order = np.argsort(ranks, kind="stable")
-    values, inverse, counts = np.unique(ranks[order], return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(ranks[order], return_inverse=True, return_counts=True)
     mean_ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     by_position = np.empty(len(ranks))
     by_position[order] = mean_ranks
     number = len(positive)
-    del values
     return float((by_position[:number].sum() - number * (number + 1) / 2) / (number * len(negative)))
 
 
 def false_answers(positive: Sequence[float], negative: Sequence[float], *, false_rejections: float) -> float:
-    """The share of negatives above the threshold that rejects so many of the positives."""
+    """How many negatives pass a threshold.
+
+    Args:
+        positive: Scores that ought to pass.
+        negative: Scores that ought not.
+        false_rejections: The share of positives that the threshold rejects.
+
+    Returns:
+        The share of negatives at or above it.
+    """
     return float(np.mean(np.asarray(negative) >= np.quantile(positive, false_rejections)))
