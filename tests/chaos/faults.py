@@ -8,6 +8,7 @@ from aiokafka import AIOKafkaProducer
 
 from runtime.kafka import client_options
 from streams.stages import STAGES
+from tests.chaos.budget import flood_without_budget
 from tests.chaos.compaction import compaction_under
 from tests.chaos.full_disk import fill_disk
 from tests.chaos.kill_on_cue import CUES, kill_at
@@ -192,6 +193,7 @@ FAULTS: dict[str, Fault] = {
             inject=in_parallel(foreign_producers(), kill(worker("sessions"), worker("extraction"), times=4)),
             pause_s=_SLOW_PAUSE_S,
         ),
+        Fault(name="flood-without-budget", inject=flood_without_budget(), messages=200, pause_s=_SLOW_PAUSE_S),
         Fault(
             name="redrive-then-replay",
             inject=kill(worker("extraction"), times=1),

@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[2]
 
 _NOT_COPIED = (".git", ".venv", "build", "__pycache__", ".mypy_cache", ".ruff_cache")
 _TESTS_S = 240.0
+_TEST_S = 60
+"""Some defects let a test go on for ever. None takes a third of this on the code as it is."""
 _FAULT_S = 600.0
 _PASSED = 0
 
@@ -80,7 +82,8 @@ class Copy:
     def _failing_test(self, target: str) -> str | None:
         """The first test of a target that fails, or does not end; None where all pass."""
         # Python 3.11 cannot parse the sources of some deep tracebacks: pytest's own ones crash it there.
-        code, output = self._run(("pytest", "-q", "-x", "-rfE", "--tb=native", "-p", "no:cacheprovider", target), _TESTS_S)
+        options = ("-q", "-x", "-rfE", "--tb=native", "-p", "no:cacheprovider", f"--timeout={_TEST_S}")
+        code, output = self._run(("pytest", *options, target), _TESTS_S)
         if code == _PASSED:
             return None
         if code is None:

@@ -1,0 +1,91 @@
+"""A tenant without budget that floods every partition: others go on beside it, and its own windows come when it has a budget again."""
+
+import asyncio
+import signal
+from collections.abc import Mapping
+from random import Random
+from typing import Final
+
+from memory.records import Extraction, Window
+from tests.chaos.dead_letters import read_letters
+from tests.chaos.load import Load
+from tests.chaos.messages import MessageGenerator, TrafficProfile
+from tests.chaos.run import FaultContext, Injection
+from tests.chaos.topic_log import read_log
+from tests.chaos.waiting import until
+
+_SPAN: Final = 20
+_WORKER: Final = {"VARVE_DELIVERY__MAX_UNACKED_SPAN": str(_SPAN), "VARVE_DELIVERY__PARK_AFTER_S": "2"}
+"""A flood of some hundred windows is far more than the worker has in view, and none waits long before it is parked."""
+
+
+def flood_without_budget(*, messages: int = 500, kills: int = 2) -> Injection:
+    """A second tenant, which may spend nothing, sends far more than a worker has in view; then it may.
+
+    Args:
+        messages: How many it sends.
+        kills: How often the extraction worker is killed while its windows wait.
+    """
+
+    async def inject(context: FaultContext) -> None:
+        cluster = context.cluster
+        worker = cluster.workers["extraction"][0]
+        poor = f"{context.tenant}-poor"
+        cluster.add_tenant(poor)
+        cluster.grant(poor, 0)
+        cluster.extra_environment[worker.name] = _WORKER
+        try:
+            async with worker.held_down(signal.SIGTERM):
+                pass
+            await _flood(context, poor, messages)
+            for _ in range(kills):
+                await asyncio.sleep(context.rng.uniform(2.0, 6.0))
+                worker.send_signal(signal.SIGKILL)
+                await worker.ready()
+            beside, waiting = await _closed(context, context.tenant), await _closed(context, poor)
+            await until(lambda: _are_extracted(context, beside), "the windows of the tenant beside are extracted")
+            context.expect(not await _extracted(context) & waiting.keys(), "windows were extracted without a budget")
+            context.expect(len(waiting) > 2 * _SPAN, f"a flood of {len(waiting)} windows only")
+        finally:
+            cluster.grant(poor, None)
+        await until(lambda: _are_extracted(context, waiting), "the windows that waited are extracted")
+        del cluster.extra_environment[worker.name]
+
+    return inject
+
+
+async def _flood(context: FaultContext, tenant: str, messages: int) -> None:
+    seed = context.rng.randrange(2**31)
+    load = Load(
+        cluster=context.cluster,
+        tenant=tenant,
+        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile()),
+        rng=Random(f"{seed}/{tenant}/load"),
+        pause_s=0.05,
+    )
+    context.others[tenant] = load.ledger
+    ended = asyncio.Event()
+    ended.set()
+    await load.run(minimum=messages, maximum=messages, until=ended)
+
+
+async def _are_extracted(context: FaultContext, windows: Mapping[str, str]) -> bool:
+    """Whether there is an extraction, or a dead letter, of each window, given with the place of its record."""
+    refused = {letter.source for letter in await read_letters(context.cluster.settings)}
+    extracted = await _extracted(context)
+    return all(identity in extracted or place in refused for identity, place in windows.items())
+
+
+async def _closed(context: FaultContext, tenant: str) -> dict[str, str]:
+    """The windows that a tenant has closed by now, each with the place of its record."""
+    closed: dict[str, str] = {}
+    for record in await read_log(context.cluster.settings, "windows"):
+        window = None if record.poison is not None else Window.from_json(record.value or b"")
+        if window is not None and window.tenant == tenant:
+            closed[window.id] = str(record.position)
+    return closed
+
+
+async def _extracted(context: FaultContext) -> set[str]:
+    log = await read_log(context.cluster.settings, "extractions")
+    return {Extraction.from_json(record.value or b"").window_id for record in log if record.poison is None}
