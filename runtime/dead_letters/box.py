@@ -133,11 +133,16 @@ class DeadLetterBox:
             return LetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)
         raise DeadLetterMissingError(f"no dead letter lies at {position.within_topic}, or it was purged; see `varve dlq list`")
 
-    async def redrive(self, selection: LetterSelection) -> RedriveResult:
+    async def redrive(self, selection: LetterSelection, *, is_vouched: bool = False) -> RedriveResult:
         """Sends letters to their stages again, each with the key, value, headers and identity it had. Durable on return.
 
         A change of a memory is redriven only while it is the newest in the feed, which is compacted to the newest: an older value must not
         become the memory again.
+
+        Args:
+            selection: Which letters.
+            is_vouched: Says of the messages among them that they are who they say they are: they need no signature
+                (:func:`runtime.dead_letters.redriven.redriven_record`).
 
         Raises:
             KafkaUnavailableError: If Kafka does not take it; calling again goes on.
@@ -151,7 +156,7 @@ class DeadLetterBox:
         for_giants = Producer(kafka=self._settings.kafka, fits_compressed=True)
         try:
             async for batch in _batches(self._contents(selected)):
-                outcome = await self._redrive_batch(batch, memories, for_giants)
+                outcome = await self._redrive_batch(batch, memories, for_giants, is_vouched=is_vouched)
                 await self._resolve("redriven", outcome.sent)
                 await self._resolve("superseded", outcome.stale)
                 redriven += len(outcome.sent)
@@ -216,14 +221,16 @@ class DeadLetterBox:
         for found in pending.values():
             yield found
 
-    async def _redrive_batch(self, batch: Sequence["_Found"], memories: MemoryRedrive, for_giants: Producer) -> "_BatchOutcome":
+    async def _redrive_batch(
+        self, batch: Sequence["_Found"], memories: MemoryRedrive, for_giants: Producer, *, is_vouched: bool
+    ) -> "_BatchOutcome":
         """Sends a batch to the stages; a record in parts came in compressed, and goes out by the producer that compresses."""
         result = _BatchOutcome()
         plain: list[tuple[Letter, OutgoingRecord]] = []
         producer = for_giants if batch[0].letter.parts else self._producer
         for found in batch:
             try:
-                outgoing = self._outgoing(found)
+                outgoing = self._outgoing(found, is_vouched=is_vouched)
                 if outgoing.topic != self._memories:
                     plain.append((found.letter, outgoing))
                 elif await memories.redrive(outgoing, found.letter, producer):
@@ -242,12 +249,12 @@ class DeadLetterBox:
                 result.sent.append(letter)
         return result
 
-    def _outgoing(self, found: "_Found") -> OutgoingRecord:
+    def _outgoing(self, found: "_Found", *, is_vouched: bool) -> OutgoingRecord:
         content, source = found.content(), found.letter.metadata
         if content.key is None and content.value is None:
             raise DeadLetterMissingError("it has neither key nor value, which Kafka's client does not produce; purge it")
-        is_message = source.topic == self._messages
-        return redriven_record(content, source, keyring=self._keyring if is_message else None, now=self._clock.now())
+        keyring = self._keyring if source.topic == self._messages else None
+        return redriven_record(content, source, keyring=keyring, now=self._clock.now(), is_vouched=is_vouched)
 
     async def _resolve(self, outcome: Outcome, letters: Sequence[Letter]) -> None:
         now = self._clock.now()

@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from memory.headers import KIND
 from memory.records import Message
 from memory.signatures import SIGNATURE, Signature
 from runtime.message_signing import SigningPolicy
@@ -53,9 +54,8 @@ class ProvenanceCheck:
         if not names:
             return _UNKNOWN
         if SEAL not in names:
-            raise PoisonRecordError(
-                FORGED_HEADER, f"{names[0]!r} is a header of Varve's own: leave it out, and ask the query service to flush"
-            )
+            hint = "ask the query service to flush" if KIND in names else "leave it out"
+            raise PoisonRecordError(FORGED_HEADER, f"{names[0]!r} is a header of Varve's own: {hint}")
         seal = self._keyring.read_seal(key=record.key, value=record.value, headers=record.headers, partition=record.partition)
         if seal is None:
             raise PoisonRecordError(

@@ -61,9 +61,10 @@ async def letters(settings: Settings) -> list[str]:
         return sorted(letter.metadata.reason for letter in await box.letters(LetterSelection()))
 
 
-async def redrive(settings: Settings) -> int:
+async def redrive(settings: Settings, *, is_vouched: bool = False) -> int:
     async with Producer(kafka=settings.kafka) as producer:
-        return (await DeadLetterBox(settings=settings, producer=producer, clock=SystemClock()).redrive(LetterSelection())).redriven
+        box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
+        return (await box.redrive(LetterSelection(), is_vouched=is_vouched)).redriven
 
 
 async def test_a_raw_producer_plants_and_flushes_nothing(flow: Settings, stage: MessageLedger) -> None:
@@ -135,6 +136,20 @@ async def test_a_letter_with_a_good_signature_is_driven_again(flow: Settings, st
     assert await redrive(flow) == 1
     async with running_service.serving(flow) as http:
         await stage_done(flow, "sessions")
+        assert (await http.post("/v1/flush", headers=api_key)).status_code == 200
+    await stage_done(flow, "sessions")
+    await stage.assert_exact()
+
+
+async def test_vouched_letters_come_in(flow: Settings, stage: MessageLedger) -> None:
+    await stage.send([stage.message(TENANT, "s1") for _ in range(3)])
+    await stage_done(flow, "sessions")
+    assert await letters(flow) == ["unsigned"] * 3
+    assert await redrive(flow, is_vouched=True) == 3
+    await stage_done(flow, "sessions")
+    assert await letters(flow) == []
+    async with running_service.serving(flow) as http:
+        api_key = {"X-API-Key": add_tenant(flow.tenants_path, TENANT, schema="companion")}
         assert (await http.post("/v1/flush", headers=api_key)).status_code == 200
     await stage_done(flow, "sessions")
     await stage.assert_exact()

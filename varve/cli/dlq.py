@@ -72,6 +72,10 @@ def redrive(
     at: AtOption = None,
     everything: AllOption = False,
     again: Annotated[bool, typer.Option("--again", help="Also those that were driven before: harmless.")] = False,
+    vouch: Annotated[
+        bool,
+        typer.Option("--vouch", help="You know that the messages are their tenants' own: they need no signature, and no seal in time."),
+    ] = False,
     data: DataOption = None,
 ) -> None:
     """Send dead letters to their stages again, each with the identity it had: driving one twice changes nothing."""
@@ -79,7 +83,7 @@ def redrive(
     states: list[LetterState] = ["open", "redriven"] if again else ["open"]
     selection = _selection(settings, tenant, stage, reason, since, until, at=at, states=states)
     _require_narrow(selection, everything)
-    result = asyncio.run(_redrive(settings, selection))
+    result = asyncio.run(_redrive(settings, selection, is_vouched=vouch))
     say(f"{result.redriven} driven again, {result.superseded} superseded by a newer value, {len(result.refused)} refused")
     for line in result.refused:
         say(line, err=True)
@@ -155,9 +159,9 @@ async def _open(settings: "Settings", position: "LogPosition") -> "LetterWithCon
         return await box.open(position)
 
 
-async def _redrive(settings: "Settings", selection: "LetterSelection") -> "RedriveResult":
+async def _redrive(settings: "Settings", selection: "LetterSelection", *, is_vouched: bool) -> "RedriveResult":
     async with _box(settings) as box:
-        return await box.redrive(selection)
+        return await box.redrive(selection, is_vouched=is_vouched)
 
 
 async def _purge(settings: "Settings", selection: "LetterSelection") -> int:

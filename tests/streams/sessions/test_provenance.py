@@ -226,6 +226,35 @@ async def test_a_redrive_proves_nothing(assign: Assign, reason: str, headers: He
     assert dict(again.headers)[ORIGIN] == dict(driven.headers)[ORIGIN], "its identity is that of its first place"
 
 
+@pytest.mark.parametrize(
+    ("reason", "headers"),
+    [
+        ("unsigned", ()),
+        ("bad_signature", signed(message(), tenant="globex")),
+        ("forged_header", FORGED),
+        ("forged_header", sealed(message())),
+    ],
+)
+async def test_an_operator_may_vouch_for_a_message(assign: Assign, reason: str, headers: Headers) -> None:
+    letter = LETTER.model_copy(update={"reason": reason})
+    driven = redriven_record(Content(KEY, message(), headers), letter, keyring=KEYRING, now=LATER, is_vouched=True)
+    stage = assign()
+    batch = await stage.process([record(driven.value, driven.headers, offset=9, at=LATER)])
+    assert (reasons(batch), ids_in(stage)) == ([], ["m1"])
+    assert dict(driven.headers)[ORIGIN] == f"varve.messages/{HOME}/3".encode(), "a forged place is left out"
+
+
+async def test_a_vouched_command_needs_a_seal_of_its_own(assign: Assign) -> None:
+    letter = LETTER.model_copy(update={"reason": "forged_header"})
+    stage = assign()
+    await stage.process([record(message(), signed(message()))])
+    command = ((KIND, COMMAND),)
+    for offset, (headers, refused) in enumerate([(command, ["malformed"]), (sealed(FLUSH, command), [])], start=1):
+        driven = redriven_record(Content(KEY, FLUSH, headers), letter, keyring=KEYRING, now=LATER, is_vouched=True)
+        batch = await stage.process([record(driven.value, driven.headers, offset=offset, at=LATER)])
+        assert reasons(batch) == refused
+
+
 async def test_without_a_secret_a_demand_cannot_be_met(assign: Assign) -> None:
     stage = assign(secret=None)
     batch = await stage.process([record(message(), signed(message())), record(message("m2"), offset=1)])
