@@ -3,6 +3,7 @@
 from contextlib import AsyncExitStack
 from functools import partial
 
+from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
@@ -13,6 +14,8 @@ from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.tail_writer import TailWriter
 from streams.tenancy import open_tenants
+
+_log = logger(__name__)
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
@@ -27,6 +30,8 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     redis = await resources.enter_async_context(open_redis(settings.redis))
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
     writer.start()
+    if settings.signing.secret is None:
+        _log.warning("messages_are_not_checked", problem="whoever may write them is believed", remedy="set VARVE_SIGNING__SECRET")
     resources.push_async_callback(writer.stop)
     return ordered_driver_factory(
         settings,
