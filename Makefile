@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-operators bench-recall check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -46,6 +46,9 @@ bench-freshness: setup ## measure how soon after its window closed a message is 
 
 bench-operators: setup ## measure the algebra in one process
 	$(BIN)/python -m benchmarks.operators
+
+bench-reads: setup ## measure one tenant's recalls while another floods the service
+	$(BIN)/python -m benchmarks.reads
 
 bench-recall: setup ## measure recall on the Qdrant engine
 	$(BIN)/python -m evaluation.bench_recall

@@ -27,7 +27,7 @@ from memory.records import Memory
 from models.embedding.port import Embedding, Vector
 from retrieval.errors import StoreUnavailableError
 from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.edge.shard import Shard
+from retrieval.stores.edge.shard import Shard, best
 from retrieval.stores.points import memory_of
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
 from retrieval.stores.position import FeedPosition
@@ -146,7 +146,8 @@ def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[ScoredMem
     """The same query to the shard itself: the cost of the engine and of reading records, without the socket."""
 
     async def recall(query: RecallQuery) -> list[ScoredMemory]:
-        records = shard.recall(plan_query(query), explain=query.explain)
+        plan = plan_query(query)
+        records = best(shard.recall(plan, explain=query.explain), plan.limit)
         return [ScoredMemory(memory_of(each.record), each.score, each.parts) for each in records]
 
     return recall

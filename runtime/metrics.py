@@ -47,6 +47,12 @@ class Metrics:
         )
         self.requests = self._counter("varve_http_requests", "Requests answered.", "method", "route", "status")
         self.request_seconds = self._histogram("varve_http_request_seconds", "Time to answer a request.", "method", "route")
+        self.reads = self._counter("varve_reads", "Reads that came in, by outcome.", "outcome")
+        self.read_queue_seconds = Histogram(
+            "varve_read_queue_seconds", "Time that a read waited for its turn.", registry=self.registry, buckets=_SECONDS
+        )
+        self.reads_waiting = Gauge("varve_reads_waiting", "Reads that wait for their turn.", registry=self.registry)
+        self.reads_running = Gauge("varve_reads_running", "Reads that run.", registry=self.registry)
         self.connections = Gauge("varve_http_connections", "Open connections.", registry=self.registry)
         self.connections_closed = self._counter("varve_http_connections_closed", "Connections that the service closed.", "reason")
         self.refused_files = Gauge(

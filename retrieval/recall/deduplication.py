@@ -6,7 +6,6 @@ carry no fact. Every other difference may be an update: another number, a negati
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -22,18 +21,25 @@ _WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*|[^\w\s.,;:!?\"'’()\[\]…�
 DuplicateKey = tuple[str | None, ...]
 
 
-def deduplicate(hits: Sequence[RecallHit]) -> list[RecallHit]:
-    """Ranks hits, best first. Of duplicates it keeps the newest memory, with the evidence of all."""
-    kept: dict[DuplicateKey, RecallHit] = {}
-    for hit in hits:
+class Deduplication:
+    """Takes hits one by one. Of duplicates it keeps the newest memory, with the evidence of all."""
+
+    def __init__(self) -> None:
+        self._kept: dict[DuplicateKey, RecallHit] = {}
+
+    def add(self, hit: RecallHit) -> None:
+        """Takes one more hit."""
         key = duplicate_key(hit.memory)
-        other = kept.get(key)
+        other = self._kept.get(key)
         if other is None:
-            kept[key] = hit
-            continue
+            self._kept[key] = hit
+            return
         newer, older = (hit, other) if _recency(hit.memory) > _recency(other.memory) else (other, hit)
-        kept[key] = replace(newer, evidence=tuple(dict.fromkeys((*newer.evidence, *older.evidence))))
-    return sorted(kept.values(), key=lambda hit: (-hit.score, hit.memory.id))
+        self._kept[key] = replace(newer, evidence=tuple(dict.fromkeys((*newer.evidence, *older.evidence))))
+
+    def ranked(self) -> list[RecallHit]:
+        """The hits that are kept, best first."""
+        return sorted(self._kept.values(), key=lambda hit: (-hit.score, hit.memory.id))
 
 
 def duplicate_key(memory: Memory) -> DuplicateKey:

@@ -9,13 +9,14 @@ from typing import Final
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
-from retrieval.recall.deduplication import deduplicate
+from retrieval.recall.deduplication import Deduplication
 from retrieval.recall.query_embedding import embed_query_texts
 from retrieval.recall.ranking import Weights, final_score
 from retrieval.recall.ranking_model import LEARNED, reranked
 from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
+from runtime.pieces import map_in_pieces
 from runtime.settings import RecallSettings
 
 DUPLICATES_MARGIN: Final = 8
@@ -71,7 +72,9 @@ class Recall:
         accepted = [each for each in candidates if each.score >= min_score]
         if is_learned:
             accepted = reranked(request.query, accepted, LEARNED, explain=request.explain)
-        hits = deduplicate([_hit(each, request, weights, now) for each in accepted])
+        deduplication = Deduplication()
+        await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now)), accepted)
+        hits = deduplication.ranked()
         return RecallResponse(hits=tuple(hits[:limit]), rejected=len(candidates) - len(accepted), duplicates=len(accepted) - len(hits))
 
     async def nearest_entities(

@@ -9,15 +9,19 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from models.embedding.build import build_embedder
+from models.embedding.guarded import GuardedEmbedder
 from models.embedding.port import Embedder
+from retrieval.errors import StoreUnavailableError
 from retrieval.recall import Recall
+from retrieval.service.admission import Admission
 from retrieval.service.memory_counts import MemoryCounts
 from retrieval.service.quotas import Quotas
 from retrieval.service.recall_log import RecallLog
 from retrieval.stores.build import build_store
-from retrieval.stores.port import MemoryStore
+from retrieval.stores.guarded import GuardedStore
 from runtime.clocks import Clock, SystemClock
 from runtime.errors import KafkaUnavailableError
+from runtime.guard import Guard
 from runtime.kafka import Producer
 from runtime.kept_answers import KeptAnswers
 from runtime.logs import logger
@@ -45,11 +49,12 @@ class Dependencies:
     redis: GuardedRedis
     tail: SessionTail
     answers: KeptAnswers
-    store: MemoryStore
-    embedder: Embedder
+    store: GuardedStore
+    embedder: GuardedEmbedder
     recall: Recall
     recall_log: RecallLog
     quotas: Quotas
+    admission: Admission
 
 
 OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies]]
@@ -66,9 +71,14 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         tenants = TenantDirectory(path=settings.tenants_path, schema_copies=settings.schema_copies_path, metrics=metrics())
-        embedder = await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path)
+        embedder = GuardedEmbedder(
+            embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
+            timeout_s=settings.service.embedding_timeout_s,
+            probe_timeout_s=settings.service.probe_timeout_s,
+            retry_s=settings.delivery.breaker_reset_s,
+        )
         stack.push_async_callback(embedder.close)
-        store = build_store(settings)
+        store = _guarded_store(settings, embedder)
         stack.push_async_callback(store.close)
         redis = await stack.enter_async_context(open_redis(settings.redis))
         producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
@@ -106,7 +116,22 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
                 memory_counts=memory_counts,
                 metrics=metrics(),
             ),
+            admission=Admission(settings=settings.service, metrics=metrics()),
         )
+
+
+def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:
+    store = build_store(settings)
+    guard = Guard(
+        name="the vector store",
+        probe=lambda: store.prepare(model=embedder.name, dimension=embedder.dimension),
+        outage=StoreUnavailableError,
+        unavailable=StoreUnavailableError,
+        timeout_s=settings.store.timeout_s,
+        probe_timeout_s=settings.service.probe_timeout_s,
+        retry_s=settings.delivery.breaker_reset_s,
+    )
+    return GuardedStore(store=store, guard=guard)
 
 
 def _dependencies(request: Request) -> Dependencies:

@@ -91,12 +91,11 @@ class Readiness:
 
 def readiness_of(dependencies: Dependencies) -> Readiness:
     """The readiness of a service with these dependencies."""
-    store, embedder = dependencies.store, dependencies.embedder
     probes = {
         "kafka": Probe(ask=lambda: check_topics(dependencies.settings)),
-        "store": Probe(ask=lambda: store.prepare(model=embedder.name, dimension=embedder.dimension)),
+        "store": Probe(ask=dependencies.store.check),
         "redis": Probe(ask=dependencies.redis.ping, needed=False),
-        "embedder": Probe(ask=lambda: embedder.embed_query("ready")),
+        "embedder": Probe(ask=dependencies.embedder.check),
     }
     return Readiness(probes=probes, settings=dependencies.settings.service)
 

@@ -43,6 +43,13 @@ class ServiceSettings(Group):
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on.")
     max_batch: int = Field(default=1000, ge=1, description="Messages in one POST.")
     max_body_bytes: int = Field(default=16_000_000, ge=1024, description="Largest request body.")
+    reads_at_once: int = Field(
+        default=16, ge=1, description="Reads that run at once; a recall counts once more for every 128 results that it asks for."
+    )
+    tenant_share: float = Field(default=0.25, gt=0, le=1, description="Part of them that one tenant may hold while others are active.")
+    max_queued_reads: int = Field(default=1000, ge=1, description="Reads that wait for their turn; more are answered 429.")
+    max_queued_reads_of_tenant: int = Field(default=250, ge=1, description="The same of one tenant.")
+    read_queue_timeout_s: float = Field(default=5.0, gt=0, description="How long a read waits for its turn before it is answered 429.")
     max_connections: int = Field(
         default=500, ge=1, description="Open connections; one more closes the one that has been silent longest, or is answered 503."
     )
@@ -50,6 +57,7 @@ class ServiceSettings(Group):
     body_timeout_s: float = Field(default=30.0, gt=0, description="How long it may take over the body.")
     write_timeout_s: float = Field(default=30.0, gt=0, description="How long it may leave an answer unread.")
     produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it answers 503.")
+    embedding_timeout_s: float = Field(default=10.0, gt=0, description="How long a recall waits for the embedding of its query.")
     probe_interval_s: float = Field(default=5.0, gt=0, description="Time between two looks at the dependencies, for `/readyz`.")
     probe_timeout_s: float = Field(default=2.0, gt=0, description="How long such a look waits for each dependency.")
     idempotency_ttl_s: float = Field(

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from memory.records import Memory
-from retrieval.recall.deduplication import deduplicate, duplicate_key
+from retrieval.recall.deduplication import Deduplication, duplicate_key
 from retrieval.recall.request import RecallHit
 from tests.retrieval.factories import NOON, memory
 
@@ -75,6 +75,9 @@ def hit(found: Memory) -> RecallHit:
 )
 def test_the_newest_duplicate_is_kept_with_all_evidence(older: Memory, newer: Memory) -> None:
     for hits in ([hit(older), hit(newer)], [hit(newer), hit(older)]):
-        [kept] = deduplicate(hits)
+        deduplication = Deduplication()
+        for each in hits:
+            deduplication.add(each)
+        [kept] = deduplication.ranked()
         assert kept.memory == newer
         assert kept.evidence == ("m2", "m1")

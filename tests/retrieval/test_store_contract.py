@@ -100,6 +100,16 @@ async def test_the_most_similar_memory_comes_first(store: MemoryStore) -> None:
     assert 1 >= found[0].score > found[1].score >= 0
 
 
+async def test_a_large_recall_is_whole_and_in_order(store: MemoryStore) -> None:
+    await store.upsert([point(memory(f"note {index} of {index % 7}")) for index in range(300)])
+    found = await store.recall(query("note 5", limit=300))
+    assert len({each.memory.id for each in found}) == 300
+    scores = [each.score for each in found]
+    assert scores == sorted(scores, reverse=True)
+    best = await store.recall(query("note 5", limit=20, prefetch=300))
+    assert [each.score for each in best] == pytest.approx(scores[:20])
+
+
 async def test_a_score_can_be_explained(store: MemoryStore) -> None:
     await store.upsert([point(memory("Ann bought a red bicycle")), point(memory("nothing alike"))])
     plain = await store.recall(query("red bicycle"))

@@ -28,9 +28,10 @@ _EntityKey = Annotated[str, Path(min_length=1, max_length=4096)]
 
 
 @router.get("/v1/memories/{memory_id}", responses=MEMORY | refusals(404))
-async def get_memory(memory_id: _MemoryId, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
+async def get_memory(memory_id: _MemoryId, request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
     """One memory by its id; 404 for one that is unknown or another tenant's."""
-    return JsonResponse(memory_fields(await _get(dependencies, tenant.id, memory_id, f"there is no memory {memory_id}")))
+    async with dependencies.admission.turn(request, tenant):
+        return JsonResponse(memory_fields(await _get(dependencies, tenant.id, memory_id, f"there is no memory {memory_id}")))
 
 
 @router.get("/v1/entities/{entity_type}/{entity_key:path}", responses=MEMORY | refusals(404))
@@ -43,10 +44,9 @@ async def get_entity(
         key = join_key(*key_parts)
     except KeyFormatError as error:
         raise ProblemError(404, "not-found", f"no entity has such a key: {error}") from error
-    entity = await _get(
-        dependencies, tenant.id, entity_id(tenant.id, type_name, key, tenant.generation), f"there is no entity {key} of type {type_name}"
-    )
-    return JsonResponse(memory_fields(entity))
+    memory_id = entity_id(tenant.id, type_name, key, tenant.generation)
+    async with dependencies.admission.turn(request, tenant):
+        return JsonResponse(memory_fields(await _get(dependencies, tenant.id, memory_id, f"there is no entity {key} of type {type_name}")))
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:

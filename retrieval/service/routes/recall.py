@@ -4,17 +4,21 @@ import asyncio
 import time
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
+from memory.errors import VarveError
 from memory.records import Memory, RecallRecord
 from memory.records.limits import Time
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
 from memory.text import content_hash
+from models.errors import TransientModelError
+from retrieval.errors import StoreUnavailableError
 from retrieval.recall import RecallHit, RecallRequest
 from retrieval.service.answers import RECALLED
 from retrieval.service.authentication import AuthenticatedTenant
@@ -26,12 +30,16 @@ from retrieval.service.routes.memories import memory_fields
 from retrieval.service.routes.sessions import session_fields
 from retrieval.stores.port import TenantScope
 from runtime.errors import RedisUnavailableError
+from runtime.logs import logger
+from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
 from runtime.settings import RankingProfile
-from runtime.tracing import record_headers
+from runtime.tenants import Tenant
+from runtime.tracing import Trace, record_headers
 
 router = APIRouter(tags=["read"])
 
+_log = logger(__name__)
 
 _EMPTY_TAIL: Final = SessionView()
 _MAX_NAMES: Final = 64
@@ -66,6 +74,7 @@ class RecallBody(BaseModel):
 
 @router.post("/v1/recall", openapi_extra=body_schema(RecallBody), responses=RECALLED)
 async def post_recall(
+    request: Request,
     tenant: AuthenticatedTenant,
     quota: RecallQuota,
     body: Annotated[RecallBody, Depends(json_body(RecallBody))],
@@ -76,8 +85,17 @@ async def post_recall(
 
     200 with ``{recall_id, results: [{memory's fields, score, evidence, parts?}], entities, session, degraded, ms}``. ``entities`` are
     the nearest of the body's user, ``session`` the newest messages of the body's session. ``degraded`` names what is missing:
-    ``session_tail`` while Redis is unavailable.
+    ``session_tail`` while Redis is unavailable; ``memories`` while the store or the embedding model is, if there is the session's tail to
+    answer with.
     """
+    results = body.limit or dependencies.settings.recall.limit
+    async with dependencies.admission.turn(request, tenant, results=results):
+        answer = await _recall(body, tenant, dependencies, trace)
+    answer.headers.update(quota)
+    return answer
+
+
+async def _recall(body: RecallBody, tenant: Tenant, dependencies: Dependencies, trace: Trace) -> Response:
     started = time.perf_counter()
     scope = TenantScope(tenant.id, body.user)
     schema = dependencies.tenants.schema_of(tenant.id)
@@ -94,31 +112,49 @@ async def post_recall(
         profile=body.profile,
         explain=body.explain,
     )
-    response, entities, tail = await asyncio.gather(
-        dependencies.recall.recall(request),
-        _entities(dependencies, scope, body.query, schema, tenant.generation),
-        _tail(dependencies, tenant.id, body.session),
-    )
-    record = _record(response.hits, entities, tenant.id, body.user, dependencies)
+    found, tail = await asyncio.gather(_memories(dependencies, request, schema), _tail(dependencies, tenant.id, body.session))
+    if isinstance(found, VarveError):
+        if body.session is None or tail is None:
+            raise found
+        _log.warning("recall_without_memories", error=str(found))
+        found = _Memories()
+    record = _record(found, tenant.id, body.user, dependencies)
     dependencies.recall_log.append(record, record_headers(trace, record.time))
     return JsonResponse(
         {
             "recall_id": record.id,
-            "results": [_hit_fields(hit, explain=body.explain) for hit in response.hits],
-            "entities": [memory_fields(entity) for entity in entities],
+            "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.hits),
+            "entities": [memory_fields(entity) for entity in found.entities],
             "session": None if body.session is None else {"session": body.session, **session_fields(tail or _EMPTY_TAIL)},
-            "degraded": ["session_tail"] if tail is None else [],
+            "degraded": [name for name, is_missing in (("session_tail", tail is None), ("memories", not found.are_known)) if is_missing],
             "ms": round((time.perf_counter() - started) * 1000, 2),
-        },
-        headers=quota,
+        }
     )
 
 
-async def _entities(dependencies: Dependencies, scope: TenantScope, query: str, schema: MemorySchema, generation: str) -> list[Memory]:
-    if scope.user is None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Memories:
+    """What the store knows; by default, that it cannot be asked."""
+
+    hits: Sequence[RecallHit] = ()
+    entities: Sequence[Memory] = ()
+    are_known: bool = False
+
+
+async def _memories(dependencies: Dependencies, request: RecallRequest, schema: MemorySchema) -> _Memories | VarveError:
+    """The memories; the error, if the store or the embedding model is away: the session's tail may be had all the same."""
+    try:
+        response, entities = await asyncio.gather(dependencies.recall.recall(request), _entities(dependencies, request, schema))
+    except (StoreUnavailableError, TransientModelError) as error:
+        return error
+    return _Memories(hits=response.hits, entities=entities, are_known=True)
+
+
+async def _entities(dependencies: Dependencies, request: RecallRequest, schema: MemorySchema) -> list[Memory]:
+    if request.scope.user is None:
         return []
     types = [entity_type.name for entity_type in schema.entity_types]
-    return await dependencies.recall.nearest_entities(scope, [query], types, generation=generation)
+    return await dependencies.recall.nearest_entities(request.scope, [request.query], types, generation=request.generation)
 
 
 async def _tail(dependencies: Dependencies, tenant: str, session: str | None) -> SessionView | None:
@@ -131,15 +167,13 @@ async def _tail(dependencies: Dependencies, tenant: str, session: str | None) ->
         return None
 
 
-def _record(
-    hits: Sequence[RecallHit], entities: Sequence[Memory], tenant: str, user: str | None, dependencies: Dependencies
-) -> RecallRecord:
-    returned = [*(hit.memory for hit in hits), *entities]
+def _record(found: _Memories, tenant: str, user: str | None, dependencies: Dependencies) -> RecallRecord:
+    returned = [*(hit.memory for hit in found.hits), *found.entities]
     return RecallRecord(
         id=str(uuid.uuid4()),
         tenant=tenant,
         user=user,
-        memory_ids=[hit.memory.id for hit in hits],
+        memory_ids=[hit.memory.id for hit in found.hits],
         content_hashes=list(dict.fromkeys(content_hash(each.content) for each in returned)),
         time=dependencies.clock.now(),
     )

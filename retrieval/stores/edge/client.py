@@ -20,6 +20,7 @@ from retrieval.stores.points import canonical_positions, memory_of, payload_of, 
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
 from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import clamp_score, float32_view, plan_query
+from runtime.pieces import map_in_pieces
 
 MAX_PIPELINED = 64
 """Most requests of one client that wait for their responses at the same time. Further ones are sent later."""
@@ -77,7 +78,7 @@ class EdgeStore(StoreBase):
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
         response = await self._request(*_recall_request(query))
-        return [ScoredMemory(memory_of(record), clamp_score(score), parts) for record, score, parts in response["found"]]
+        return await map_in_pieces(_scored_memory, response["found"])
 
     async def count(self, scope: TenantScope) -> int:
         """See :meth:`MemoryStore.count`."""
@@ -188,6 +189,11 @@ class _Connection:
             for response in self._pending.values():
                 if not response.done():
                     response.set_exception(ConnectionResetError("the owner closed the connection before it responded"))
+
+
+def _scored_memory(found: tuple[str, float, dict[str, float]]) -> ScoredMemory:
+    record, score, parts = found
+    return ScoredMemory(memory_of(record), clamp_score(score), parts)
 
 
 def _upsert_request(points: Sequence[Point], model: str, dimension: int) -> tuple[dict[str, Any], bytes]:

@@ -1,7 +1,7 @@
 """The server of the process that owns an Edge shard. It serves clients over a Unix socket, one engine call at a time.
 
-The engine holds the GIL in every call, so threads would gain nothing. Calls run in the event loop. Writes are split into small batches,
-so that other clients' recalls run in between.
+The engine holds the GIL in every call, so threads would gain nothing. Calls run in the event loop. Writes and recalls are split into
+small pieces, so that other recalls run in between, those of the same client too: it may ask for many tenants.
 """
 
 import asyncio
@@ -15,10 +15,12 @@ from typing import Any, Final
 from retrieval.errors import StoreRejectedError
 from retrieval.stores.edge.ownership import bind_socket
 from retrieval.stores.edge.protocol import BodyReader, Frame, error_header, read_frame
-from retrieval.stores.edge.shard import EncodedPoint, Shard
+from retrieval.stores.edge.running_recalls import RunningRecalls
+from retrieval.stores.edge.shard import EncodedPoint, ScoredRecord, Shard, best
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.query_plan import QueryPlan
+from runtime.pieces import let_others_run
 
 POINTS_IN_CALL: Final = 16
 """Most points that one engine call writes. A recall that arrives meanwhile waits about ten milliseconds."""
@@ -41,6 +43,7 @@ class Owner:
         self._path = path
         self._dirty = False
         self._connections: set[asyncio.Task[None]] = set()
+        self._recalls = RunningRecalls()
         self._handlers: dict[str, Handler] = {
             "ping": self._ping,
             "prepare": self._prepare,
@@ -74,8 +77,14 @@ class Owner:
         task = asyncio.current_task()
         assert task is not None
         self._connections.add(task)
+        recalls: set[asyncio.Task[None]] = set()
         try:
             while (frame := await read_frame(reader)) is not None:
+                if frame.header.get("op") == "recall":
+                    recall = asyncio.create_task(self._serve_recall(frame, writer))
+                    recalls.add(recall)
+                    recall.add_done_callback(recalls.discard)
+                    continue
                 writer.write(await self._respond(frame))
                 await writer.drain()
         except (ValueError, OSError, asyncio.IncompleteReadError):
@@ -84,9 +93,17 @@ class Owner:
             pass  # The owner stops. asyncio's own callback would log a cancelled connection as an error.
         finally:
             self._connections.discard(task)
+            for recall in recalls:
+                recall.cancel()
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
+
+    async def _serve_recall(self, frame: Frame, writer: asyncio.StreamWriter) -> None:
+        response = await self._respond(frame)
+        with contextlib.suppress(OSError):  # the client has gone
+            writer.write(response)
+            await writer.drain()
 
     async def _respond(self, frame: Frame) -> bytes:
         request_id = frame.header.get("id")
@@ -115,7 +132,7 @@ class Owner:
         for start in range(0, len(points), POINTS_IN_CALL):
             self._dirty = True
             self._shard.upsert(points[start : start + POINTS_IN_CALL])
-            await asyncio.sleep(0)
+            await let_others_run()
         return {}
 
     async def _delete(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
@@ -129,8 +146,13 @@ class Owner:
         return {}
 
     async def _recall(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
-        found = self._shard.recall(_query_plan(header, BodyReader(body)), explain=bool(header["explain"]))
-        return {"found": [[each.record, each.score, each.parts] for each in found]}
+        plan = _query_plan(header, BodyReader(body))
+        pieces: list[list[ScoredRecord]] = []
+        with self._recalls.running(plan.prefetch) as recall:
+            for piece in self._shard.recall(plan, explain=bool(header["explain"])):
+                pieces.append(piece)
+                await recall.let_others_go_first()
+        return {"found": [[each.record, each.score, each.parts] for each in best(pieces, plan.limit)]}
 
     async def _scroll(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         return {"records": self._shard.scroll(TenantFilter.from_json(header["filter"]), start=header["start"], limit=int(header["limit"]))}

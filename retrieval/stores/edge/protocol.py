@@ -2,7 +2,8 @@
 
 A frame is two unsigned 32-bit little-endian lengths, a JSON header of the first length and a binary body of the second. The body holds
 32-bit little-endian floats (vectors) and unsigned integers (term numbers), in the order that the header gives. A client may send the
-next request before it has the last response. Responses come in the order of the requests and bear their ``id``.
+next request before it has the last response. Responses bear the ``id`` of their request. They come in the order of the requests, but for
+recalls: a response to one may come behind those of later requests.
 """
 
 import asyncio

@@ -17,23 +17,29 @@ def filter_of(tenant_filter: TenantFilter | TombstoneFilter) -> edge.Filter:
     return edge.Filter(must=[_condition(each) for each in tenant_filter.conditions()])
 
 
-def query_request(plan: QueryPlan) -> edge.QueryRequest:
-    """The one nested request: a formula over the scores of the fused candidates. Every stage bears the tenant filter."""
+def candidates_request(plan: QueryPlan) -> edge.QueryRequest:
+    """The ids of the fused candidates, best first. Every stage bears the tenant filter."""
     tenant_filter = filter_of(plan.filter)
     queries = _queries(plan)
-
-    def stage(name: Stage, prefetches: list[edge.Prefetch] | None = None) -> edge.Prefetch:
-        query, params = queries[name]
-        return edge.Prefetch(limit=plan.prefetch, query=query, params=params, filter=tenant_filter, prefetches=prefetches)
-
     rrf: Any = edge.Fusion.Rrf(k=RRF_K)
-    candidates = [stage(name) for name in plan.candidate_stages]
-    fused = edge.Prefetch(limit=plan.prefetch, query=rrf, prefetches=candidates, filter=tenant_filter)
     return edge.QueryRequest(
-        limit=plan.limit,
-        query=_formula(plan),
-        prefetches=[stage(name, [fused]) for name in plan.stages],
+        limit=plan.prefetch,
+        query=rrf,
+        prefetches=[_prefetch(queries[name], tenant_filter, plan.prefetch) for name in plan.candidate_stages],
         filter=tenant_filter,
+        with_payload=False,
+    )
+
+
+def score_request(plan: QueryPlan, ids: list[str]) -> edge.QueryRequest:
+    """Some candidates with their records and scores: a formula over what each stage scores them."""
+    points_filter = filter_of(plan.filter.within(ids))
+    queries = _queries(plan)
+    return edge.QueryRequest(
+        limit=len(ids),
+        query=_formula(plan),
+        prefetches=[_prefetch(queries[name], points_filter, len(ids)) for name in plan.stages],
+        filter=points_filter,
         with_payload=_RECORD_ONLY,
     )
 
@@ -55,6 +61,10 @@ def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int
 def ids_request(tenant_filter: TenantFilter, *, limit: int) -> edge.ScrollRequest:
     """A request for the ids alone."""
     return edge.ScrollRequest(limit=limit, filter=filter_of(tenant_filter), with_payload=False, with_vector=False)
+
+
+def _prefetch(query: tuple[edge.Query, edge.SearchParams | None], points_filter: edge.Filter, limit: int) -> edge.Prefetch:
+    return edge.Prefetch(limit=limit, query=query[0], params=query[1], filter=points_filter)
 
 
 def _queries(plan: QueryPlan) -> dict[Stage, tuple[edge.Query, edge.SearchParams | None]]:

@@ -29,6 +29,7 @@ from retrieval.stores.query_plan import QueryPlan, clamp_score, plan_query
 from retrieval.stores.server.errors import qdrant_errors
 from retrieval.stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
 from retrieval.stores.server.version import check_version
+from runtime.pieces import map_in_pieces
 
 POINTS_IN_REQUEST: Final = 64
 EXACT_SEARCH_UP_TO_KB: Final = 100_000
@@ -101,10 +102,10 @@ class QdrantStore(StoreBase):
         with suppress(CollectionMissingError), qdrant_errors(self._collection):
             found = await self._client.query_points(self._collection, timeout=self._timeout_s, **query_arguments(plan))
             parts = await self._score_parts(plan, [str(point.id) for point in found.points]) if query.explain else {}
-            return [
-                ScoredMemory(memory_of(_record(point.payload)), clamp_score(point.score), parts.get(str(point.id), {}))
-                for point in found.points
-            ]
+            return await map_in_pieces(
+                lambda point: ScoredMemory(memory_of(_record(point.payload)), clamp_score(point.score), parts.get(str(point.id), {})),
+                found.points,
+            )
         return []
 
     async def count(self, scope: TenantScope) -> int:

@@ -44,6 +44,19 @@ def test_only_connections_without_work_make_room(bound: int, taken: list[Step]) 
         assert len(table) == len(present) <= bound
 
 
+def test_who_never_asked_goes_before_who_did() -> None:
+    table = ConnectionTable[str](bound=3)
+    for name in ("asked", "silent", "silent too"):
+        assert table.add(name) is None
+    table.request_began("asked")
+    table.request_ended("asked")
+    assert table.add("a") == "silent"
+    assert table.add("b") == "silent too"
+    for name in ("a", "b"):
+        table.request_began(name)
+    assert table.add("c") == "asked"
+
+
 def test_a_connection_that_went_stays_away() -> None:
     table = ConnectionTable[str](bound=1)
     assert table.add("first") is None

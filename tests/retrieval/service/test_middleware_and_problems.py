@@ -128,10 +128,21 @@ async def test_a_request_id_is_echoed_or_made(http: httpx.AsyncClient, given: st
     assert {line["request_id"] for line in lines} == {echoed}
 
 
-@pytest.mark.parametrize("path", ["/typed/", "/nowhere", "/broken", "/echo/x"])
-async def test_the_host_is_never_reflected(http: httpx.AsyncClient, path: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "content"),
+    [
+        ("GET", "/typed/", b""),
+        ("GET", "/nowhere", b""),
+        ("GET", "/broken", b""),
+        ("GET", "/echo/x", b""),
+        ("POST", "/echo/x", b"{"),
+        ("POST", "/echo/x", b" " * 1001),
+        ("POST", "/typed", b"{}x"),
+    ],
+)
+async def test_the_host_is_never_reflected(http: httpx.AsyncClient, method: str, path: str, content: bytes) -> None:
     for host in ("evil.example", "evil.example/path?"):
-        response = await http.get(path, headers={"Host": host})
+        response = await http.request(method, path, headers={"Host": host, "content-type": "application/json"}, content=content)
         assert "evil" not in response.text + str(response.headers)
         assert response.json()["instance"] == path
 

@@ -1,0 +1,107 @@
+"""Lets reads in by tenant, makes them wait for their turn, and refuses them before the queue melts."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final, Literal
+
+from starlette.requests import ClientDisconnect, Request
+
+from retrieval.service.fair_admission import FairAdmission, Ticket, TicketState
+from retrieval.service.problems import RETRY_AFTER_S, ProblemError
+from runtime.metrics import Metrics
+from runtime.settings import ServiceSettings
+from runtime.tenants import Tenant
+
+RESULTS_IN_UNIT: Final = 128
+"""A recall of so many results costs the store and the service about two of ten results: it counts as one more unit."""
+_LEAST_WAIT: Final = 0.5
+"""The part of the longest wait that every read may wait."""
+
+
+class Admission:
+    """The reads of one process.
+
+    Args:
+        settings: The bounds.
+        metrics: Counts the outcomes and times the waits.
+    """
+
+    def __init__(self, *, settings: ServiceSettings, metrics: Metrics) -> None:
+        self._core = FairAdmission(
+            units=settings.reads_at_once,
+            tenant_share=settings.tenant_share,
+            max_queued=settings.max_queued_reads,
+            max_queued_of_tenant=settings.max_queued_reads_of_tenant,
+        )
+        self._max_wait_s = settings.read_queue_timeout_s
+        self._metrics = metrics
+        self._turns: dict[Ticket, asyncio.Future[None]] = {}
+        metrics.reads_waiting.set_function(lambda: self._core.queued)
+        metrics.reads_running.set_function(lambda: self._core.running)
+
+    @asynccontextmanager
+    async def turn(self, request: Request, tenant: Tenant, *, results: int = 1) -> AsyncIterator[None]:
+        """The block is a read, which begins when it is its turn.
+
+        Args:
+            request: What asks for it, its body read. A client that hangs up waits no more.
+            tenant: Whose read it is.
+            results: How many results it asks for, at most.
+
+        Raises:
+            ProblemError: 429 if too many wait, or its turn has not come in time.
+            ClientDisconnect: If the client has hung up.
+        """
+        loop = asyncio.get_running_loop()
+        came_at = loop.time()
+        ticket = self._core.request(tenant.id, units=1 + results // RESULTS_IN_UNIT, weight=tenant.weight, now=came_at)
+        if ticket.state is TicketState.REFUSED:
+            raise self._refusal("refused_full", "too many reads wait")
+        self._turns[ticket] = loop.create_future()
+        try:
+            self._start()
+            await self._wait(ticket, request)
+            self._metrics.read_queue_seconds.observe(loop.time() - came_at)
+            self._count("admitted")
+            yield
+        finally:
+            self._turns.pop(ticket).cancel()
+            self._core.end(ticket, loop.time())
+            self._start()
+
+    async def _wait(self, ticket: Ticket, request: Request) -> None:
+        turn = self._turns[ticket]
+        if turn.done():
+            return
+        hung_up = asyncio.create_task(_hung_up(request))
+        try:
+            # Reads that came together must not all be refused, and asked again, in one moment: that moment would hold up everybody.
+            wait_s = self._max_wait_s * random.uniform(_LEAST_WAIT, 1)
+            await asyncio.wait((turn, hung_up), timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hung_up.cancel()
+        if turn.done():
+            return
+        if hung_up.done() and not hung_up.cancelled():
+            self._count("hung_up")
+            raise ClientDisconnect
+        raise self._refusal("refused_late", f"the read had no turn within {self._max_wait_s:g} s")
+
+    def _start(self) -> None:
+        now = asyncio.get_running_loop().time()
+        while (ticket := self._core.start_next(now)) is not None:
+            self._turns[ticket].set_result(None)
+
+    def _refusal(self, outcome: Literal["refused_full", "refused_late"], what: str) -> ProblemError:
+        self._count(outcome)
+        return ProblemError(429, "too-many-reads", f"{what}; ask less at once, or try again", headers={"Retry-After": str(RETRY_AFTER_S)})
+
+    def _count(self, outcome: str) -> None:
+        self._metrics.reads.labels(outcome=outcome).inc()
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,72 @@
+"""A store behind one breaker for the whole process."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from memory.records import Memory
+from retrieval.stores.port import MemoryStore, Point, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.position import FeedPosition
+from runtime.guard import Guard
+
+
+class GuardedStore:
+    """A :class:`~retrieval.stores.port.MemoryStore` whose calls fail at once while it is away.
+
+    Args:
+        store: The store.
+        guard: Makes the calls.
+    """
+
+    def __init__(self, *, store: MemoryStore, guard: Guard) -> None:
+        self._store = store
+        self._guard = guard
+
+    async def check(self) -> None:
+        """Asks whether the store answers, for readiness.
+
+        Raises:
+            StoreUnavailableError: If it does not.
+            StoreRejectedError: If it holds points of another model.
+        """
+        await self._guard.check()
+
+    async def prepare(self, *, model: str, dimension: int) -> None:
+        """See :meth:`MemoryStore.prepare`."""
+        await self._guard.run(lambda: self._store.prepare(model=model, dimension=dimension))
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """See :meth:`MemoryStore.upsert`."""
+        await self._guard.run(lambda: self._store.upsert(points))
+
+    async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
+        """See :meth:`MemoryStore.delete`."""
+        await self._guard.run(lambda: self._store.delete(scope, positions))
+
+    async def purge_tombstones(self, *, before: datetime) -> None:
+        """See :meth:`MemoryStore.purge_tombstones`."""
+        await self._guard.run(lambda: self._store.purge_tombstones(before=before))
+
+    async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
+        """See :meth:`MemoryStore.get`."""
+        return await self._guard.run(lambda: self._store.get(scope, ids))
+
+    async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
+        """See :meth:`MemoryStore.recall`."""
+        return await self._guard.run(lambda: self._store.recall(query))
+
+    async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
+        """See :meth:`MemoryStore.scroll`."""
+        return await self._guard.run(lambda: self._store.scroll(scope, after=after, limit=limit))
+
+    async def count(self, scope: TenantScope) -> int:
+        """See :meth:`MemoryStore.count`."""
+        return await self._guard.run(lambda: self._store.count(scope))
+
+    async def drop(self) -> None:
+        """See :meth:`MemoryStore.drop`."""
+        await self._guard.run(self._store.drop)
+
+    async def close(self) -> None:
+        """See :meth:`MemoryStore.close`."""
+        await self._guard.close()
+        await self._store.close()

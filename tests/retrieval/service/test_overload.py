@@ -1,0 +1,178 @@
+"""A service process whose store stands still: who waits, who is refused, and what comes back; on a real Edge owner and a real Redis."""
+
+import asyncio
+import signal
+import socket
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from runtime.redis import open_redis
+from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
+from runtime.settings import RedisSettings, Settings, StoreSettings
+from runtime.tenants import add_tenant
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.service.running_service import MEMORIES, expect_problem, index
+from tests.retrieval.service.service_process import DEADLINE_S, ServiceProcess, service_process
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+QUESTION = {"query": "Where does Ann live now?"}
+WAITING = 3
+
+
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EdgeOwnerProcess]:
+    with EdgeOwnerProcess(tmp_path_factory.mktemp("overload-edge")) as process:
+        yield process
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def indexed(owner: EdgeOwnerProcess) -> None:
+    await index(Settings(store=StoreSettings(socket=owner.socket)), MEMORIES)
+
+
+@contextmanager
+def service_on(owner: EdgeOwnerProcess, data: Path, **variables: str) -> Iterator[ServiceProcess]:
+    with service_process(data, VARVE_STORE__SOCKET=str(owner.socket), **variables) as service:
+        yield service
+
+
+@contextmanager
+def standing_still(owner: EdgeOwnerProcess) -> Iterator[None]:
+    assert owner.process is not None
+    owner.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        owner.process.send_signal(signal.SIGCONT)
+
+
+@asynccontextmanager
+async def client(service: ServiceProcess, key: str) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=service.url, headers={"X-API-Key": key}, timeout=DEADLINE_S) as http:
+        yield http
+
+
+async def shows(service: ServiceProcess, *lines: str) -> None:
+    """Waits until the metrics have these lines."""
+    async with httpx.AsyncClient(timeout=DEADLINE_S) as http, asyncio.timeout(DEADLINE_S):
+        while not set(lines) <= set((await http.get(f"{service.page}/metrics")).text.splitlines()):
+            pass
+
+
+async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerProcess, indexed: None, tmp_path: Path) -> None:
+    variables = {
+        "VARVE_SERVICE__READS_AT_ONCE": "1",
+        "VARVE_SERVICE__MAX_QUEUED_READS_OF_TENANT": str(WAITING),
+        "VARVE_SERVICE__READ_QUEUE_TIMEOUT_S": "60",
+        "VARVE_SERVICE__PROBE_INTERVAL_S": "60",
+        "VARVE_SERVICE__PROBE_TIMEOUT_S": "30",
+        "VARVE_STORE__TIMEOUT_S": "60",
+    }
+    other_key = add_tenant(tmp_path / "tenants.json", "umbrella", schema="companion")
+    with service_on(owner, tmp_path, **variables) as service:
+        async with client(service, service.key) as flood, client(service, other_key) as other:
+            assert (await flood.post("/v1/recall", json=QUESTION)).status_code == 200
+            with standing_still(owner):
+                running = asyncio.create_task(flood.post("/v1/recall", json=QUESTION))
+                await shows(service, "varve_reads_running 1.0")
+                waiting = [asyncio.create_task(flood.post("/v1/recall", json=QUESTION)) for _ in range(WAITING)]
+                await shows(service, f"varve_reads_waiting {WAITING}.0")
+                refused = await flood.post("/v1/recall", json=QUESTION)
+                expect_problem(refused, 429, "too many reads wait")
+                assert int(refused.headers["retry-after"]) > 0
+                others = asyncio.create_task(other.get(f"/v1/memories/{uuid.uuid4()}"))
+                await shows(service, f"varve_reads_waiting {WAITING + 1}.0")
+                waiting.pop().cancel()  # its client hangs up, and waits no more
+                await shows(service, f"varve_reads_waiting {WAITING}.0", 'varve_reads_total{outcome="hung_up"} 1.0')
+            answers = await asyncio.gather(running, *waiting)
+            assert {answer.status_code for answer in answers} == {200}
+            assert (await others).status_code == 404
+        await shows(service, "varve_reads_waiting 0.0", "varve_reads_running 0.0", 'varve_reads_total{outcome="refused_full"} 1.0')
+        assert "Traceback" not in service.log.read_text()
+
+
+async def test_a_read_without_a_turn_in_time_is_refused(owner: EdgeOwnerProcess, indexed: None, tmp_path: Path) -> None:
+    variables = {
+        "VARVE_SERVICE__READS_AT_ONCE": "1",
+        "VARVE_SERVICE__READ_QUEUE_TIMEOUT_S": "0.2",
+        "VARVE_SERVICE__PROBE_INTERVAL_S": "60",
+        "VARVE_SERVICE__PROBE_TIMEOUT_S": "30",
+        "VARVE_STORE__TIMEOUT_S": "60",
+    }
+    with service_on(owner, tmp_path, **variables) as service:
+        async with client(service, service.key) as http:
+            assert (await http.post("/v1/recall", json=QUESTION)).status_code == 200
+            with standing_still(owner):
+                running = asyncio.create_task(http.post("/v1/recall", json=QUESTION))
+                await shows(service, "varve_reads_running 1.0")
+                refused = await http.post("/v1/recall", json=QUESTION)
+                expect_problem(refused, 429, "no turn within 0.2 s")
+            assert (await running).status_code == 200
+
+
+async def test_a_store_that_stands_still_costs_one_time_out(owner: EdgeOwnerProcess, indexed: None, redis_url: str, tmp_path: Path) -> None:
+    prefix = f"{uuid.uuid4()}:"
+    variables = {
+        "VARVE_REDIS__URL": redis_url,
+        "VARVE_REDIS__PREFIX": prefix,
+        "VARVE_STORE__TIMEOUT_S": "2",
+        "VARVE_SERVICE__PROBE_TIMEOUT_S": "1",
+        "VARVE_SERVICE__PROBE_INTERVAL_S": "600",
+        "VARVE_DELIVERY__BREAKER_RESET_S": "0.1",
+    }
+    async with open_redis(RedisSettings(url=redis_url, prefix=prefix)) as redis:
+        await SessionTail(redis=redis).write([TailUpdate("acme", "talk", SessionView(open=TailWindow(0, (b'{"text":"hello"}',))), 0, 0)])
+    with service_on(owner, tmp_path, **variables) as service:
+        async with client(service, service.key) as http:
+            assert (await http.post("/v1/recall", json=QUESTION)).json()["results"]
+            with standing_still(owner):
+                expect_problem(await http.post("/v1/recall", json=QUESTION), 503, "vector store does not answer")
+                await logs(service, "dependency_away")
+                started = time.monotonic()
+                for _ in range(20):
+                    refused = await http.post("/v1/recall", json=QUESTION)
+                    expect_problem(refused, 503, "vector store does not answer")
+                    assert int(refused.headers["retry-after"]) > 0
+                    answer = (await http.post("/v1/recall", json={**QUESTION, "session": "talk"})).json()
+                    assert (answer["degraded"], answer["results"]) == (["memories"], [])
+                    assert answer["session"]["messages"][0]["message"] == {"text": "hello"}
+                # Of forty time-outs there is none.
+                assert time.monotonic() - started < 20
+            await logs(service, "dependency_back")
+            answer = (await http.post("/v1/recall", json={**QUESTION, "session": "talk"})).json()
+            assert answer["results"]
+            assert answer["degraded"] == []
+
+
+async def test_a_hanging_embedding_model_is_waited_for_by_nobody(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute_endpoint:
+        variables = {
+            "VARVE_EMBEDDING__KIND": "openai",
+            "VARVE_EMBEDDING__BASE_URL": f"http://127.0.0.1:{mute_endpoint.getsockname()[1]}/v1",
+            "VARVE_EMBEDDING__MODEL": "any",
+            "VARVE_SERVICE__EMBEDDING_TIMEOUT_S": "2",
+            "VARVE_SERVICE__PROBE_TIMEOUT_S": "1",
+        }
+        with service_process(tmp_path, **variables) as service:
+            await logs(service, "dependency_away")
+            async with client(service, service.key) as http:
+                started = time.monotonic()
+                for number in range(20):
+                    refused = await http.post("/v1/recall", json={"query": f"question {number}"})
+                    expect_problem(refused, 503, "embedding model does not answer")
+                assert time.monotonic() - started < 20
+
+
+async def logs(service: ServiceProcess, event: str) -> None:
+    """Waits until the service's log has an event."""
+    async with asyncio.timeout(DEADLINE_S):
+        while event not in await asyncio.to_thread(service.log.read_text):
+            pass
