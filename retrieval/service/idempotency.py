@@ -50,12 +50,17 @@ class Idempotency:
 
     def __init__(self, *, answers: KeptAnswers, owner: str, key: str | None, request: bytes) -> None:
         quoted = None if key is None else _QUOTED.fullmatch(key)
-        self.key = key if quoted is None else quoted[1]
-        if self.key is not None and not _FORM.fullmatch(self.key):
+        self._key = key if quoted is None else quoted[1]
+        if self._key is not None and not _FORM.fullmatch(self._key):
             raise ProblemError(422, "invalid", "Idempotency-Key: 1 to 256 visible ASCII characters, such as a UUID")
         self._answers = answers
         self._owner = owner
         self._request = request
+
+    @property
+    def request_name(self) -> str | None:
+        """The request's name, which no other owner's is; None: it bears no key."""
+        return None if self._key is None else f"{self._owner} {self._key}"
 
     async def once(self, act: Callable[[], Awaitable[Response]]) -> Response:
         """Carries the request out, or gives the answer of the one that had its key.
@@ -65,10 +70,10 @@ class Idempotency:
         Raises:
             ProblemError: 409 while the first request is in work, 422 if the first was another; and what ``act`` raises.
         """
-        if self.key is None:
+        if self._key is None:
             return await act()
         try:
-            begun = await self._answers.begin(self._owner, self.key, self._request)
+            begun = await self._answers.begin(self._owner, self._key, self._request)
         except RedisUnavailableError:
             return _with_status(await act(), "not-kept")
         if begun is Obstacle.IN_WORK:

@@ -15,6 +15,7 @@ from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
+from retrieval.service.paths import REST
 from retrieval.service.problems import ProblemError
 from retrieval.stores.port import TenantScope
 
@@ -34,7 +35,7 @@ async def get_memory(memory_id: _MemoryId, request: Request, tenant: Authenticat
         return JsonResponse(memory_fields(await _get(dependencies, tenant.id, memory_id, f"there is no memory {memory_id}")))
 
 
-@router.get("/v1/entities/{entity_type}/{entity_key:path}", responses=MEMORY | refusals(404))
+@router.get(f"/v1/entities/{{entity_type}}/{{entity_key:{REST}}}", responses=MEMORY | refusals(404))
 async def get_entity(
     entity_type: _EntityType, entity_key: _EntityKey, request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies
 ) -> Response:

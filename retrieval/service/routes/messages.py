@@ -54,7 +54,7 @@ async def post_messages(
 
     async def ingest() -> Response:
         headers = record_headers(trace, now)
-        outcomes = await ingestion.ingest(batch, tenant=tenant.id, now=now, headers=headers, request_key=idempotency.key)
+        outcomes = await ingestion.ingest(batch, tenant=tenant.id, now=now, headers=headers, request_key=idempotency.request_name)
         return _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
 
     response = await idempotency.once(ingest)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from memory.errors import VarveError
@@ -46,12 +46,18 @@ _MAX_NAMES: Final = 64
 """Most kinds or types of one request. Each is a condition that the store compares every candidate with."""
 
 
+def _not_blank(query: str) -> str:
+    if not query.strip():
+        raise ValueError("a query has to be more than white space")
+    return query
+
+
 class RecallBody(BaseModel):
     """A query to the memory."""
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str = Field(min_length=1, max_length=10_000, pattern=r"\S")
+    query: Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S"), AfterValidator(_not_blank)]
     user: Name | None = None
     """Only this user's memories, and with them this user's nearest entities; None: the whole tenant's memories."""
     session: Name | None = None

@@ -10,6 +10,7 @@ from retrieval.service.answers import SESSION
 from retrieval.service.authentication import AuthenticatedTenant
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.paths import REST
 from runtime.session_tail import SessionView
 
 router = APIRouter(tags=["read"])
@@ -17,7 +18,7 @@ router = APIRouter(tags=["read"])
 SessionPath = Annotated[str, Path(min_length=1, max_length=256)]
 
 
-@router.get("/v1/sessions/{session:path}", responses=SESSION)
+@router.get(f"/v1/sessions/{{session:{REST}}}", responses=SESSION)
 async def get_session(session: SessionPath, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
     """The messages of a session's newest closed window and of its open one; none for a session that is unknown or long idle.
 

@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from aiokafka import TopicPartition
@@ -96,6 +97,7 @@ async def test_a_recall_applies_the_filters_of_its_body(service: RunningService)
     [
         ({}, "query"),
         ({"query": " "}, "query"),
+        ({"query": "\x1c"}, "query"),
         ({"query": "x", "tenant": "umbrella"}, "tenant"),
         ({"query": "x", "limit": 0}, "limit"),
         ({"query": "x", "kinds": ["dream"]}, "kinds.0"),
@@ -133,12 +135,13 @@ async def test_a_tenant_never_sees_anothers_data(service: RunningService) -> Non
     assert answer["session"]["messages"] == []
 
 
-async def test_a_session_shows_its_tail_and_open_window(service: RunningService) -> None:
+@pytest.mark.parametrize("session", ["a/b", "a\nb\n", " ", "..", "%2F"])
+async def test_a_session_shows_its_tail_and_open_window(service: RunningService, session: str) -> None:
     closed, opened = TailWindow(0, (b'{"text":"one"}',)), TailWindow(1, (b'{"text":"two"}',))
-    await service.tail.write([TailUpdate("acme", "a/b", SessionView(closed=closed, open=opened), 0, 0)])
-    answer = (await service.http.get("/v1/sessions/a%2Fb", headers=service.auth("acme"))).json()
+    await service.tail.write([TailUpdate("acme", session, SessionView(closed=closed, open=opened), 0, 0)])
+    answer = (await service.http.get(f"/v1/sessions/{quote(session, safe='')}", headers=service.auth("acme"))).json()
     assert answer == {
-        "session": "a/b",
+        "session": session,
         "messages": [
             {"window_sequence": 0, "message": {"text": "one"}},
             {"window_sequence": 1, "message": {"text": "two"}},

@@ -1,0 +1,17 @@
+"""The recipes of `docs/security.md`, so that tests run what the page says."""
+
+import re
+from pathlib import Path
+
+_PAGE = Path(__file__).parents[1] / "docs" / "security.md"
+
+
+def recipe(language: str) -> list[str]:
+    """The lines of the page's first block of that language.
+
+    Args:
+        language: As it stands behind the block's opening marks.
+    """
+    found = re.search(rf"^```{language}\n(.*?)^```", _PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert found is not None, language
+    return found[1].splitlines()

@@ -1,0 +1,114 @@
+"""The ACLs of `docs/security.md` on a real broker: enough for what Varve does, and for nobody else."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory.headers import COMMAND, KIND
+from memory.keys import encode_key
+from memory.records import Message, SessionCommand, Window
+from memory.topics import ALL
+from runtime.errors import KafkaUnavailableError, ProducerFencedError, TopicMissingError
+from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.settings import KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
+from runtime.tenants import add_tenant
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.streams.flow import caught_up, serving
+from tests.streams.secured_kafka import BROKER, SecuredKafka, create_acls
+from varve.embedded import jars
+from varve.supervisor.process import ManagedProcess
+
+pytestmark = pytest.mark.integration
+
+KEY = encode_key("acme", "s1")
+MESSAGE = Message(tenant="acme", user="ada", session="s1", id="m1", text="I moved to Oslo.", event_time=datetime(2024, 5, 1, tzinfo=UTC))
+FLUSH = SessionCommand(command="flush", tenant="acme", session="s1")
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[SecuredKafka]:
+    cache = Settings().cache_path
+    jars.fetch(cache)
+    with tempfile.TemporaryDirectory(prefix="varve-kafka-") as folder:
+        broker = SecuredKafka(data=Path(folder), cache=cache, short_lived=True)
+        process = ManagedProcess(broker.prepare())
+        asyncio.run(process.start())
+        try:
+            asyncio.run(prepare(broker))
+            yield broker
+        finally:
+            asyncio.run(process.stop())
+
+
+async def prepare(broker: SecuredKafka) -> None:
+    await create_acls(broker.as_user(BROKER))
+    await create_topics(Settings(kafka=broker.as_user("varve-admin")))
+
+
+async def test_the_flow_needs_no_more_than_its_acls(secured: SecuredKafka, redis_url: str, topic_prefix: str, tmp_path: Path) -> None:
+    with EdgeOwnerProcess(tmp_path / "edge") as edge:
+        await message_becomes_memory(
+            secured,
+            Settings(
+                data=tmp_path / "data",
+                kafka=secured.as_user("varve-flow"),
+                redis=RedisSettings(url=redis_url, prefix=topic_prefix),
+                store=StoreSettings(socket=edge.socket),
+                sessions=SessionSettings(idle_partition_s=86400.0),
+            ),
+        )
+
+
+async def message_becomes_memory(secured: SecuredKafka, settings: Settings) -> None:
+    add_tenant(settings.tenants_path, "acme", schema="companion")
+    async with Producer(kafka=secured.as_user("app")) as app, Producer(kafka=secured.as_user("varve-service")) as service:
+        await app.send("varve.messages", key=KEY, value=MESSAGE.to_json())
+        await service.send("varve.messages", key=KEY, value=FLUSH.to_json(), headers=((KIND, COMMAND),))
+    async with serving(settings):
+        await caught_up(settings, deadline_s=60)
+    windows = [Window.from_json(each.value or b"") async for each in read_topic("varve.windows", settings.kafka)]
+    assert [[message.id for message in window.messages] for window in windows] == [["m1"]]
+    assert [each async for each in read_topic("varve.memories", settings.kafka)]
+
+
+@pytest.mark.parametrize(
+    ("user", "topic"),
+    [
+        *(("app", f"varve.{each.name}") for each in ALL if each.name != "messages"),
+        *(("varve-service", f"varve.{name}") for name in ("windows", "extractions", "contributions", "memories", "control")),
+        ("stranger", "varve.messages"),
+    ],
+)
+async def test_nobody_writes_what_is_not_theirs(secured: SecuredKafka, user: str, topic: str) -> None:
+    with pytest.raises(KafkaUnavailableError, match="uthoriz"):
+        async with Producer(kafka=secured.as_user(user), timeout_s=5) as producer:
+            await producer.send(topic, key=KEY, value=b"{}")
+
+
+@pytest.mark.parametrize("user", ["app", "varve-service", "stranger"])
+async def test_nobody_reads_what_is_not_theirs(secured: SecuredKafka, user: str) -> None:
+    kafka = secured.as_user(user, request_timeout_s=5.0)
+    # Who may not even describe a topic is not told that it is there.
+    with pytest.raises((KafkaUnavailableError, TopicMissingError), match=r"uthoriz|missing"):
+        assert [each async for each in read_topic("varve.memories", kafka)]
+
+
+async def test_nobody_else_fences_a_worker_out(secured: SecuredKafka) -> None:
+    producer = TransactionalProducer(kafka=secured.as_user("app"), transactional_id="varve.sessions.0", partitions=2)
+    with pytest.raises((KafkaUnavailableError, ProducerFencedError), match="uthoriz"):
+        async with asyncio.timeout(30):
+            await producer.start()
+    await producer.stop()
+
+
+@pytest.mark.parametrize("wrong", [{"sasl_password": "guessed"}, {"security_protocol": "PLAINTEXT"}])
+async def test_who_has_no_name_has_no_connection(secured: SecuredKafka, wrong: dict[str, str]) -> None:
+    kafka = KafkaSettings.model_validate({**secured.as_user("app", request_timeout_s=3.0).model_dump(), **wrong})
+    with pytest.raises(KafkaUnavailableError):
+        async with KafkaOffsets(kafka=kafka) as offsets:
+            await offsets.end_offsets(["varve.messages"])
