@@ -135,7 +135,7 @@ async def test_a_tenant_never_sees_anothers_data(service: RunningService) -> Non
     assert answer["session"]["messages"] == []
 
 
-@pytest.mark.parametrize("session", ["a/b", "a\nb\n", " ", "..", "%2F"])
+@pytest.mark.parametrize("session", ["a/b", "a\nb\n", " ", "%2F"])
 async def test_a_session_shows_its_tail_and_open_window(service: RunningService, session: str) -> None:
     closed, opened = TailWindow(0, (b'{"text":"one"}',)), TailWindow(1, (b'{"text":"two"}',))
     await service.tail.write([TailUpdate("acme", session, SessionView(closed=closed, open=opened), 0, 0)])
