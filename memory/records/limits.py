@@ -53,21 +53,19 @@ def _recordable(time: datetime) -> datetime:
     return time
 
 
-def _shallow(value: Any) -> Any:
-    level, depth = [value], 0
-    while level := [part for each in level for part in _parts(each)]:
-        depth += 1
-        if depth > MAX_NESTING:
+def _shallow(value: Any, room: int = MAX_NESTING) -> Any:
+    if isinstance(value, dict | list):
+        if not room:
             raise ValueError(f"lists and objects may be nested {MAX_NESTING} deep; write what is deeper as text")
+        for part in value.values() if isinstance(value, dict) else value:
+            # Most parts are neither, and every message is checked.
+            if type(part) in (dict, list):
+                _shallow(part, room - 1)
     return value
-
-
-def _parts(value: Any) -> Any:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 Time = Annotated[AwareDatetime, AfterValidator(_recordable)]
 """A time with its zone, away from the ends of the calendar."""
 
-ForeignJson = Annotated[JsonValue, AfterValidator(_shallow)]
+ForeignJson = Annotated[JsonValue, AfterValidator(lambda value: _shallow(value))]
 """Any JSON of an application, not nested too deeply."""

@@ -1,6 +1,6 @@
 """Records on the wire: what was written is read, what is newer is kept or refused, what is broken is refused with a reason."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memory.errors import MalformedRecordError, RecordError, UnsupportedVersionError
 from memory.records import Contribution, Event, Extraction, Memory, Message, SessionCommand, Window
+from memory.records.limits import MAX_NESTING
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -124,3 +125,28 @@ def test_values_that_json_cannot_carry_are_refused(metadata: dict[str, Any], pat
 def test_a_time_is_the_same_in_every_zone(time: datetime, hours: int) -> None:
     elsewhere = Message.from_fields({**MESSAGE, "event_time": time.astimezone(timezone(timedelta(hours=hours))).isoformat()})
     assert elsewhere.event_time == time
+
+
+@pytest.mark.parametrize(("depth", "is_taken"), [(MAX_NESTING, True), (MAX_NESTING + 1, False)])
+@pytest.mark.parametrize("brackets", ["[]", "{}"])
+def test_lists_and_objects_nest_to_a_bound(depth: int, is_taken: bool, brackets: str) -> None:
+    opening = '{"in":' if brackets == "{}" else "["
+    value = orjson.loads(opening * (depth - 1) + brackets + brackets[1] * (depth - 1))
+    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match=f"nested {MAX_NESTING} deep"):
+        message = Message.from_fields({**MESSAGE, "metadata": {"deep": value}})
+        assert Message.from_json(message.to_json()) == message
+
+
+@pytest.mark.parametrize(
+    ("time", "is_taken"),
+    [
+        ("1000-01-01T00:00:00Z", True),
+        ("1000-01-01T14:00:00+14:00", True),
+        ("1000-01-01T13:59:59+14:00", False),
+        ("8999-12-31T23:59:59Z", True),
+        ("8999-12-31T23:59:59-14:00", False),
+    ],
+)
+def test_times_lie_within_the_same_bounds_everywhere(time: str, is_taken: bool) -> None:
+    with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match="from the year 1000"):
+        assert Message.from_fields({**MESSAGE, "event_time": time}).event_time.astimezone(UTC)
