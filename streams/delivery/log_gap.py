@@ -1,14 +1,11 @@
 """A gap in the log: records that a group had before it, or behind it, and that the log no longer has."""
 
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Self
 
 from aiokafka import TopicPartition
 
 from streams.errors import StreamError
-
-_CUT: Final = "log cut at "
-"""What a group's commit notes of a log that was cut, before the offset of its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,22 +18,22 @@ class LogGap:
     begin: int
     """The offset of the oldest record that the log still has."""
     end: int
-    """The offset that the log ended before, when the gap was found."""
+    """The offset that the log ended before, at the most, when the gap was found."""
 
     @classmethod
-    def between(cls, source: TopicPartition, committed: int | None, note: str, *, begin: int, end: int) -> Self | None:
+    def between(cls, source: TopicPartition, committed: int | None, *, begin: int, end: int, cut_at: int | None = None) -> Self | None:
         """The gap between what a group has committed and what the log has, if there is one.
 
         Args:
             source: The partition.
             committed: What the group has committed; None: nothing yet.
-            note: What stands beside its commit. A log that was cut and has grown since is known by it alone.
             begin: The log's beginning.
             end: Its end.
+            cut_at: The offset that the log is known to have been cut at, or before; it may have grown since.
         """
         reached = 0 if committed is None else committed
-        if note.startswith(_CUT):
-            end = min(end, int(note.removeprefix(_CUT)))
+        if cut_at is not None:
+            end = min(end, cut_at)
         if begin <= reached <= end:
             return None
         return cls(source=source, committed=reached, begin=begin, end=end)
@@ -56,16 +53,11 @@ class LogGap:
         """The offset behind the last that is lost."""
         return self.committed if self.is_cut else self.begin
 
-    @property
-    def note(self) -> str:
-        """What stands beside the group's commit as long as the loss is not accepted."""
-        return f"{_CUT}{self.end}" if self.is_cut else ""
-
     def __str__(self) -> str:
         name = f"{self.source.topic}/{self.source.partition}"
         lost = f"offsets {self.first} to {self.next - 1} of {name} are lost"
         if self.is_cut:
-            return f"{lost}: the log ended at {self.end}, and the group had handled it up to {self.committed}"
+            return f"{lost}: the log was cut at {self.end} or before, and the group had handled it up to {self.committed}"
         return f"{lost}: the log begins at {self.begin}, and the group has handled it up to {self.committed} only"
 
 

@@ -34,7 +34,7 @@ class ParkedNote:
             fields = orjson.loads(text or "")
         except orjson.JSONDecodeError:
             return cls()
-        return cls(fields["parked"], fields["tenants"]) if isinstance(fields, dict) else cls()
+        return cls(fields.get("parked", 0), fields.get("tenants", {})) if isinstance(fields, dict) else cls()
 
     @classmethod
     def sum(cls, notes: Iterable[Self]) -> Self:

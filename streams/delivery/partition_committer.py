@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from memory.errors import RecordError
-from runtime.kafka import OutgoingRecord, TopicPartition
+from runtime.kafka import OutgoingRecord, RecordStamp, TopicPartition
 from streams.delivery.context import StageContext
 from streams.delivery.entry import Entry, Status
 from streams.delivery.holder import Holder
@@ -102,6 +102,10 @@ class PartitionCommitter(PartitionOwner):
     def _oldest(self) -> Holder | None:
         entry = self._scheduler.oldest(self._source)
         return None if entry is None else Holder.of_entry(entry, is_paused=self._scheduler.is_paused(entry.tenant))
+
+    def _stamp_of(self, offset: int) -> RecordStamp | None:
+        entry = self._scheduler.entry_of(self._source, offset)
+        return None if entry is None else RecordStamp(offset, entry.record.record.appended_ms)
 
     def _on_gap(self) -> None:
         self._is_taken_over.set()

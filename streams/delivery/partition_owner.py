@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runtime.kafka import OutgoingRecord
+from runtime.kafka import OutgoingRecord, RecordStamp
 from streams.delivery.context import StageContext
 from streams.delivery.gap_stop import GapStop
 from streams.delivery.holder import Holder
@@ -90,6 +90,10 @@ class PartitionOwner(ABC):
         """See :attr:`holder`, while the partition is taken over."""
 
     @abstractmethod
+    def _stamp_of(self, offset: int) -> RecordStamp | None:
+        """When the record of an offset was written, if it was delivered and is not committed yet."""
+
+    @abstractmethod
     async def _work(self) -> None:
         """Works on the partition, which is taken over: recovers what it keeps in memory, calls :meth:`_on_recovered`, and goes on.
 
@@ -143,8 +147,9 @@ class PartitionOwner(ABC):
     ) -> int:
         """Commits one step; returns what :meth:`Writer.commit` does."""
         self._require_ownership()
+        last = None if next_offset is None else self._stamp_of(next_offset - 1)
         note = self._note if note is None else note
-        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset, note=note)
+        changelog_offset = await self._writer.commit(outputs, rows, next_offset=next_offset, last=last, note=note)
         self._attempt = 0
         if next_offset is not None:
             self._next_offset = next_offset

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
+from runtime.kafka import RecordStamp
 from streams.delivery.batch import BatchHandler
 from streams.delivery.batch_runner import BatchRunner
 from streams.delivery.context import StageContext
@@ -121,6 +122,9 @@ class PartitionProcessor(PartitionOwner):
     def _oldest(self) -> Holder | None:
         attempts = 0 if self._runner is None else self._runner.attempts
         return Holder.of_record(self._queue[0], attempts=attempts) if self._queue else None
+
+    def _stamp_of(self, offset: int) -> RecordStamp | None:
+        return next((RecordStamp(offset, record.appended_ms) for record in self._queue if record.offset == offset), None)
 
     def _on_gap(self) -> None:
         self._queue.clear()

@@ -4,17 +4,19 @@ The transactional id belongs to the group and the partition. Whoever takes the p
 then on the broker refuses what any holder before still sends, however late (docs/architecture.md, invariant 1).
 """
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from aiokafka import TopicPartition
 from aiokafka.structs import OffsetAndMetadata
 
 from memory.errors import RecordTooLargeError
+from memory.topics import ALL, topic_name
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
-from runtime.kafka import KafkaOffsets, OutgoingRecord
+from runtime.kafka import KafkaOffsets, OutgoingRecord, RecordStamp
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import KafkaSettings
+from streams.delivery.commit_note import CommitNote
 from streams.delivery.local_table import LocalTable
 from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.no_state import NoState
@@ -42,7 +44,20 @@ class Writer(Protocol):
         """See :meth:`PartitionWriter.find_gap`."""
         ...
 
-    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None, note: str = "") -> int:
+    @property
+    def last_handled(self) -> RecordStamp | None:
+        """See :attr:`PartitionWriter.last_handled`."""
+        ...
+
+    async def commit(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[Row],
+        *,
+        next_offset: int | None,
+        last: RecordStamp | None = None,
+        note: str = "",
+    ) -> int:
         """See :meth:`PartitionWriter.commit`."""
         ...
 
@@ -85,10 +100,17 @@ class PartitionWriter:
         self._kafka = kafka
         self._offsets = offsets
         self._name = f"{source.topic}/{source.partition}"
+        self._last: RecordStamp | None = None
+        self._is_compacted = any(topic_name(spec, kafka.topic_prefix) == source.topic for spec in ALL if spec.cleanup == "compact")
         self._table = table
         self._changelog = None if changelog is None else TopicPartition(changelog, source.partition)
         identity = transactional_id(group, source.partition)
         self._producer = TransactionalProducer(kafka=kafka, transactional_id=identity, partitions=kafka.partitions)
+
+    @property
+    def last_handled(self) -> RecordStamp | None:
+        """The last record that the group has handled, as far as it is noted beside its offset."""
+        return self._last
 
     @property
     def rows(self) -> RowStore:
@@ -111,9 +133,10 @@ class PartitionWriter:
         """
         try:
             await self._producer.start()
-            next_offset, gap = await self._position()
+            next_offset, note, gap = await self._position()
+            self._last = None if gap is not None else note.last
             if gap is not None:
-                await self._note(gap)
+                await self._note(gap, note.told)
                 raise LogGapError(gap)
             if self._table is not None and self._changelog is not None:
                 self._table.open()
@@ -129,18 +152,27 @@ class PartitionWriter:
             TransientError: Kafka does not answer now.
         """
         try:
-            return (await self._position())[1]
+            return (await self._position())[2]
         except KafkaUnavailableError as error:
             raise TransientError(str(error), dependency="kafka") from error
 
-    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None, note: str = "") -> int:
+    async def commit(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[Row],
+        *,
+        next_offset: int | None,
+        last: RecordStamp | None = None,
+        note: str = "",
+    ) -> int:
         """Commits a batch: all of it, or nothing. The local table is for the caller to bring along.
 
         Args:
             outputs: What to produce, dead letters included.
             rows: The rows that change.
             next_offset: The offset of the next record to handle; None leaves the group where it is.
-            note: What stands beside that offset.
+            last: The last record that is done now, which lies before that offset; None: the one of the commit before.
+            note: What the stage tells beside that offset: JSON, an object; empty: nothing.
 
         Returns:
             The offset of the newest row in the changelog; :data:`NO_OFFSET` where none changed.
@@ -154,7 +186,9 @@ class PartitionWriter:
             raise StreamError(f"the group {self._group} keeps no state, but a row was changed")
         topic = "" if self._changelog is None else self._changelog.topic
         changes = [OutgoingRecord(topic, row.key, row.value, partition=self._source.partition) for row in rows]
-        offsets = {} if next_offset is None else {self._source: OffsetAndMetadata(next_offset, note)}
+        self._last = last or self._last
+        told = CommitNote(last=self._last, told=CommitNote.parse(note).told)
+        offsets = {} if next_offset is None else {self._source: OffsetAndMetadata(next_offset, told.text)}
         try:
             written = await self._producer.commit([*outputs, *changes], offsets=offsets, group=self._group)
         except ProducerFencedError as error:
@@ -182,15 +216,27 @@ class PartitionWriter:
             except KafkaUnavailableError as error:
                 raise TransientError(str(error), dependency="kafka") from error
 
-    async def _position(self) -> tuple[int | None, LogGap | None]:
-        """How far the group has come, and what the log lacks there."""
+    async def _position(self) -> tuple[int | None, CommitNote, LogGap | None]:
+        """How far the group has come, what stands beside that, and what the log lacks there."""
         committed = (await self._offsets.commits(self._group, [self._source.topic])).get(self._source)
         begin, end = await self._offsets.bounds(self._source)
-        next_offset, note = (None, "") if committed is None else (committed.offset, committed.metadata or "")
-        return next_offset, LogGap.between(self._source, next_offset, note, begin=begin, end=end)
+        next_offset, note = (None, CommitNote()) if committed is None else (committed.offset, CommitNote.parse(committed.metadata))
+        cut_at = note.cut_at
+        if cut_at is None and note.last is not None and note.last.offset < end and not await self._has_still(note.last):
+            cut_at = note.last.offset
+        gap = LogGap.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
+        return next_offset, note, gap
 
-    async def _note(self, gap: LogGap) -> None:
+    async def _has_still(self, last: RecordStamp) -> bool:
+        """Whether the log has the record that was handled last: another in its place was written after the log had been cut."""
+        found = (await self._offsets.stamps({self._source: last.offset})).get(self._source)
+        if found is not None and found.offset == last.offset:
+            return found.written_ms == last.written_ms
+        begin, _ = await self._offsets.bounds(self._source)
+        return begin > last.offset or self._is_compacted
+
+    async def _note(self, gap: LogGap, told: Mapping[str, Any]) -> None:
         """Notes beside the group's offset that the log was cut: once it has grown behind that offset, nothing else tells."""
         if gap.is_cut:
-            noted = {self._source: OffsetAndMetadata(gap.committed, gap.note)}
+            noted = {self._source: OffsetAndMetadata(gap.committed, CommitNote(cut_at=gap.end, told=told).text)}
             await self._producer.commit([], offsets=noted, group=self._group)

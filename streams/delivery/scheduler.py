@@ -95,6 +95,10 @@ class Scheduler(Generic[R]):
         assignment = self._assignments.get(partition)
         return assignment.uncommitted[0] if assignment is not None and assignment.uncommitted else None
 
+    def entry_of(self, partition: TopicPartition, offset: int) -> Entry[R] | None:
+        """The entry of a record that is tracked."""
+        return self._entries.get((partition, offset))
+
     def is_paused(self, tenant: str) -> bool:
         """Whether a tenant's records are not started."""
         return self._queue.is_paused(tenant)

@@ -43,6 +43,7 @@ TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
 TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
 TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
 TEST_FLOW: Final = "tests/streams/test_nothing_is_lost.py"
+TEST_CUT_LOGS: Final = "tests/streams/test_cut_logs.py"
 TEST_REPETITION: Final = "tests/streams/test_repetition.py"
 
 
@@ -75,13 +76,13 @@ MUTANTS: Final = (
         "recover before the fence",
         WRITER,
         """            await self._producer.start()
-            next_offset, gap = await self._position()
+            next_offset, note, gap = await self._position()
 """,
         """            if self._table is not None and self._changelog is not None:
                 self._table.open()
                 await recover(self._table, self._changelog, kafka=self._kafka, offsets=self._offsets)
             await self._producer.start()
-            next_offset, gap = await self._position()
+            next_offset, note, gap = await self._position()
             if gap is None:
                 return next_offset
 """,
@@ -90,9 +91,23 @@ MUTANTS: Final = (
     Mutant(
         "committed offset read before the fence",
         WRITER,
-        "            await self._producer.start()\n            next_offset, gap = await self._position()\n",
-        "            next_offset, gap = await self._position()\n            await self._producer.start()\n",
+        "            await self._producer.start()\n            next_offset, note, gap = await self._position()\n",
+        "            next_offset, note, gap = await self._position()\n            await self._producer.start()\n",
         (TEST_WRITER,),
+    ),
+    Mutant(
+        "log of the same length taken for the same",
+        WRITER,
+        "            return found.written_ms == last.written_ms\n",
+        "            return True\n",
+        (TEST_CUT_LOGS,),
+    ),
+    Mutant(
+        "record handled last not noted",
+        OWNER,
+        "last = None if next_offset is None else self._stamp_of(next_offset - 1)\n",
+        "last = None\n",
+        (TEST_PROCESSOR, TEST_CUT_LOGS),
     ),
     Mutant(
         "offset not committed",
@@ -235,8 +250,8 @@ MUTANTS: Final = (
     Mutant(
         "commit without ownership",
         OWNER,
-        "        self._require_ownership()\n        note =",
-        "        note =",
+        "        self._require_ownership()\n        last = ",
+        "        last = ",
         (TEST_PROCESSOR, TEST_KEYED),
     ),
     Mutant(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from memory.errors import RecordTooLargeError
-from runtime.kafka import OutgoingRecord
+from runtime.kafka import OutgoingRecord, RecordStamp
 from streams.delivery.driver import FaustRecord
 from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import NO_OFFSET
@@ -56,6 +56,8 @@ class ScriptedLog:
     """Commits wait for it."""
     waiting: int = 0
     gap: LogGap | None = None
+    last: RecordStamp | None = None
+    """What the newest commit that moved the offset said of the last record that is done."""
 
     @property
     def outputs(self) -> list[OutgoingRecord]:
@@ -96,7 +98,19 @@ class ScriptedWriter:
     async def find_gap(self) -> LogGap | None:
         return self.log.gap
 
-    async def commit(self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None, note: str = "") -> int:
+    @property
+    def last_handled(self) -> RecordStamp | None:
+        return self.log.last
+
+    async def commit(
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[Row],
+        *,
+        next_offset: int | None,
+        last: RecordStamp | None = None,
+        note: str = "",
+    ) -> int:
         if self.log.gate is not None:
             self.log.waiting += 1
             await self.log.gate.wait()
@@ -120,6 +134,7 @@ class ScriptedWriter:
                 self.log.changelog[row.key] = row.value
         if next_offset is not None:
             self.log.next_offset = next_offset
+            self.log.last = last or self.log.last
         if self.log.lost_answers:
             self.log.lost_answers -= 1
             raise TransientError("no answer", dependency="kafka")

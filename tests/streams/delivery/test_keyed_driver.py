@@ -17,6 +17,8 @@ async def test_record_failing_alone_is_given_up_after_maximum_attempts() -> None
         assert harness.handled.count(0) == 3
         assert reasons(harness.sent) == [b"gave_up"]
         assert harness.log.next_offset == 2
+        assert harness.log.last is not None
+        assert harness.log.last.offset == 1, "the last that is done without a gap"
 
 
 async def test_refused_letter_by_key_is_made_smaller() -> None:

@@ -13,8 +13,8 @@ from tests.streams.harness import PausedPartitions, stage_context, until
 SOURCE = TopicPartition("source", 0)
 
 
-def gap(committed: int | None, begin: int, end: int, note: str = "") -> LogGap | None:
-    return LogGap.between(SOURCE, committed, note, begin=begin, end=end)
+def gap(committed: int | None, begin: int, end: int, cut_at: int | None = None) -> LogGap | None:
+    return LogGap.between(SOURCE, committed, begin=begin, end=end, cut_at=cut_at)
 
 
 def test_offsets_within_the_log_are_no_gap() -> None:
@@ -28,7 +28,7 @@ def test_a_beginning_past_the_offset_is_named() -> None:
     for committed, first in ((3, 3), (None, 0)):
         found = gap(committed, 5, 10)
         assert found is not None
-        assert (found.first, found.next, found.is_cut, found.note) == (first, 5, False, "")
+        assert (found.first, found.next, found.is_cut) == (first, 5, False)
         assert f"offsets {first} to 4 of source/0 are lost" in str(found)
 
 
@@ -36,7 +36,7 @@ def test_an_end_before_the_offset_is_named() -> None:
     found = gap(20, 0, 10)
     assert found is not None
     assert (found.first, found.next, found.is_cut) == (10, 20, True)
-    assert gap(20, 0, 30, found.note) == found, "the log has grown since"
+    assert gap(20, 0, 30, found.end) == found, "the log has grown since"
     assert "offsets 10 to 19 of source/0 are lost" in str(found)
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from runtime.kafka import OutgoingRecord
+from runtime.kafka import OutgoingRecord, RecordStamp
 from streams.errors import FencedError
 from tests.streams.delivery.doubles import ScriptedLog
 from tests.streams.delivery.processor_harness import processor_harness
@@ -13,7 +13,8 @@ from tests.streams.harness import until
 
 async def test_a_batch_is_one_transaction() -> None:
     async with processor_harness() as harness:
-        await harness.put(*(harness.record(offset) for offset in range(3)))
+        deliveries = [harness.record(offset) for offset in range(3)]
+        await harness.put(*deliveries)
         harness.processor.start()
         await harness.finished()
         (commit,) = harness.log.commits
@@ -21,6 +22,7 @@ async def test_a_batch_is_one_transaction() -> None:
         assert [row.key for row in commit.rows] == [b"k"]
         assert commit.next_offset == harness.processor.next_offset == 3
         assert harness.counts() == {b"k": 3}
+        assert harness.log.last == RecordStamp(2, deliveries[2].record.appended_ms)
 
 
 async def test_an_aborted_commit_is_made_again_once() -> None:

@@ -1,0 +1,168 @@
+"""A log that was cut, and has grown again before any worker looked, is known by the record that was handled last."""
+
+import shutil
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from aiokafka.structs import OffsetAndMetadata
+
+from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, RecordStamp, TopicPartition, create_topics
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.settings import Settings
+from streams.delivery.commit_note import CommitNote
+from streams.delivery.log_gap import LogGap, LogGapError
+from streams.delivery.partition_writer import PartitionWriter
+from streams.loss import LostRange, accept_loss
+from tests.one_broker import one_broker
+from tests.streams.flow import flow_settings
+from tests.streams.harness import until
+from tests.streams.message_ledger import stage_done
+from tests.streams.test_log_gaps import GatedHandler, lost_by, working
+from varve.embedded import jars
+from varve.embedded.kafka import EmbeddedKafka
+from varve.supervisor.process import ManagedProcess
+
+pytestmark = pytest.mark.integration
+
+HANDLED = 10
+
+
+@pytest.fixture
+async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
+    settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
+    await create_topics(settings)
+    return settings
+
+
+class Log:
+    """One partition of a topic, with a group that has handled some of it; whoever takes it over next is asked what is lost."""
+
+    def __init__(self, settings: Settings, topic: str, offsets: KafkaOffsets, stack: AsyncExitStack) -> None:
+        self.settings = settings
+        self.source = TopicPartition(settings.topic(topic), 0)
+        self.offsets = offsets
+        self._stack = stack
+
+    async def write(self, count: int) -> None:
+        async with Producer(kafka=self.settings.kafka) as producer:
+            await producer.send_many([OutgoingRecord(self.source.topic, b"k", b"%d" % number, partition=0) for number in range(count)])
+
+    async def stamp(self, offset: int) -> RecordStamp:
+        return (await self.offsets.stamps({self.source: offset}))[self.source]
+
+    async def note(self, next_offset: int, last: RecordStamp) -> None:
+        """Commits as the group, whose log had that record."""
+        producer = TransactionalProducer(kafka=self.settings.kafka, transactional_id=f"{self.source.topic}.note", partitions=2)
+        self._stack.push_async_callback(producer.stop)
+        await producer.start()
+        noted: Mapping[TopicPartition, OffsetAndMetadata] = {self.source: OffsetAndMetadata(next_offset, str(CommitNote(last=last)))}
+        await producer.commit([], offsets=noted, group="g")
+
+    async def gap(self) -> LogGap | None:
+        """What a worker finds that takes the partition over."""
+        writer = PartitionWriter(source=self.source, group="g", kafka=self.settings.kafka, offsets=self.offsets)
+        self._stack.push_async_callback(writer.stop)
+        try:
+            await writer.take_over()
+        except LogGapError as error:
+            return error.gap
+        return None
+
+
+@pytest.fixture
+async def stack() -> AsyncIterator[AsyncExitStack]:
+    async with AsyncExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+async def windows(settings: Settings, stack: AsyncExitStack) -> Log:
+    offsets = await stack.enter_async_context(KafkaOffsets(kafka=settings.kafka))
+    log = Log(settings, "windows", offsets, stack)
+    await log.write(HANDLED)
+    return log
+
+
+async def test_the_record_handled_last_is_known_again(windows: Log) -> None:
+    last = await windows.stamp(6)
+    assert last.offset == 6
+    await windows.note(7, last)
+    assert await windows.gap() is None
+    assert await windows.gap() is None, "the note stays"
+    await windows.note(7, RecordStamp(last.offset, last.written_ms - 1))
+    gap = await windows.gap()
+    assert gap is not None
+    assert (gap.is_cut, gap.first, gap.next) == (True, 6, 7)
+    assert "the log was cut at 6 or before" in str(gap)
+    assert await windows.gap() == gap, "whoever looks later finds the same"
+
+
+async def test_a_marker_in_its_place_is_another_log(windows: Log) -> None:
+    producer = TransactionalProducer(kafka=windows.settings.kafka, transactional_id="m", partitions=2)
+    await producer.start()
+    await producer.commit([OutgoingRecord(windows.source.topic, b"k", b"v", partition=0)], offsets={}, group="g")
+    await producer.stop()
+    await windows.write(1)
+    await windows.note(HANDLED + 2, RecordStamp(HANDLED + 1, 5))
+    gap = await windows.gap()
+    assert gap is not None
+    assert (gap.first, gap.next) == (HANDLED + 1, HANDLED + 2)
+
+
+async def test_a_compacted_record_says_nothing(settings: Settings, stack: AsyncExitStack) -> None:
+    """Where compaction may have taken the record away, its absence is no loss."""
+    offsets = await stack.enter_async_context(KafkaOffsets(kafka=settings.kafka))
+    memories = Log(settings, "memories", offsets, stack)
+    producer = TransactionalProducer(kafka=settings.kafka, transactional_id="c", partitions=2)
+    await producer.start()
+    await producer.commit([OutgoingRecord(memories.source.topic, b"k", b"v", partition=0)], offsets={}, group="g")
+    await producer.stop()
+    await memories.write(1)
+    await memories.note(2, RecordStamp(1, 5))
+    assert await memories.gap() is None
+    await memories.note(1, RecordStamp(0, 5))
+    assert (await memories.gap()) is not None, "a record that is there is another one"
+
+
+async def test_a_lost_disk_stops_the_stage(tmp_path: Path, redis_url: str) -> None:
+    """The broker loses a partition's files, and comes back with the group's offsets; new records take the old ones' offsets."""
+    cache = Settings().cache_path
+    jars.fetch(cache)
+    broker = EmbeddedKafka(data=tmp_path / "kafka", cache=cache, heap_mb=256, short_lived=True)
+    process = ManagedProcess(broker.prepare())
+    await process.start()
+    settings = flow_settings(kafka=broker.bootstrap, topic_prefix="cut.", redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
+    settings = settings.model_copy(update={"kafka": one_broker(bootstrap=broker.bootstrap, topic_prefix="cut.", partitions=2)})
+    try:
+        await create_topics(settings)
+        await _send(settings, range(HANDLED))
+        handler = GatedHandler(settings)
+        handler.gate.set()
+        async with working(settings, handler):
+            await until(lambda: len(handler.handled[0]) == HANDLED)
+            await stage_done(settings, "extraction")
+
+        assert await process.stop()
+        (files,) = (tmp_path / "kafka").rglob(f"{settings.topic('windows')}-0")
+        shutil.rmtree(files)
+        process = ManagedProcess(broker.prepare())
+        await process.start()
+        await _send(settings, range(100, 100 + HANDLED + 5))
+
+        handler = GatedHandler(settings)
+        handler.gate.set()
+        async with working(settings, handler) as worker:
+            await until(lambda: lost_by(worker, settings) > 0)
+            assert handler.handled[0] == [], "5 records would have been handled, and 10 passed over"
+            await accept_loss(settings, "extraction", 0, LostRange(first=0, next=HANDLED), accepted_by="ada")
+            await until(lambda: len(handler.handled[0]) == HANDLED + 5)
+        assert sorted(handler.handled[0]) == list(range(HANDLED + 5))
+    finally:
+        await process.stop()
+
+
+async def _send(settings: Settings, numbers: range) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many([OutgoingRecord(settings.topic("windows"), b"k%d" % each, b"v", partition=0) for each in numbers])
