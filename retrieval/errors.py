@@ -27,5 +27,9 @@ class ModelMismatchError(StoreRejectedError):
     """The store's points were made by another embedding model or lexical analyzer, or have another dimension."""
 
 
+class StoreBehindError(RetrievalError):
+    """The store lacks what was written to it before: it was emptied, or restored from a backup."""
+
+
 class OwnershipError(RetrievalError):
     """The folder or the socket of an Edge shard belongs to another process, or cannot be used."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.records import Memory, MemoryChange
 from models.embedding.port import Embedder
-from retrieval.errors import StoreRejectedError, StoreUnavailableError
+from retrieval.errors import StoreBehindError, StoreRejectedError, StoreUnavailableError
 from retrieval.stores.port import MemoryStore, Point, TenantScope
 from retrieval.stores.position import FeedPosition
 
@@ -41,6 +41,7 @@ class IndexWriter:
         self._embedder = embedder
         self._prepared = False
         self._next_purge_s = 0.0
+        self._marks: dict[int, FeedPosition] = {}
 
     async def write(self, changes: Sequence[FeedChange], *, before_writing: Callable[[], None] = lambda: None) -> None:
         """Applies changes. Of several changes of one memory only the newest is written, and only if the store holds no newer one.
@@ -53,6 +54,7 @@ class IndexWriter:
         Raises:
             StoreUnavailableError: If the store does not answer. Write the same changes again later.
             StoreRejectedError: If the store refuses one of them, or has another model. Some of the others may be written.
+            StoreBehindError: If the store has lost, while it was away, what it held when this writer marked it last.
             models.errors.ModelError: What the embedder raised.
         """
         newest = _newest(changes)
@@ -74,10 +76,64 @@ class IndexWriter:
             self._prepared = False
             raise
 
+    async def mark(self, position: FeedPosition, *, before_writing: Callable[[], None] = lambda: None) -> None:
+        """Notes in the store that it holds one partition of the feed up to a position.
+
+        Args:
+            position: Of the last record of which all that comes is written.
+            before_writing: As :meth:`write` takes it.
+
+        Raises:
+            StoreUnavailableError: As :meth:`write`.
+            StoreBehindError: Likewise.
+        """
+        try:
+            await self._prepare()
+            before_writing()
+            await self._store.mark(position)
+        except StoreUnavailableError:
+            self._prepared = False
+            raise
+        self._remember(position)
+
+    async def read_mark(self, partition: int) -> FeedPosition | None:
+        """Up to where the store holds a partition of the feed; None: it holds nothing of it.
+
+        Raises:
+            StoreUnavailableError: If the store does not answer.
+        """
+        mark = await self._store.mark_of(partition)
+        if mark is None:
+            self._marks.pop(partition, None)
+        else:
+            self._marks[partition] = mark
+        return mark
+
+    def holds(self, partition: int, offset: int) -> bool:
+        """Whether the store is known to hold a partition of the feed up to an offset."""
+        mark = self._marks.get(partition)
+        return mark is not None and mark.offset >= offset
+
     async def _prepare(self) -> None:
         if not self._prepared:
+            await self._require_marks()
             await self._store.prepare(model=self._embedder.name, dimension=self._embedder.dimension)
             self._prepared = True
+
+    async def _require_marks(self) -> None:
+        """A store that was away may come back as another one: what was read from the feed before would be missing there for good."""
+        for partition, known in self._marks.items():
+            mark = await self._store.mark_of(partition)
+            if mark is None or mark.yields_to(known):
+                held = "nothing" if mark is None else f"what came up to offset {mark.offset}"
+                raise StoreBehindError(
+                    f"the store held partition {partition} of the feed up to offset {known.offset}, and now holds {held}: "
+                    "it was emptied, or restored from a backup; start the index workers anew"
+                )
+
+    def _remember(self, position: FeedPosition) -> None:
+        if not position.yields_to(self._marks.get(position.partition)):
+            self._marks[position.partition] = position
 
     async def _purge(self) -> None:
         now_s = time.monotonic()

@@ -95,6 +95,14 @@ class MemoryStore(Protocol):
         """Removes the tombstones that were written before that moment. No write may be under way for so long."""
         ...
 
+    async def mark(self, position: FeedPosition) -> None:
+        """Notes that the store holds one partition of the feed up to a position. A mark of a newer position stays."""
+        ...
+
+    async def mark_of(self, partition: int) -> FeedPosition | None:
+        """The newest position noted for a partition; None where the store holds nothing of it."""
+        ...
+
     async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
         """The memories with those ids, in that order, without those outside the scope."""
         ...

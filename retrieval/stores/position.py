@@ -10,6 +10,7 @@ positions: a feed that is read anew must not be blocked by what a former topic l
 records' times: a record of a lower offset cannot be much younger than one of a higher offset.
 """
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -19,6 +20,12 @@ from retrieval.stores.collection import FEED_MS, FEED_OFFSET, FEED_PARTITION
 NEW_TOPIC_MS: Final = 60_000
 """A record that was produced so much later than one of a higher offset lies in a topic that was created anew. The clocks of the machines
 that produce the feed must not differ by more."""
+_MARKS: Final = uuid.UUID("9a0e2a52-6f0c-4a53-9d5c-2f6f0f5f7c11")
+
+
+def mark_id(partition: int) -> str:
+    """The id of the point that says up to where a store holds a partition of the feed: it has a position, no tenant and no vectors."""
+    return str(uuid.uuid5(_MARKS, str(partition)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,11 @@ class FeedPosition:
         if payload is None or FEED_OFFSET not in payload:
             return None
         return cls(payload[FEED_PARTITION], payload[FEED_OFFSET], payload.get(FEED_MS))
+
+    @property
+    def mark_id(self) -> str:
+        """See :func:`mark_id`."""
+        return mark_id(self.partition)
 
     def yields_to(self, stored: "FeedPosition | None") -> bool:
         """Whether a write of this position must leave a point of the stored position as it is. A point without one is older than any."""

@@ -1,15 +1,22 @@
 """What the index stage runs on."""
 
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
+from memory.topics import MEMORIES
 from models.embedding.build import build_embedder
 from retrieval.index.writer import IndexWriter
 from retrieval.stores.build import build_store
+from runtime.kafka import KafkaOffsets, TopicPartition
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from streams.delivery.build import DriverFactory, ordered_driver_factory
+from streams.delivery.context import StageContext
+from streams.delivery.driver import Driver
 from streams.delivery.no_state import NoState
+from streams.delivery.partition_writer import Writer
 from streams.index.handler import IndexHandler
+from streams.index.whole_store import WholeStoreWriter
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
@@ -24,5 +31,15 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     resources.push_async_callback(embedder.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)
-    writer = IndexWriter(store=store, embedder=embedder)
-    return ordered_driver_factory(settings, NoState(), lambda _: IndexHandler(writer=writer))
+    offsets = await resources.enter_async_context(KafkaOffsets(kafka=settings.kafka))
+    index = IndexWriter(store=store, embedder=embedder)
+    new_ordered_driver = ordered_driver_factory(settings, NoState(), lambda _: IndexHandler(writer=index))
+    feed = settings.topic(MEMORIES.name)
+
+    def new_driver(context: StageContext) -> Driver:
+        def new_writer(partition: int) -> Writer:
+            return WholeStoreWriter(context.new_writer(partition), source=TopicPartition(feed, partition), index=index, offsets=offsets)
+
+        return new_ordered_driver(replace(context, new_writer=new_writer))
+
+    return new_driver

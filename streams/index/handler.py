@@ -1,10 +1,13 @@
 """The index stage: writes the change feed into the vector store."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from memory.errors import RecordError
 from memory.keys import decode_key
 from memory.records import MemoryChange
 from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
-from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
+from retrieval.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError
 from retrieval.index.writer import FeedChange, IndexWriter
 from retrieval.stores.position import FeedPosition
 from streams.delivery.batch import Batch, BatchHandler
@@ -36,15 +39,26 @@ class IndexHandler(BatchHandler):
                     batch.reject(record, PoisonRecordError("store_rejected", str(error)))
                 except InputRefusedError as error:
                     batch.reject(record, PoisonRecordError("input_refused", str(error)))
+        await self._mark(batch)
 
     async def _write(self, batch: Batch, changes: list[FeedChange]) -> None:
+        await self._store(batch, partial(self._writer.write, changes))
+
+    async def _mark(self, batch: Batch) -> None:
+        """Notes in the store how far it holds the partition, before the group's offset says so (:mod:`streams.index.whole_store`)."""
+        try:
+            await self._store(batch, partial(self._writer.mark, place_of(batch.records[-1])))
+        except StoreRejectedError as error:
+            raise TransientError(f"the store refuses to be marked: {error}", dependency="store") from error
+
+    async def _store(self, batch: Batch, write: Callable[..., Awaitable[None]]) -> None:
         def require_assignment() -> None:
             if not batch.may_write():
                 raise TransientError("the partition is being revoked", dependency="assignment")
 
         try:
-            await self._writer.write(changes, before_writing=require_assignment)
-        except (StoreUnavailableError, ModelMismatchError) as error:
+            await write(before_writing=require_assignment)
+        except (StoreUnavailableError, StoreBehindError, ModelMismatchError) as error:
             # A store of another model is no memory's fault. All memories wait until it is rebuilt, or the model is set back.
             raise TransientError(str(error), dependency="store") from error
         except TransientModelError as error:
@@ -60,9 +74,14 @@ def position_of(record: ConsumedRecord) -> FeedPosition:
     """Where in the feed a record belongs: a redriven one where it first lay, so that it replaces nothing that came after it there."""
     origin = record.origin
     if origin == record.position or origin.topic != record.topic:
-        return FeedPosition(record.partition, record.offset, int(record.timestamp * 1000))
+        return place_of(record)
     # The record's time is that of the redrive.
     return FeedPosition(origin.partition, origin.offset)
+
+
+def place_of(record: ConsumedRecord) -> FeedPosition:
+    """Where in the feed a record lies."""
+    return FeedPosition(record.partition, record.offset, record.appended_ms)
 
 
 def _placed(record: ConsumedRecord, change: MemoryChange) -> FeedChange:

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.records import Memory, MemoryChange
-from retrieval.errors import ModelMismatchError, StoreRejectedError, StoreUnavailableError
+from retrieval.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError
 from retrieval.index.writer import FeedChange, IndexWriter
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
@@ -67,6 +67,28 @@ async def test_a_dropped_store_is_prepared_again(edge_store: EdgeStore) -> None:
         await writer.write(in_feed([upsert(memory("coffee"))]))
     await writer.write(in_feed([upsert(memory("coffee"))]))
     assert [each.content for each in await edge_store.scroll(ACME)] == ["coffee"]
+
+
+async def test_a_store_that_lost_its_mark_is_refused(edge_store: EdgeStore) -> None:
+    writer = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
+    await writer.write(in_feed([upsert(memory("tea"))]))
+    await writer.mark(at(1))
+    assert writer.holds(0, 1)
+    assert not writer.holds(0, 2)
+    assert not writer.holds(1, 0)
+    await edge_store.drop()
+    with pytest.raises(StoreUnavailableError):
+        await writer.write(in_feed([upsert(memory("coffee"))]))
+    for _ in range(2):
+        with pytest.raises(StoreBehindError, match="up to offset 1, and now holds nothing"):
+            await writer.write(in_feed([upsert(memory("coffee"))]))
+        with pytest.raises(StoreBehindError):
+            await writer.mark(at(2))
+    anew = IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder())
+    assert await anew.read_mark(0) is None
+    await anew.mark(at(2))
+    assert await anew.read_mark(0) == at(2)
+    assert await edge_store.count(ACME) == 0
 
 
 async def test_nothing_is_written_with_another_model(edge_store: EdgeStore) -> None:

@@ -75,6 +75,14 @@ class EdgeStore(StoreBase):
         """See :meth:`MemoryStore.purge_tombstones`."""
         await self._request({"op": "purge", "before": iso_time(before)})
 
+    async def mark(self, position: FeedPosition) -> None:
+        """See :meth:`MemoryStore.mark`."""
+        await self._request({"op": "mark", "position": position.payload()})
+
+    async def mark_of(self, partition: int) -> FeedPosition | None:
+        """See :meth:`MemoryStore.mark_of`."""
+        return FeedPosition.from_payload((await self._request({"op": "mark_of", "partition": partition}))["position"])
+
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
         response = await self._request(*_recall_request(query))

@@ -19,6 +19,7 @@ from retrieval.stores.edge.running_recalls import RunningRecalls
 from retrieval.stores.edge.shard import EncodedPoint, ScoredRecord, Shard, best
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
+from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import QueryPlan
 from runtime.pieces import let_others_run
 
@@ -50,6 +51,8 @@ class Owner:
             "upsert": self._upsert,
             "delete": self._delete,
             "purge": self._purge,
+            "mark": self._mark,
+            "mark_of": self._mark_of,
             "recall": self._recall,
             "scroll": self._scroll,
             "count": self._count,
@@ -144,6 +147,18 @@ class Owner:
         self._dirty = True
         self._shard.purge(TombstoneFilter(datetime.fromisoformat(header["before"])))
         return {}
+
+    async def _mark(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        position = FeedPosition.from_payload(header["position"])
+        if position is None:
+            raise ValueError("a mark needs a position")
+        self._dirty = True
+        self._shard.mark(position)
+        return {}
+
+    async def _mark_of(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        mark = self._shard.mark_of(int(header["partition"]))
+        return {"position": None if mark is None else mark.payload()}
 
     async def _recall(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         plan = _query_plan(header, BodyReader(body))

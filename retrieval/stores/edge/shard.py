@@ -35,7 +35,7 @@ from retrieval.stores.edge.requests import (
 )
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
-from retrieval.stores.position import FeedPosition
+from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan
 
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
@@ -123,8 +123,7 @@ class Shard:
             StoreUnavailableError: If the shard was not prepared, or was dropped since.
             StoreRejectedError: If a vector has another dimension than the shard.
         """
-        if self._engine is None:
-            raise StoreUnavailableError(f"{self._folder} holds no shard yet: prepare() creates it")
+        self._require_engine()
         for each in points:
             self._check_dimension(each.dense)
         stored = self._stored([each.id for each in points])
@@ -154,6 +153,22 @@ class Shard:
         """Removes all tombstones that pass the filter."""
         if self._engine is not None:
             self._engine.update(edge.UpdateOperation.delete_points_by_filter(filter_of(tombstone_filter)))
+
+    def mark(self, position: FeedPosition) -> None:
+        """Writes the mark of the position's partition, unless it is of a newer position.
+
+        Raises:
+            StoreUnavailableError: If the shard was not prepared, or was dropped since.
+        """
+        self._require_engine()
+        if not position.yields_to(self.mark_of(position.partition)):
+            self._write([edge.Point(position.mark_id, {}, position.payload())])
+
+    def mark_of(self, partition: int) -> FeedPosition | None:
+        """The mark of a partition; None where there is none."""
+        if self._engine is None:
+            return None
+        return FeedPosition.from_payload(self._stored([mark_id(partition)]).get(mark_id(partition)))
 
     def recall(self, plan: QueryPlan, *, explain: bool) -> Iterator[list[ScoredRecord]]:
         """The matches, a call of the engine for each piece, so that calls for others can come in between.
@@ -212,6 +227,10 @@ class Shard:
         if engine is not None:
             engine.flush()
             engine.close()
+
+    def _require_engine(self) -> None:
+        if self._engine is None:
+            raise StoreUnavailableError(f"{self._folder} holds no shard yet: prepare() creates it")
 
     def _scored(self, plan: QueryPlan, ids: list[str], explain: bool) -> list[ScoredRecord]:
         assert self._engine is not None

@@ -24,7 +24,7 @@ from retrieval.stores.collection import (
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.points import canonical_positions, memory_of, payload_of, terms_of_memory, tombstone_payload
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
-from retrieval.stores.position import FeedPosition
+from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan, clamp_score, plan_query
 from retrieval.stores.server.errors import qdrant_errors
 from retrieval.stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
@@ -95,6 +95,19 @@ class QdrantStore(StoreBase):
         selector = models.FilterSelector(filter=filter_of(TombstoneFilter(before)))
         with suppress(CollectionMissingError), qdrant_errors(self._collection):
             await self._client.delete(self._collection, selector, wait=True)
+
+    async def mark(self, position: FeedPosition) -> None:
+        """See :meth:`MemoryStore.mark`."""
+        mark = models.PointStruct(id=position.mark_id, vector={}, payload=dict(position.payload()))
+        with qdrant_errors(self._collection):
+            await self._client.upsert(self._collection, [mark], wait=True, update_filter=replaceable({position.mark_id: position}))
+
+    async def mark_of(self, partition: int) -> FeedPosition | None:
+        """See :meth:`MemoryStore.mark_of`."""
+        with suppress(CollectionMissingError), qdrant_errors(self._collection):
+            marks = await self._client.retrieve(self._collection, [mark_id(partition)], with_payload=[*POSITION_FIELDS])
+            return FeedPosition.from_payload(marks[0].payload) if marks else None
+        return None
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
