@@ -5,6 +5,7 @@ then on the broker refuses what any holder before still sends, however late (doc
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from aiokafka import TopicPartition
@@ -222,8 +223,8 @@ class PartitionWriter:
         begin, end = await self._offsets.bounds(self._source)
         next_offset, note = (None, CommitNote()) if committed is None else (committed.offset, CommitNote.parse(committed.metadata))
         cut_at = note.cut_at
-        if cut_at is None and note.last is not None and note.last.offset < end and not await self._has_still(note.last):
-            cut_at = note.last.offset
+        if cut_at is None and note.last is not None and (end <= note.last.offset or not await self._has_still(note.last)):
+            cut_at = min(end, note.last.offset, await self._first_since(note.last.written_ms + 1))
         gap = LogGap.between(self._source, next_offset, begin=begin, end=end, cut_at=cut_at)
         return next_offset, note, gap
 
@@ -234,6 +235,11 @@ class PartitionWriter:
             return found.written_ms == last.written_ms
         begin, _ = await self._offsets.bounds(self._source)
         return begin > last.offset or self._is_compacted
+
+    async def _first_since(self, written_ms: int) -> int:
+        """The offset of the first record written at a time or later: what lies there in a log that was cut is new."""
+        since = datetime.fromtimestamp(written_ms / 1000, UTC)
+        return (await self._offsets.offsets_since([self._source.topic], since))[self._source]
 
     async def _note(self, gap: LogGap, told: Mapping[str, Any]) -> None:
         """Notes beside the group's offset that the log was cut: once it has grown behind that offset, nothing else tells."""

@@ -119,11 +119,17 @@ class WholeStoreWriter:
         return await self._writer.find_gap()
 
     async def commit(
-        self, outputs: Sequence[OutgoingRecord], rows: Sequence[Row], *, next_offset: int | None, last: RecordStamp | None = None
+        self,
+        outputs: Sequence[OutgoingRecord],
+        rows: Sequence[Row],
+        *,
+        next_offset: int | None,
+        last: RecordStamp | None = None,
+        note: str = "",
     ) -> int:
         """See :meth:`Writer.commit`. It notes no record that the store's mark does not cover: one that was put aside, for example."""
         is_covered = last is not None and self._index.holds(self._source.partition, last.offset)
-        return await self._writer.commit(outputs, rows, next_offset=next_offset, last=last if is_covered else None)
+        return await self._writer.commit(outputs, rows, next_offset=next_offset, last=last if is_covered else None, note=note)
 
     async def stop(self) -> None:
         """See :meth:`Writer.stop`."""

@@ -114,7 +114,7 @@ async def _counted(context: FaultContext, stage: str, lost: dict[int, int]) -> N
 
 
 def _losses(lines: Iterable[str]) -> dict[int, int]:
-    found = (re.match(r'varve_records_lost_total\{.*partition="(\d+)".*\} (\S+)', line) for line in lines)
+    found = (re.match(r'varve_records_lost\{.*partition="(\d+)".*\} (\S+)', line) for line in lines)
     return {int(match[1]): int(float(match[2])) for match in found if match is not None}
 
 

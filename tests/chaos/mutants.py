@@ -37,6 +37,7 @@ TEST_STATE: Final = "tests/streams/delivery/test_partition_state.py"
 TEST_RECOVERY: Final = "tests/streams/delivery/test_recovery.py"
 TEST_CONSUMER: Final = "tests/streams/delivery/test_consumer.py"
 TEST_WAITING: Final = "tests/streams/delivery/test_waiting.py"
+TEST_WHOLE_STORE: Final = "tests/streams/index/test_whole_store.py"
 TEST_LOG_GAP: Final = "tests/streams/delivery/test_log_gap.py"
 TEST_POINTS: Final = "tests/retrieval/test_position.py"
 TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
@@ -427,8 +428,22 @@ MUTANTS: Final = (
     # A log that has lost records.
     Mutant("passed retention overlooked", LOG_GAP, "begin <= reached <= end", "reached <= end", (TEST_LOG_GAP,), ("retention",)),
     Mutant("cut log overlooked", LOG_GAP, "begin <= reached <= end", "begin <= reached", (TEST_LOG_GAP,), ("truncation",)),
-    Mutant("cut log that grew taken for whole", LOG_GAP, "note.startswith(_CUT)", "False", (TEST_LOG_GAP,), ("truncation",)),
+    Mutant("cut log that grew taken for whole", LOG_GAP, "if cut_at is not None:", "if False:", (TEST_LOG_GAP,), ("truncation",)),
     # Stores, which cannot be fenced.
+    Mutant(
+        "store with holes taken for whole",
+        "streams/index/whole_store.py",
+        "        if problem is not None:\n",
+        "        if False:\n",
+        (TEST_WHOLE_STORE,),
+    ),
+    Mutant(
+        "store not marked",
+        "streams/index/handler.py",
+        "        await self._mark(batch)\n",
+        "",
+        (TEST_WHOLE_STORE,),
+    ),
     Mutant("older point replaces a newer", "retrieval/stores/position.py", "or stored.offset <= self.offset", "or True", (TEST_POINTS,)),
     Mutant(
         "older session tail replaces a newer",

@@ -1,6 +1,8 @@
 """A log that was cut, and has grown again before any worker looked, is known by the record that was handled last."""
 
+import asyncio
 import shutil
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -14,7 +16,7 @@ from runtime.settings import Settings
 from streams.delivery.commit_note import CommitNote
 from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.partition_writer import PartitionWriter
-from streams.loss import LostRange, accept_loss
+from streams.loss import LostRange, accept_loss, find_loss
 from tests.one_broker import one_broker
 from tests.streams.flow import flow_settings
 from tests.streams.harness import until
@@ -57,7 +59,7 @@ class Log:
         producer = TransactionalProducer(kafka=self.settings.kafka, transactional_id=f"{self.source.topic}.note", partitions=2)
         self._stack.push_async_callback(producer.stop)
         await producer.start()
-        noted: Mapping[TopicPartition, OffsetAndMetadata] = {self.source: OffsetAndMetadata(next_offset, str(CommitNote(last=last)))}
+        noted: Mapping[TopicPartition, OffsetAndMetadata] = {self.source: OffsetAndMetadata(next_offset, CommitNote(last=last).text)}
         await producer.commit([], offsets=noted, group="g")
 
     async def gap(self) -> LogGap | None:
@@ -94,9 +96,22 @@ async def test_the_record_handled_last_is_known_again(windows: Log) -> None:
     await windows.note(7, RecordStamp(last.offset, last.written_ms - 1))
     gap = await windows.gap()
     assert gap is not None
-    assert (gap.is_cut, gap.first, gap.next) == (True, 6, 7)
-    assert "the log was cut at 6 or before" in str(gap)
+    assert (gap.is_cut, gap.first, gap.next) == (True, 0, 7), "all of it was written since"
+    assert "the log was cut at 0 or before" in str(gap)
     assert await windows.gap() == gap, "whoever looks later finds the same"
+
+
+async def test_what_was_kept_is_not_named(windows: Log) -> None:
+    """The log keeps what lies before the cut: the range begins at the first record that was written since."""
+    kept = (await windows.stamp(HANDLED - 1)).written_ms
+    async with asyncio.timeout(10):
+        while round(time.time() * 1000) <= kept + 1:  # noqa: ASYNC110 - the clock tells nobody
+            await asyncio.sleep(0.001)
+    await windows.write(5)
+    await windows.note(HANDLED + 4, RecordStamp(HANDLED + 3, kept + 1))
+    gap = await windows.gap()
+    assert gap is not None
+    assert (gap.first, gap.next) == (HANDLED, HANDLED + 4)
 
 
 async def test_a_marker_in_its_place_is_another_log(windows: Log) -> None:
@@ -108,7 +123,7 @@ async def test_a_marker_in_its_place_is_another_log(windows: Log) -> None:
     await windows.note(HANDLED + 2, RecordStamp(HANDLED + 1, 5))
     gap = await windows.gap()
     assert gap is not None
-    assert (gap.first, gap.next) == (HANDLED + 1, HANDLED + 2)
+    assert (gap.first, gap.next) == (0, HANDLED + 2)
 
 
 async def test_a_compacted_record_says_nothing(settings: Settings, stack: AsyncExitStack) -> None:
@@ -156,6 +171,9 @@ async def test_a_lost_disk_stops_the_stage(tmp_path: Path, redis_url: str) -> No
         async with working(settings, handler) as worker:
             await until(lambda: lost_by(worker, settings) > 0)
             assert handler.handled[0] == [], "5 records would have been handled, and 10 passed over"
+            gap = await find_loss(settings, "extraction", 0)
+            assert gap is not None
+            assert (gap.first, gap.next) == (0, HANDLED)
             await accept_loss(settings, "extraction", 0, LostRange(first=0, next=HANDLED), accepted_by="ada")
             await until(lambda: len(handler.handled[0]) == HANDLED + 5)
         assert sorted(handler.handled[0]) == list(range(HANDLED + 5))

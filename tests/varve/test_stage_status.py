@@ -1,8 +1,11 @@
-"""What holds a stage, in a line."""
+"""What holds a stage, in a line, and the table that shows it."""
 
 from typing import Any
 
-from varve.stage_status import describe_holder
+from rich.console import Console
+
+from varve.cli.status import status_table
+from varve.stage_status import StageStatus, describe_holder
 
 
 def _partition(*, oldest_s: float | None = None, held_by: Any = None, log_gap: str | None = None) -> dict[str, Any]:
@@ -23,3 +26,27 @@ def test_a_gap_comes_before_what_is_old() -> None:
     assert describe_holder({"partitions": {"1": old, "2": gone}}) == "2: offsets 0 to 4 of windows/2 are lost"
     assert describe_holder({"partitions": {"1": _partition()}}) is None
     assert describe_holder({}) is None
+
+
+def test_the_table_shows_age_and_holder() -> None:
+    stage = StageStatus(
+        name="extraction",
+        lag=1200,
+        rate=3.25,
+        dead_letters=None,
+        retries=7,
+        ready=True,
+        oldest_s=6.5 * 86_400,
+        retention_left_s=-90.0,
+        held_by="3/41: [red]acme\x1b, paused",
+    )
+    idle = StageStatus(
+        name="index", lag=0, rate=None, dead_letters=0, retries=0, ready=None, oldest_s=None, retention_left_s=None, held_by=None
+    )
+    console = Console(width=200)
+    with console.capture() as shown:
+        console.print(status_table([stage, idle]))
+    header, first, second = shown.get().splitlines()
+    assert " ".join(header.split()).endswith("retries oldest deleted in ready held by (partition/offset: tenant)")
+    assert first.split() == ["extraction", "1200", "3.2", "?", "7", "6", "d", "-2", "min", "yes", "3/41:", "[red]acme\\u001b,", "paused"]
+    assert second.split() == ["index", "0", "?", "0", "0", "?"]
