@@ -46,6 +46,14 @@ class GuardedStore:
         """See :meth:`MemoryStore.purge_tombstones`."""
         await self._guard.run(lambda: self._store.purge_tombstones(before=before))
 
+    async def mark(self, position: FeedPosition) -> None:
+        """See :meth:`MemoryStore.mark`."""
+        await self._guard.run(lambda: self._store.mark(position))
+
+    async def mark_of(self, partition: int) -> FeedPosition | None:
+        """See :meth:`MemoryStore.mark_of`."""
+        return await self._guard.run(lambda: self._store.mark_of(partition))
+
     async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
         """See :meth:`MemoryStore.get`."""
         return await self._guard.run(lambda: self._store.get(scope, ids))

@@ -43,6 +43,6 @@ class CommitNote:
     @property
     def text(self) -> str:
         """What goes beside the offset; empty where there is nothing to say."""
-        own = {_LAST: self.last, _CUT_AT: self.cut_at}
+        own = {_LAST: None if self.last is None else list(self.last), _CUT_AT: self.cut_at}
         fields = {**self.told, **{name: value for name, value in own.items() if value is not None}}
         return orjson.dumps(fields).decode() if fields else ""

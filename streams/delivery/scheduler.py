@@ -96,8 +96,8 @@ class Scheduler(Generic[R]):
         return assignment.uncommitted[0] if assignment is not None and assignment.uncommitted else None
 
     def entry_of(self, partition: TopicPartition, offset: int) -> Entry[R] | None:
-        """The entry of a record that is tracked."""
-        return self._entries.get((partition, offset))
+        """The entry of a record as the log delivered it, while it is tracked."""
+        return self._entries.get((partition, offset, False))
 
     def is_paused(self, tenant: str) -> bool:
         """Whether a tenant's records are not started."""

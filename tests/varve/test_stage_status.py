@@ -4,6 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
+from streams.delivery.parked_note import ParkedNote
 from varve.cli.status import status_table
 from varve.stage_status import StageStatus, describe_holder
 
@@ -32,6 +33,7 @@ def test_the_table_shows_age_and_holder() -> None:
     stage = StageStatus(
         name="extraction",
         lag=1200,
+        parked=ParkedNote(5),
         rate=3.25,
         dead_letters=None,
         retries=7,
@@ -41,12 +43,36 @@ def test_the_table_shows_age_and_holder() -> None:
         held_by="3/41: [red]acme\x1b, paused",
     )
     idle = StageStatus(
-        name="index", lag=0, rate=None, dead_letters=0, retries=0, ready=None, oldest_s=None, retention_left_s=None, held_by=None
+        name="index",
+        lag=0,
+        parked=ParkedNote(),
+        rate=None,
+        dead_letters=0,
+        retries=0,
+        ready=None,
+        oldest_s=None,
+        retention_left_s=None,
+        held_by=None,
     )
     console = Console(width=200)
     with console.capture() as shown:
         console.print(status_table([stage, idle]))
     header, first, second = shown.get().splitlines()
     assert " ".join(header.split()).endswith("retries oldest deleted in ready held by (partition/offset: tenant)")
-    assert first.split() == ["extraction", "1200", "3.2", "?", "7", "6", "d", "-2", "min", "yes", "3/41:", "[red]acme\\u001b,", "paused"]
-    assert second.split() == ["index", "0", "?", "0", "0", "?"]
+    assert first.split() == [
+        "extraction",
+        "1200",
+        "5",
+        "3.2",
+        "?",
+        "7",
+        "6",
+        "d",
+        "-2",
+        "min",
+        "yes",
+        "3/41:",
+        "[red]acme\\u001b,",
+        "paused",
+    ]
+    assert second.split() == ["index", "0", "0", "?", "0", "0", "?"]
