@@ -98,6 +98,7 @@ async def test_a_recall_applies_the_filters_of_its_body(service: RunningService)
         ({}, "query"),
         ({"query": " "}, "query"),
         ({"query": "\x1c"}, "query"),
+        ({"query": "x", "types": ["note"] * 65}, "types"),
         ({"query": "x", "tenant": "umbrella"}, "tenant"),
         ({"query": "x", "limit": 0}, "limit"),
         ({"query": "x", "kinds": ["dream"]}, "kinds.0"),
