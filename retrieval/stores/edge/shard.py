@@ -41,8 +41,8 @@ from retrieval.stores.query_plan import QueryPlan
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
 """No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
 _NEVER_INDEX_KB: Final = 1_000_000_000
-CANDIDATES_IN_CALL: Final = 128
-"""Most candidates that one engine call scores: three to four milliseconds. A recall of 1,000 results would take seventy in one call."""
+CANDIDATES_IN_CALL: Final = 64
+"""Most candidates that one engine call scores: about two milliseconds. A recall of 1,000 results would take seventy in one call."""
 
 
 @dataclass(frozen=True, slots=True)
