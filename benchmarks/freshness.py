@@ -17,6 +17,7 @@ from runtime.settings import Settings
 from varve.client import ServiceClient
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
+from varve.embedded.tenants import DeveloperTenant
 from varve.supervisor.supervisor import Supervisor
 
 _TENANT: Final = "bench"
@@ -40,10 +41,10 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
         mean, before and after.
     """
     load_before = psutil.getloadavg()[0]
-    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True)
+    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant(_TENANT, _SCHEMA))
     supervisor = Supervisor(stack.levels(), notice=lambda _: None)
     async with (
-        running_stack(stack, supervisor, tenant=_TENANT, schema=_SCHEMA) as running,
+        running_stack(stack, supervisor) as running,
         ServiceClient.from_settings(running.settings) as service,
     ):
         waits = [await _wait_ms(service, number) for number in range(_WARM_UP + messages)][_WARM_UP:]

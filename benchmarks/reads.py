@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -25,9 +26,12 @@ from benchmarks.processes import broker_and_redis, environment, python_process, 
 from evaluation.bench_recall import DIMENSION, RandomData, fill
 from models.embedding.weights import MODEL_NAME
 from retrieval.stores.edge.client import EdgeStore
+from runtime.control import ControlWriter, Draft
+from runtime.control.documents import hash_key, new_api_key
+from runtime.control.key_changes import add_key
+from runtime.control.tenant_changes import add_tenant
 from runtime.kafka import create_topics
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.ports import HOST, free_port
 
@@ -62,7 +66,14 @@ async def running_service(folder: Path, *, points: int) -> AsyncIterator[Service
     async with AsyncExitStack() as resources:
         settings = await resources.enter_async_context(broker_and_redis(folder))
         await create_topics(settings)
-        keys = {tenant: add_tenant(settings.tenants_path, tenant, schema="companion") for tenant in _TENANTS}
+        keys = {tenant: new_api_key() for tenant in _TENANTS}
+
+        def add_all(draft: Draft) -> None:
+            for tenant, key in keys.items():
+                add_tenant(draft, tenant, schema="companion")
+                add_key(draft, tenant, hash_key(key), now=datetime.now(UTC))
+
+        await ControlWriter(settings=settings, by="a benchmark").write(add_all, action="tenants of a benchmark")
         edge = EmbeddedEdge(data=folder / "edge", socket_path=settings.edge_socket, log=folder / "edge.log")
         await resources.enter_async_context(running_process(edge.prepare()))
         store = EdgeStore(path=settings.edge_socket, timeout_s=60)

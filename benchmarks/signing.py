@@ -20,12 +20,13 @@ from pydantic import SecretStr
 from memory.keys import encode_key
 from memory.records import Message
 from memory.signatures import sign
+from runtime.control import ControlState, Draft
+from runtime.control.tenant_changes import add_tenant, set_signing
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.seals import Keyring
 from runtime.settings import KafkaSettings, Settings, SigningSettings
-from runtime.tenants import TenantDirectory, add_tenant
-from runtime.tenants_file import set_signing
+from runtime.tenants import FixedKnowledge, TenantDirectory
 from runtime.tracing import Headers
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
@@ -79,13 +80,13 @@ def main() -> None:
 async def _round(data: Path, size: int, mark: _Mark, *, has_secret: bool) -> float:
     signing = SigningSettings(secret=SecretStr(_SECRET) if has_secret else None)
     settings = Settings(_env_file=None, data=data, kafka=KafkaSettings(partitions=1), signing=signing)
-    if not settings.tenants_path.exists():
-        add_tenant(settings.tenants_path, "acme", schema="companion")
-        if has_secret:
-            set_signing(settings.tenants_path, "acme", lambda policy: policy.with_key("k1").required_from(_APPENDED_AT))
-    handler = SessionsHandler(
-        partition=0, settings=settings, tenants=TenantDirectory(path=settings.tenants_path, recheck_s=0.5), tail=None, metrics=Metrics()
-    )
+    draft = Draft(ControlState())
+    add_tenant(draft, "acme", schema="companion")
+    if has_secret:
+        set_signing(draft, "acme", lambda policy: policy.with_key("k1").required_from(_APPENDED_AT))
+    known = ControlState()
+    known.put(change.after for change in draft.changes())
+    handler = SessionsHandler(partition=0, settings=settings, tenants=TenantDirectory(FixedKnowledge(known)), tail=None, metrics=Metrics())
     records = [_record(number, size, mark) for number in range(_MESSAGES)]
     state: PartitionState[object] = PartitionState(_NoRows(), SessionCodec(), cache_bytes=100_000_000)  # type: ignore[arg-type]
     started = time.perf_counter()

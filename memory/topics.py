@@ -17,6 +17,8 @@ class TopicSpec:
     key: tuple[str, ...]
     """What the parts of its keys are, in order."""
     cleanup: Cleanup = "delete"
+    partitions: int | None = None
+    """How many it has; None: as many as the settings say, and all such topics have alike."""
     retention_ms: int = -1
     """How long records are kept, in milliseconds; -1 keeps them for ever."""
     config: dict[str, str] = field(default_factory=dict)
@@ -30,9 +32,16 @@ EXTRACTIONS: Final = TopicSpec(name="extractions", key=("tenant", "user"))
 CONTRIBUTIONS: Final = TopicSpec(name="contributions", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS)
 MEMORIES: Final = TopicSpec(name="memories", key=("tenant", "memory"), cleanup="compact")
 RECALLS: Final = TopicSpec(name="recalls", key=("tenant", "user"), retention_ms=7 * DAY_MS)
-CONTROL: Final = TopicSpec(name="control", key=("tenant",), cleanup="compact")
+# One partition: the offset of a change is its place among all changes. Every process reads it whole, so what is superseded goes soon.
+CONTROL: Final = TopicSpec(
+    name="control",
+    key=("kind", "name"),
+    cleanup="compact",
+    partitions=1,
+    config={"segment.ms": str(DAY_MS), "segment.bytes": "16777216", "min.cleanable.dirty.ratio": "0.2"},
+)
 DEAD_LETTERS: Final = TopicSpec(name="dead-letters", key=("source key",), retention_ms=28 * DAY_MS)
-AUDIT: Final = TopicSpec(name="audit", key=("tenant",))
+AUDIT: Final = TopicSpec(name="audit", key=("kind", "name"), partitions=1)
 USAGE: Final = TopicSpec(name="usage", key=("tenant",))
 
 ALL: Final = (

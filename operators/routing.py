@@ -48,12 +48,17 @@ def contributions_of(
         Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
     """
     changes: dict[EntityRef, list[Change]] = {}
+    made_under: dict[EntityRef, tuple[str, int]] = {}
     for before in previous:
+        # What the schema has no more is taken back under the one that it was made under.
+        made_under[before.entity_type, before.entity_key] = before.schema_name, before.schema_revision
         retractions = [_retraction(each) for each in before.changes if each.op == "apply"]
         if retractions:
             changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
     for entity, applied in _route(extraction, schema).changes.items():
         changes.setdefault(entity, []).extend(applied)
+    own = schema.name, extraction.schema_revision
+    made_under = {entity: own if schema.entity_type(entity[0]) is not None else made_under[entity] for entity in changes}
     return [
         Contribution(
             tenant=extraction.tenant,
@@ -64,7 +69,8 @@ def contributions_of(
             position=position,
             changes=entity_changes,
             time=extraction.window_end,
-            schema_name=schema.name,
+            schema_name=made_under[entity_type, key][0],
+            schema_revision=made_under[entity_type, key][1],
             generation=extraction.generation,
         )
         for (entity_type, key), entity_changes in sorted(changes.items())

@@ -1,4 +1,4 @@
-"""What goes wrong in the infrastructure that processes run on: Kafka, Redis, the tenants' file, the dead letters."""
+"""What goes wrong in the infrastructure that processes run on: Kafka, Redis, the control log, the dead letters."""
 
 from memory.errors import VarveError
 
@@ -8,11 +8,23 @@ class InfrastructureError(VarveError):
 
 
 class TenantsFileError(InfrastructureError):
-    """The tenants' file cannot be read; says which line of it and why."""
+    """A file of tenants cannot be taken; says where it is wrong and why."""
+
+
+class ChangeRefusedError(InfrastructureError):
+    """A change to the control log is refused, and nothing was written; says why, and what to do."""
+
+
+class ControlLogBehindError(InfrastructureError):
+    """This process does not know what the control log says now: it admits nobody, and lets records wait, until it has caught up."""
+
+
+class UnenforceableBudgetError(InfrastructureError):
+    """A tenant's budget cannot be kept with what is set up here; says what is missing."""
 
 
 class UnknownTenantError(InfrastructureError):
-    """A record names a tenant that the tenants' file does not."""
+    """A record names a tenant that the control log does not."""
 
     reason = "unknown_tenant"
 

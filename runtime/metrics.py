@@ -55,9 +55,10 @@ class Metrics:
         self.reads_running = Gauge("varve_reads_running", "Reads that run.", registry=self.registry)
         self.connections = Gauge("varve_http_connections", "Open connections.", registry=self.registry)
         self.connections_closed = self._counter("varve_http_connections_closed", "Connections that the service closed.", "reason")
-        self.refused_files = Gauge(
-            "varve_refused_files", "Tenants' and schema files whose newest version is refused.", registry=self.registry
+        self.control_age = Gauge(
+            "varve_control_age_seconds", "Time since all that the control log held was known here.", registry=self.registry
         )
+        self.control_position = Gauge("varve_control_position", "Offset of the control log that is known here.", registry=self.registry)
         self.quota_checks = self._counter(
             "varve_quota_checks", "Requests held against their tenant's quotas, by who keeps them.", "kept_by"
         )

@@ -40,6 +40,10 @@ class TailWindow:
     messages: tuple[bytes, ...]
     """Each message's JSON as it is in the log, oldest first."""
 
+    def of(self, user: str) -> "TailWindow":
+        """The same with the messages of one user alone."""
+        return TailWindow(self.sequence, tuple(each for each in self.messages if orjson.loads(each).get("user") == user))
+
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
@@ -48,6 +52,12 @@ class SessionView:
     closed: TailWindow | None = None
     """The newest closed window."""
     open: TailWindow | None = None
+
+    def of(self, user: str | None) -> "SessionView":
+        """What one user said of it; None: all."""
+        if user is None:
+            return self
+        return SessionView(*(None if each is None else each.of(user) for each in (self.closed, self.open)))
 
 
 @dataclass(frozen=True, slots=True)

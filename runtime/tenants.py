@@ -1,101 +1,153 @@
-"""Who may use this Varve: the tenants' file, as processes read it."""
+"""Who may use this Varve, as a process knows it: what it has followed of the control log, asked without waiting."""
 
 import math
 import time
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from threading import Thread
-from typing import Final
+from typing import Final, Protocol
 
-from memory.schema.model import MemorySchema
-from runtime.errors import TenantsFileError, UnknownTenantError
+from memory.errors import SchemaError
+from memory.schema import MemorySchema, parse_schema
+from runtime.clocks import Clock, SystemClock
+from runtime.control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key
+from runtime.control.follower import ControlFollower
+from runtime.control.state import ControlState
+from runtime.errors import ControlLogBehindError, UnknownTenantError
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.schema_files import FileVersion, SchemaFiles, file_version
-from runtime.tenants_file import Tenant, add_tenant, hash_key, read_file
+from runtime.settings import Settings
 
-__all__ = ["Tenant", "TenantDirectory", "add_tenant", "hash_key"]
+__all__ = ["FixedKnowledge", "KeyHolder", "Knowledge", "Tenant", "TenantDirectory", "follow_tenants"]
 
 _log = logger(__name__)
 
-_LARGE_BYTES: Final = 250_000
-"""A larger file (some thousand tenants) takes long enough to read to hold up the event loop: a thread reads its changes."""
-_MAX_STALE_S: Final = 0.8
-"""For so long what was read before may serve while a thread reads a change. Switching generations counts on it: see _TENANTS_RELOAD_S."""
+_MOST_MISSED: Final = 10_000
+"""Names that were asked for and are not known, and are remembered until it is certain."""
+
+
+class Knowledge(Protocol):
+    """What is known of the control log, and since when nothing newer is."""
+
+    @property
+    def state(self) -> ControlState:
+        """What is known."""
+        ...
+
+    @property
+    def confirmed_at(self) -> float:
+        """The last moment, by a monotonic clock, of which all is known."""
+        ...
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it may be gone by."""
+        ...
+
+    def require_current(self) -> None:
+        """Raises ControlLogBehindError while it may not."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """The file as it was read."""
+class FixedKnowledge:
+    """What somebody has read of the log, for one who needs nothing newer."""
 
-    version: FileVersion | None
-    by_id: dict[str, Tenant]
-    by_key_hash: dict[str, Tenant]
-    admin_key_hashes: tuple[str, ...]
+    state: ControlState
+    confirmed_at: float = math.inf
+    is_current: bool = True
+
+    def require_current(self) -> None:
+        """It is always current."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder:
+    """Whose a key is, and what it opens."""
+
+    tenant: Tenant
+    key: ApiKey
 
 
 class TenantDirectory:
-    """The tenants' file and their schema files, read again when they change. Of a change that is refused the last good one stays in force.
+    """The tenants, keys and schemas that this process knows.
+
+    Nothing is told from knowledge that is too old, and nobody is called unknown before it is certain that the log has no word of them.
 
     Args:
-        path: The file.
-        recheck_s: How long a file that was checked counts as unchanged, in seconds. An unknown tenant is looked up at once all the same.
-        schema_copies: Where copies of the last good schema files are kept; see :class:`~runtime.schema_files.SchemaFiles`.
-        metrics: Where the files are counted whose newest version is refused.
-
-    Raises:
-        TenantsFileError: If the file is missing or wrong at the start.
+        knowledge: What is known of the control log.
+        clock: Tells whether a key has expired.
+        monotonic: The clock of the knowledge.
     """
 
-    def __init__(self, *, path: Path, recheck_s: float = 0.0, schema_copies: Path | None = None, metrics: Metrics | None = None) -> None:
-        self._path = path
-        self._recheck_s = recheck_s
-        self._checked: dict[Path, tuple[float, FileVersion | None]] = {}
-        self._schemas = SchemaFiles(folder=path.parent, version_of=self._version_of, copies=schema_copies)
-        self._snapshot = _read(path)
-        self._known_version = self._snapshot.version
-        """The newest version that was looked at, good or refused."""
-        self._known_at = time.monotonic()
-        """When that was last seen to be the newest."""
-        self._refusal: str | None = None
-        self._reading: tuple[FileVersion | None, Future[_Snapshot]] | None = None
-        if metrics is not None:
-            metrics.refused_files.set_function(lambda: len(self.refused))
+    def __init__(self, knowledge: Knowledge, *, clock: Clock | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._knowledge = knowledge
+        self._clock = clock or SystemClock()
+        self._monotonic = monotonic
+        self._missed: dict[Hashable, float] = {}
+        self._parsed: dict[SchemaRef, tuple[SchemaDocument, MemorySchema]] = {}
 
     @property
-    def refused(self) -> dict[str, str]:
-        """Why a file's newest version is refused, by the file's name: the last good one is in force, if there was one."""
-        own = {} if self._refusal is None else {self._path.name: self._refusal}
-        return own | dict(self._schemas.refused)
+    def is_current(self) -> bool:
+        """Whether anybody is admitted now."""
+        return self._knowledge.is_current
+
+    def require_current(self) -> None:
+        """Returns while anybody is admitted.
+
+        Raises:
+            ControlLogBehindError: If the log could not be followed for too long; says why.
+        """
+        self._knowledge.require_current()
 
     def get(self, tenant_id: str) -> Tenant:
         """The tenant of that id.
 
         Raises:
             UnknownTenantError: If there is none.
+            ControlLogBehindError: If that is not certain yet, or what is known is too old.
         """
-        tenant = self._current().by_id.get(tenant_id) or self._newest().by_id.get(tenant_id)
-        if tenant is None:
-            raise UnknownTenantError(f"{self._path} has no tenant {tenant_id!r}; add it with `varve tenants add` or mend the record")
-        return tenant
+        state = self._current()
+        tenant = state.tenants.get(tenant_id)
+        if state.is_unreadable(tenant_id):
+            raise ControlLogBehindError(f"the record of tenant {tenant_id!r} is of a newer Varve, or damaged; see the log")
+        if tenant is not None and tenant.state != "removed":
+            return tenant
+        if self._is_certain(tenant_id):
+            raise UnknownTenantError(f"there is no tenant {tenant_id!r}; add it with `varve tenants add` or mend the record")
+        raise ControlLogBehindError(f"tenant {tenant_id!r} is not known yet")
 
-    def by_api_key(self, key: str) -> Tenant | None:
-        """The tenant that an API key belongs to; None for a key that nobody has."""
-        key_hash = hash_key(key)
-        return self._current().by_key_hash.get(key_hash) or self._newest().by_key_hash.get(key_hash)
+    def by_api_key(self, key: str) -> KeyHolder | None:
+        """Whose an API key is; None for one that nobody has, or that has expired.
 
-    def is_admin_key(self, key: str) -> bool:
-        """Whether a key is an operator's: it opens what lies across tenants, and no tenant's memory."""
+        Raises:
+            ControlLogBehindError: If what is known is too old.
+        """
+        found = self._current().holder_of(hash_key(key))
+        if found is None or found[1].is_expired(self._clock.now()):
+            return None
+        return KeyHolder(*found)
+
+    def by_operator_key(self, key: str) -> OperatorKey | None:
+        """An operator's key: it opens what lies across tenants, and no tenant's memory. None for one that nobody has, or that has expired.
+
+        Raises:
+            ControlLogBehindError: If what is known is too old.
+        """
         key_hash = hash_key(key)
-        return key_hash in self._current().admin_key_hashes or key_hash in self._newest().admin_key_hashes
+        found = next((each for each in self._current().operators.keys if each.hash == key_hash), None)
+        return None if found is None or found.is_expired(self._clock.now()) else found
 
     def all(self) -> tuple[Tenant, ...]:
-        """All tenants, in the order of the file."""
-        return tuple(self._current().by_id.values())
+        """All tenants.
+
+        Raises:
+            ControlLogBehindError: If what is known is too old.
+        """
+        return tuple(tenant for tenant in self._current().tenants.values() if tenant.state != "removed")
 
     def schema_of(self, tenant_id: str, generation: str | None = None) -> MemorySchema:
-        """The last good schema of a tenant's generation, read again when its file changes.
+        """The schema in force for a tenant's generation.
 
         Args:
             tenant_id: The tenant.
@@ -103,67 +155,67 @@ class TenantDirectory:
 
         Raises:
             UnknownTenantError: If there is no such tenant.
-            SchemaError: If the schema's file is wrong, and no good one was ever read on this machine; says where.
+            SchemaError: If there is no such schema, or this Varve cannot read it.
+            ControlLogBehindError: If that is not certain yet, or what is known is too old.
         """
         tenant = self.get(tenant_id)
-        return self._schemas.get(tenant.schema_of(tenant.generation if generation is None else generation))
+        return self.schema(tenant.schema_of(tenant.generation if generation is None else generation))
 
-    def _newest(self) -> _Snapshot:
-        """The file as it is now: someone who is not in what was read may just have been added."""
-        self._checked.pop(self._path, None)
-        self._current()
-        if self._reading is not None:
-            self._take(*self._reading)
-        return self._snapshot
+    def schema(self, ref: SchemaRef) -> MemorySchema:
+        """One revision of a schema. It never becomes another.
 
-    def _current(self) -> _Snapshot:
-        if self._reading is not None:
-            if self._reading[1].done() or time.monotonic() - self._known_at >= _MAX_STALE_S:
-                self._take(*self._reading)
-            return self._snapshot
-        version = self._version_of(self._path)
-        if version == self._known_version:
-            self._known_at = self._checked[self._path][0]
-        else:
-            self._reading = version, self._read_change(version)
-            return self._current()
-        return self._snapshot
+        Raises:
+            SchemaError: If there is no such schema, or this Varve cannot read it.
+            ControlLogBehindError: If that is not certain yet, or what is known is too old.
+        """
+        document = self._current().schemas.get(ref)
+        if document is None:
+            if self._is_certain(ref):
+                raise SchemaError("", f"there is no schema {ref}")
+            raise ControlLogBehindError(f"the schema {ref} is not known yet")
+        known = self._parsed.get(ref)
+        if known is None or known[0] is not document:
+            known = self._parsed[ref] = document, parse_schema(document.content, name=document.name)
+        return known[1]
 
-    def _read_change(self, version: FileVersion | None) -> "Future[_Snapshot]":
-        reading: Future[_Snapshot] = Future()
-        if version is None or version[1] < _LARGE_BYTES:
-            _read_into(reading, self._path)
-        else:
-            Thread(target=_read_into, args=(reading, self._path), name="tenants-file", daemon=True).start()
-        return reading
+    def _current(self) -> ControlState:
+        self._knowledge.require_current()
+        return self._knowledge.state
 
-    def _take(self, version: FileVersion | None, reading: "Future[_Snapshot]") -> None:
-        try:
-            self._snapshot = reading.result()
-            self._known_version, self._refusal = self._snapshot.version, None
-        except TenantsFileError as error:
-            self._known_version, self._refusal = version, str(error)
-            _log.error("tenants_file_unreadable", error=str(error))
-        self._reading = None
-
-    def _version_of(self, path: Path) -> FileVersion | None:
-        now = time.monotonic()
-        checked_at, version = self._checked.get(path, (-math.inf, None))
-        if now - checked_at >= self._recheck_s:
-            version = file_version(path)
-            self._checked[path] = (now, version)
-        return version
+    def _is_certain(self, name: Hashable) -> bool:
+        """Whether the log has no word of a name: whoever wrote the name may have read what came here a moment later."""
+        if len(self._missed) >= _MOST_MISSED:
+            self._missed.clear()
+        if self._knowledge.confirmed_at > self._missed.setdefault(name, self._monotonic()):
+            del self._missed[name]
+            return True
+        return False
 
 
-def _read_into(reading: "Future[_Snapshot]", path: Path) -> None:
+@asynccontextmanager
+async def follow_tenants(settings: Settings, metrics: Metrics, *, wait_s: float | None = None) -> AsyncIterator[TenantDirectory]:
+    """Follows the control log for the length of a block.
+
+    Args:
+        settings: Where it is.
+        metrics: Shows how old what is known is.
+        wait_s: How long the block waits for it to be read to its end, in seconds; behind that it begins, and nobody is admitted yet. None:
+            for the time of a request, and without it the block does not begin.
+
+    Raises:
+        ControlLogBehindError: If it could not be read, and the block needs it.
+    """
+    follower = ControlFollower(settings=settings)
+    metrics.control_age.set_function(lambda: follower.age_s)
+    metrics.control_position.set_function(lambda: follower.state.position)
+    follower.start()
     try:
-        reading.set_result(_read(path))
-    except Exception as error:  # the thread that asks for the result gets it
-        reading.set_exception(error)
-
-
-def _read(path: Path) -> _Snapshot:
-    version = file_version(path)
-    file = read_file(path)
-    by_key_hash = {key_hash: tenant for tenant in file.tenants for key_hash in tenant.key_hashes}
-    return _Snapshot(version, {tenant.id: tenant for tenant in file.tenants}, by_key_hash, file.admin_key_hashes)
+        try:
+            await follower.wait_for(0, timeout_s=settings.kafka.request_timeout_s if wait_s is None else wait_s)
+        except ControlLogBehindError as error:
+            if wait_s is None:
+                raise
+            _log.warning("control_log_not_read", error=str(error))
+        yield TenantDirectory(follower)
+    finally:
+        await follower.stop()

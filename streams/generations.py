@@ -21,10 +21,10 @@ from memory.headers import GENERATION_DROP, KIND
 from memory.keys import decode_key, encode_key
 from memory.records import Extraction, GenerationDrop, Window
 from memory.topics import EXTRACTIONS
+from runtime.control import ControlWriter, Draft, read_control
+from runtime.control.tenant_changes import count_drop, set_generation
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory
-from runtime.tenants_file import count_drop, set_generation
 from streams.delivery.parked_note import read_parked
 from streams.errors import ReplayRefusedError
 from streams.stages import STAGES
@@ -33,8 +33,6 @@ FIRST: Final = "-"
 """Stands for the first generation, whose name is empty, where a name is needed."""
 
 _EXTRACTION: Final = STAGES["extraction"]
-_TENANTS_RELOAD_S: Final = 1.0
-"""By then every process has read the changed tenants' file."""
 _POLL_S: Final = 0.5
 _BATCH_SIZE: Final = 500
 
@@ -76,7 +74,13 @@ async def set_start(settings: Settings, generation: str, *, since: datetime | No
 
 
 async def switch(
-    settings: Settings, tenant: str, generation: str, *, incomplete: bool = False, notice: Callable[[str], None] = lambda line: None
+    settings: Settings,
+    tenant: str,
+    generation: str,
+    *,
+    by: str,
+    incomplete: bool = False,
+    notice: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Makes a generation the live one, for recalls and for what is extracted from now on.
 
@@ -86,12 +90,13 @@ async def switch(
         settings: The settings in force.
         tenant: Whose.
         generation: One of the tenant's; empty: the first.
+        by: Who switches, for the audit.
         incomplete: Switch even if windows that the live one has are missing in it, and do not wait for a worker that is behind already.
         notice: Called with a line of progress.
 
     Raises:
         ReplayRefusedError: If the generation lacks windows that the live one has; says how many.
-        TenantsFileError: If the tenant has no such generation.
+        ChangeRefusedError: If the tenant has no such generation.
         UnknownTenantError: If there is no such tenant.
         KafkaUnavailableError: If no broker answers.
     """
@@ -114,11 +119,13 @@ async def switch(
                     f"dropped: let `varve replay extraction --generation {name} --from-time T` do them, T before they closed, while "
                     "`windows` still has them, or say --incomplete to go on without"
                 )
-        set_generation(settings.tenants_path, tenant, generation)
+        writer = ControlWriter(settings=settings, by=by)
+        await writer.write(lambda draft: set_generation(draft, tenant, generation), action="generation switch")
         notice(f"generation {name} of tenant {tenant} is live")
         if behind:
             return
-        await asyncio.sleep(_TENANTS_RELOAD_S)
+        # By then no worker takes a window on under the old generation: each knows of the switch, or has no word of the log and waits.
+        await writer.settle()
         ends = await offsets.end_offsets([windows])
         while remaining := _lag(await offsets.committed_offsets(second, [windows]), ends):
             if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
@@ -137,31 +144,33 @@ async def switch(
     notice("the second worker has done its part: stop it, unless other tenants still wait for it")
 
 
-async def drop(settings: Settings, tenant: str, generation: str, *, live: str, notice: Callable[[str], None] = lambda line: None) -> int:
+async def drop(settings: Settings, tenant: str, generation: str, *, by: str, notice: Callable[[str], None] = lambda line: None) -> int:
     """Retracts all that a generation has published.
 
     Args:
         settings: The settings in force.
         tenant: Whose.
         generation: Which; empty: the first.
-        live: The tenant's live generation.
+        by: Who drops it, for the audit.
         notice: Called with a line of progress.
 
     Returns:
         How many windows were retracted. The running stages carry it out.
 
     Raises:
-        ReplayRefusedError: If it is the live one.
+        ChangeRefusedError: If it is the live one.
+        UnknownTenantError: If there is no such tenant.
         GroupInUseError: If a second worker makes it.
         KafkaUnavailableError: If no broker answers.
     """
-    if generation == live:
-        raise ReplayRefusedError(f"generation {generation_name(generation)} of tenant {tenant} is live: switch to another one first")
     await ConsumerGroups(kafka=settings.kafka).require_empty([_group(settings, generation)])
     topic = settings.topic(EXTRACTIONS.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         partitions = list(await offsets.end_offsets([topic]))
-    drops = count_drop(settings.tenants_path, tenant, generation)
+    counted = await ControlWriter(settings=settings, by=by).write(
+        lambda draft: count_drop(draft, tenant, generation), action="generation drop"
+    )
+    drops = counted.result
     newest: dict[str, OutgoingRecord | None] = {}
     async with Producer(kafka=settings.kafka) as producer:
         # Before the log is read: what lies behind the marks is passed over, what lies before them is read and retracted.
@@ -216,7 +225,7 @@ async def _windows_only_in_live(
         live: What the live workers had committed before this call.
         candidate: What the second worker had committed before this call.
     """
-    known = TenantDirectory(path=settings.tenants_path).get(tenant)
+    known = Draft(await read_control(settings)).tenant(tenant)
     old = known.generation
     if old == generation:
         return 0

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from memory.topics import AUDIT
+from runtime.control.log import audit_partition
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition
 from runtime.settings import Settings
 from streams.delivery.log_gap import LogGap, LogGapError
@@ -134,4 +134,5 @@ def _audit_record(settings: Settings, stage: str, gap: LogGap, lost: LostRange, 
         "log_end": gap.end,
         "committed": gap.committed,
     }
-    return OutgoingRecord(settings.topic(AUDIT.name), None, orjson.dumps(fields))
+    where = audit_partition(settings)
+    return OutgoingRecord(where.topic, None, orjson.dumps(fields), partition=where.partition)

@@ -10,6 +10,7 @@ import uvloop
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
+from runtime.tenants import TenantDirectory, follow_tenants
 from streams.delivery.build import DriverFactory
 from streams.delivery.worker import Worker
 from streams.errors import StreamError
@@ -49,7 +50,8 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
         loop.add_signal_handler(number, stop.set)
     stage = STAGES[name]
     async with AsyncExitStack() as resources:
-        new_driver = await _build(name, settings, resources, generation)
+        tenants = await resources.enter_async_context(follow_tenants(settings, metrics())) if stage.knows_tenants else None
+        new_driver = await _build(name, settings, resources, generation, tenants)
         worker = Worker(
             stage=name,
             group=stage.group(settings.kafka.topic_prefix, suffix="" if generation is None else generation_name(generation)),
@@ -58,13 +60,18 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
             settings=settings,
             metrics=metrics(),
             new_driver=new_driver,
+            also_ready=lambda: {} if tenants is None else {"control_followed": tenants.is_current},
         )
         await worker.run(stop)
 
 
-async def _build(name: str, settings: Settings, resources: AsyncExitStack, generation: str | None) -> DriverFactory:
+async def _build(
+    name: str, settings: Settings, resources: AsyncExitStack, generation: str | None, tenants: TenantDirectory | None
+) -> DriverFactory:
     # Imported one by one: a stage's process must not carry the models and clients of the others.
     build = importlib.import_module(f"streams.{name}.build").build
-    options = {} if generation is None else {"generation": generation}
+    options: dict[str, object] = {} if generation is None else {"generation": generation}
+    if tenants is not None:
+        options["tenants"] = tenants
     new_driver: DriverFactory = await build(settings, metrics(), resources, **options)
     return new_driver

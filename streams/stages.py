@@ -16,6 +16,8 @@ class StageSpec:
     """The topic it reads."""
     has_table: bool
     """Whether it keeps state by key."""
+    knows_tenants: bool = True
+    """Whether what it does depends on who is known, and under which schema."""
 
     def group(self, prefix: str, suffix: str = "") -> str:
         """Its consumer group. A suffix names the group of a second set of workers beside the live ones."""
@@ -33,6 +35,6 @@ STAGES: Final[dict[str, StageSpec]] = {
         StageSpec("extraction", WINDOWS, has_table=True),
         StageSpec("events", EXTRACTIONS, has_table=True),
         StageSpec("entities", CONTRIBUTIONS, has_table=True),
-        StageSpec("index", MEMORIES, has_table=False),
+        StageSpec("index", MEMORIES, has_table=False, knows_tenants=False),
     )
 }

@@ -4,27 +4,13 @@ from typing import Final
 
 from memory.errors import SchemaError
 from memory.schema.model import MemorySchema
-from runtime.errors import TenantsFileError, UnknownTenantError
-from runtime.metrics import Metrics
-from runtime.settings import Settings
+from runtime.control.documents import SchemaRef
+from runtime.errors import ControlLogBehindError, UnknownTenantError
 from runtime.tenants import Tenant, TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
 
-RECHECK_S: Final = 0.5
-"""How often the tenants' file is checked for changes; a stage looks a tenant up with every record."""
-
-
-def open_tenants(settings: Settings, metrics: Metrics | None = None) -> TenantDirectory:
-    """Opens the tenants' file for a stage.
-
-    Args:
-        settings: The settings in force.
-        metrics: Where files are counted whose newest version is refused.
-
-    Raises:
-        TenantsFileError: If the file is missing or wrong.
-    """
-    return TenantDirectory(path=settings.tenants_path, recheck_s=RECHECK_S, schema_copies=settings.schema_copies_path, metrics=metrics)
+_LOOK_AGAIN_S: Final = 0.5
+"""The log is read to its end at least once a second."""
 
 
 def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
@@ -32,45 +18,56 @@ def tenant_of(tenants: TenantDirectory, tenant: str) -> Tenant:
 
     Raises:
         PoisonRecordError: If it is unknown.
-        TransientError: If the tenants' file cannot be read now.
+        TransientError: If what this process knows is too old to tell.
     """
     try:
         return tenants.get(tenant)
     except UnknownTenantError as error:
         raise PoisonRecordError(UnknownTenantError.reason, str(error)) from error
-    except TenantsFileError as error:
-        raise TransientError(str(error), dependency="tenants") from error
+    except ControlLogBehindError as error:
+        raise _behind(error) from error
 
 
-def schema_of(tenants: TenantDirectory, tenant: str, generation: str, *, may_wait: bool = False) -> MemorySchema:
-    """The schema of one generation of a tenant's memories: the last good one.
-
-    Args:
-        tenants: The tenants' file.
-        tenant: Whose schema.
-        generation: The generation; empty: the first.
-        may_wait: Whether the stage can let one tenant's records wait while others' go on. A stage that handles its partitions in order
-            cannot: there the record is put aside.
+def schema_at(tenants: TenantDirectory, ref: SchemaRef) -> MemorySchema:
+    """One revision of a schema.
 
     Raises:
-        PoisonRecordError: If the tenant is unknown, or no good schema of it was ever read on this machine.
-        TransientError: If the tenants' file cannot be read now, or, with ``may_wait``, there is no good schema yet.
+        PoisonRecordError: If the control log has no such schema.
+        TransientError: If this process does not know it yet, or what it knows is too old.
     """
-    tenant_of(tenants, tenant)
     try:
-        return tenants.schema_of(tenant, generation)
+        return tenants.schema(ref)
     except SchemaError as error:
-        problem = f"the schema of tenant {tenant!r}: {error}"
-        if may_wait:
-            raise TransientError(problem, dependency="schema", counts_as_attempt=False) from error
-        raise PoisonRecordError("unknown_schema", problem) from error
-    except TenantsFileError as error:
-        raise TransientError(str(error), dependency="tenants") from error
+        raise PoisonRecordError("unknown_schema", str(error)) from error
+    except ControlLogBehindError as error:
+        raise _behind(error) from error
+
+
+def schema_of_record(tenants: TenantDirectory, tenant: str, generation: str, *, name: str, revision: int) -> MemorySchema:
+    """The schema that a record was made under, so that it is handled alike whenever it is handled.
+
+    Args:
+        tenants: Who is known.
+        tenant: Whose record.
+        generation: Its generation; empty: the first.
+        name: The schema that it names.
+        revision: Its revision; 0: it names none, and the schema in force for the generation is taken.
+
+    Raises:
+        PoisonRecordError: If the tenant or the schema is unknown.
+        TransientError: If this process does not know them yet, or what it knows is too old.
+    """
+    known = tenant_of(tenants, tenant)
+    return schema_at(tenants, SchemaRef(name=name, revision=revision) if revision else known.schema_of(generation))
 
 
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:
     """A tenant's weight in fair queueing; 1 for an unknown one, whose records are handled to be refused."""
     try:
         return tenants.get(tenant).weight
-    except UnknownTenantError:
+    except (UnknownTenantError, ControlLogBehindError):
         return 1.0
+
+
+def _behind(error: ControlLogBehindError) -> TransientError:
+    return TransientError(str(error), dependency="control", retry_after=_LOOK_AGAIN_S, counts_as_attempt=False)

@@ -16,9 +16,10 @@ import httpx
 import psutil
 
 from benchmarks.processes import POLL_S, environment
+from runtime.control import ControlWriter, Draft
+from runtime.control.tenant_changes import add_tenant
 from runtime.kafka import create_topics
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
 from varve.embedded.ports import HOST, free_port
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 
@@ -39,8 +40,12 @@ async def isolated_settings(base: Settings, folder: Path, **tenants: str) -> Set
     data.mkdir()
     settings = base.model_copy(update={"data": data, "kafka": base.kafka.model_copy(update={"topic_prefix": f"b{name}."})})
     await create_topics(settings)
-    for tenant, schema in tenants.items():
-        add_tenant(settings.tenants_path, tenant, schema=schema)
+
+    def add_all(draft: Draft) -> None:
+        for tenant, schema in tenants.items():
+            add_tenant(draft, tenant, schema=schema)
+
+    await ControlWriter(settings=settings, by="a benchmark").write(add_all, action="tenants of a benchmark")
     return settings
 
 

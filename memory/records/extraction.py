@@ -113,6 +113,8 @@ class Extraction(Record):
     extractor: str
     schema_name: str
     """The schema it was made under."""
+    schema_revision: int = Field(default=0, ge=0)
+    """Its revision in the control log; 0: none is named, and the one in force for the tenant is taken."""
     message_ids: list[str]
     """Of all the window's messages, in order."""
     segments: list[Segment] = Field(default_factory=list)

@@ -42,6 +42,8 @@ class Contribution(Record):
     time: Time
     """Event time of the source."""
     schema_name: str = ""
+    schema_revision: int = Field(default=0, ge=0)
+    """As :class:`~memory.records.Extraction` has it."""
     generation: str = ""
 
 

@@ -31,7 +31,7 @@ from runtime.redis import GuardedRedis, open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from runtime.shared_rate_limits import RateLimiter
-from runtime.tenants import TenantDirectory
+from runtime.tenants import TenantDirectory, follow_tenants
 from runtime.tracing import Trace
 
 _log = logger(__name__)
@@ -64,13 +64,14 @@ OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies
 async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
     """Opens the real dependencies. Kafka, Redis and the store may be unavailable now: the service connects when it first needs them.
 
+    It admits nobody before it has read the control log.
+
     Raises:
-        TenantsFileError: If there is no valid tenants file.
         ModelConfigurationError: If the embedding model cannot be loaded.
     """
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        tenants = TenantDirectory(path=settings.tenants_path, schema_copies=settings.schema_copies_path, metrics=metrics())
+        tenants = await stack.enter_async_context(follow_tenants(settings, metrics(), wait_s=settings.service.produce_timeout_s))
         embedder = GuardedEmbedder(
             embedder=await asyncio.to_thread(build_embedder, settings.embedding, cache=settings.cache_path),
             timeout_s=settings.service.embedding_timeout_s,

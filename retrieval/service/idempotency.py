@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memory.keys import encode_key
-from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.authentication import IngestCaller
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.problems import RETRY_AFTER_S, ProblemError
 from runtime.errors import RedisUnavailableError
@@ -95,8 +95,8 @@ class Idempotency:
         return _with_status(response, "kept" if is_kept else "not-kept")
 
 
-async def _tenants(request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies, key: KeyHeader = None) -> Idempotency:
-    return await _idempotency(request, dependencies, encode_key(tenant.id).decode("ascii"), key)
+async def _tenants(request: Request, caller: IngestCaller, dependencies: AppDependencies, key: KeyHeader = None) -> Idempotency:
+    return await _idempotency(request, dependencies, encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii"), key)
 
 
 async def _operators(request: Request, dependencies: AppDependencies, key: KeyHeader = None) -> Idempotency:

@@ -14,7 +14,14 @@ from memory.errors import RecordError, RecordTooLargeError, VarveError
 from models.errors import TransientModelError
 from retrieval.errors import StoreUnavailableError
 from retrieval.service.json_http import to_json
-from runtime.errors import DeadLetterMissingError, KafkaUnavailableError, RedisUnavailableError, TopicMissingError, UnknownTenantError
+from runtime.errors import (
+    ControlLogBehindError,
+    DeadLetterMissingError,
+    KafkaUnavailableError,
+    RedisUnavailableError,
+    TopicMissingError,
+    UnknownTenantError,
+)
 from runtime.logs import logger
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -24,6 +31,7 @@ _log = logger(__name__)
 
 _UNAVAILABLE: Final[dict[type[VarveError], str]] = {
     KafkaUnavailableError: "Kafka",
+    ControlLogBehindError: "The control log",
     TopicMissingError: "Kafka",
     StoreUnavailableError: "The vector store",
     RedisUnavailableError: "Redis",

@@ -5,12 +5,12 @@ from typing import Annotated
 
 from fastapi import Depends
 
-from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies
 
 
-async def _recall_quota(tenant: AuthenticatedTenant, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
-    async with dependencies.quotas.recall(tenant) as headers:
+async def _recall_quota(caller: RecallCaller, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
+    async with dependencies.quotas.recall(caller.tenant) as headers:
         yield headers
 
 

@@ -89,9 +89,17 @@ class Readiness:
         return Check(ok=True, needed=probe.needed)
 
 
+def _follows_control(dependencies: Dependencies) -> Callable[[], Awaitable[object]]:
+    async def ask() -> None:
+        dependencies.tenants.require_current()
+
+    return ask
+
+
 def readiness_of(dependencies: Dependencies) -> Readiness:
     """The readiness of a service with these dependencies."""
     probes = {
+        "control": Probe(ask=_follows_control(dependencies)),
         "kafka": Probe(ask=lambda: check_topics(dependencies.settings)),
         "store": Probe(ask=dependencies.store.check),
         "redis": Probe(ask=dependencies.redis.ping, needed=False),

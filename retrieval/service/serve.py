@@ -23,7 +23,6 @@ def serve(settings: Settings) -> None:
     """Serves until SIGTERM or SIGINT, then completes the running requests and returns. Call it in the main thread.
 
     Raises:
-        TenantsFileError: If there is no valid tenants file.
         ModelConfigurationError: If the embedding model cannot be loaded.
         OSError: If the health page's port is in use.
         SystemExit: If the port is in use; the log says so.

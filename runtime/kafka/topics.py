@@ -41,7 +41,9 @@ def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
 
 
 async def create_topics(settings: Settings) -> tuple[str, ...]:
-    """Creates the topics that are missing, each with ``kafka.partitions`` partitions, and waits until the broker shows them.
+    """Creates the topics that are missing, and waits until the broker shows them.
+
+    Each has ``kafka.partitions`` partitions, unless it has a number of its own.
 
     A topic that exists is left as it is.
 
@@ -115,7 +117,7 @@ async def _create(client: AIOKafkaAdminClient, topics: Sequence[NewTopic], kafka
 def _new_topic(spec: TopicSpec, kafka: KafkaSettings) -> NewTopic:
     return NewTopic(
         name=topic_name(spec, kafka.topic_prefix),
-        num_partitions=kafka.partitions,
+        num_partitions=spec.partitions or kafka.partitions,
         replication_factor=kafka.replication_factor,
         topic_configs=broker_config(spec, kafka),
     )
@@ -126,6 +128,7 @@ def _common_partition_count(there: Mapping[str, int], kafka: KafkaSettings) -> i
     missing = [name for name in names if name not in there]
     if missing:
         raise TopicMissingError(f"missing at {kafka.bootstrap}: {', '.join(missing)}; run `varve topics create`")
+    names = [topic_name(spec, kafka.topic_prefix) for spec in ALL if spec.partitions is None]
     counts = {there[name] for name in names}
     if len(counts) > 1:
         shown = ", ".join(f"{name}: {there[name]}" for name in names)

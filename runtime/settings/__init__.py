@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from runtime.settings.control import ControlSettings
 from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings
 from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
@@ -19,6 +20,7 @@ from runtime.settings.signing import SigningSettings
 __all__ = [
     "BudgetSettings",
     "ClientSettings",
+    "ControlSettings",
     "DeliverySettings",
     "EmbeddingSettings",
     "EndpointSettings",
@@ -50,17 +52,19 @@ class Settings(BaseSettings):
         frozen=True,
     )
 
-    data: Path = Field(default=Path(".varve"), description="Folder for local state: tables, the embedded stack's data, the tenants' file.")
+    data: Path = Field(default=Path(".varve"), description="Folder for local state: tables, the embedded stack's data.")
     cache: Path | None = Field(
         default=None,
         description="Folder for what can be fetched or built again (Kafka's jars, models); `$XDG_CACHE_HOME/varve` where unset.",
     )
     tenants_file: Path | None = Field(
-        default=None, description="JSON: tenants with their schema and hashed API keys; `<data>/tenants.json` where unset."
+        default=None,
+        description="A file of tenants that `varve dev` takes over while the control log is empty; `<data>/tenants.json` where unset.",
     )
     metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of a process's health and metrics page; 0: a free one.")
     metrics_host: str = Field(default="127.0.0.1", description="Address of that page.")
     kafka: KafkaSettings = KafkaSettings()
+    control: ControlSettings = ControlSettings()
     redis: RedisSettings = RedisSettings()
     store: StoreSettings = StoreSettings()
     signing: SigningSettings = SigningSettings()
@@ -83,13 +87,8 @@ class Settings(BaseSettings):
 
     @property
     def tenants_path(self) -> Path:
-        """Where the tenants' file lies."""
+        """Where a tenants' file lies that a stack takes over."""
         return self.tenants_file or self.data / "tenants.json"
-
-    @property
-    def schema_copies_path(self) -> Path:
-        """Where copies of the last good schema files lie."""
-        return self.data / "schemas"
 
     @property
     def edge_socket(self) -> Path:

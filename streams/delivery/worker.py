@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
@@ -51,6 +52,7 @@ class Worker:
         metrics: Where it counts records, retries and lag.
         new_driver: Makes the driver, given what drivers share and the local tables.
         group: Its consumer group; the stage's own unless given.
+        also_ready: Further conditions of readiness by name.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Worker:
         metrics: Metrics,
         new_driver: DriverFactory,
         group: str | None = None,
+        also_ready: Callable[[], Mapping[str, bool]] = dict,
     ) -> None:
         self._stage = stage
         self._group = group or settings.topic(stage)
@@ -71,6 +74,7 @@ class Worker:
         self._settings = settings
         self._metrics = metrics
         self._new_driver = new_driver
+        self._also_ready = also_ready
         self._measured: set[int] = set()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -158,6 +162,7 @@ class Worker:
                 "not_rebalancing": assigned,
                 "no_log_gap": not driver.log_gaps,
                 "far_from_retention": Check(ok=backlogs.problem is None, needed=False, problem=backlogs.problem),
+                **self._also_ready(),
             }
 
         probe = ProbeServer(

@@ -18,7 +18,7 @@ from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
-from streams.tenancy import schema_of
+from streams.tenancy import schema_of_record
 
 
 class EntityCodec:
@@ -93,11 +93,18 @@ class EntitiesHandler(BatchHandler):
             self._metrics.records.labels("entities", f"refused_{each.reason}").inc(each.count)
 
     def _entity_type(self, contribution: Contribution) -> EntityType:
-        entity_type = schema_of(self._tenants, contribution.tenant, contribution.generation).entity_type(contribution.entity_type)
+        schema = schema_of_record(
+            self._tenants,
+            contribution.tenant,
+            contribution.generation,
+            name=contribution.schema_name,
+            revision=contribution.schema_revision,
+        )
+        entity_type = schema.entity_type(contribution.entity_type)
         if entity_type is None:
             raise PoisonRecordError(
                 "unknown_entity_type",
-                f"the schema of tenant {contribution.tenant!r} has no entity type {contribution.entity_type!r}; "
+                f"the schema {schema.name!r} of tenant {contribution.tenant!r} has no entity type {contribution.entity_type!r}; "
                 "add it, then redrive the dead letter",
             )
         return entity_type

@@ -4,21 +4,21 @@ from contextlib import AsyncExitStack
 
 from runtime.metrics import Metrics
 from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
 from streams.delivery.build import DriverFactory, ordered_driver_factory
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
-from streams.tenancy import open_tenants
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
     """Builds what the stage runs on: the ledger, by window.
 
     Args:
         settings: The settings in force.
         metrics: Where the stage counts.
         resources: Closes what was opened.
+        tenants: Who is known.
     """
-    tenants = open_tenants(settings, metrics)
     return ordered_driver_factory(
         settings,
         LedgerCodec(),

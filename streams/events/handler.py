@@ -12,7 +12,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.events.ledger import DroppedGeneration, PublishedWindow
-from streams.tenancy import schema_of
+from streams.tenancy import schema_of_record
 
 
 class EventsHandler(BatchHandler):
@@ -58,7 +58,13 @@ class EventsHandler(BatchHandler):
         if extraction.drops < self._drops(batch, extraction.tenant, extraction.generation):
             self._metrics.records.labels("events", "dropped_generation").inc()
             return
-        schema = schema_of(self._tenants, extraction.tenant, extraction.generation)
+        schema = schema_of_record(
+            self._tenants,
+            extraction.tenant,
+            extraction.generation,
+            name=extraction.schema_name,
+            revision=extraction.schema_revision,
+        )
         key = encode_key(extraction.window_id, extraction.generation or "-")
         previous: PublishedWindow | None = batch.state.get(key)
         offset = self._original_offset(record)

@@ -1,6 +1,6 @@
 """The budget of each tenant's LLM calls."""
 
-from runtime.errors import TenantsFileError, UnknownTenantError
+from runtime.errors import ControlLogBehindError, UnenforceableBudgetError, UnknownTenantError
 from runtime.logs import logger
 from runtime.settings import BudgetSettings, Settings
 from runtime.tenants import TenantDirectory
@@ -9,14 +9,14 @@ _log = logger(__name__)
 
 
 class TenantBudgets:
-    """The default budget, with each tenant's own values in the tenants' file over it.
+    """The default budget, with each tenant's own values over it.
 
     Args:
-        tenants: The tenants' file.
+        tenants: Who is known.
         settings: Hold the default budget, and whether there is a price table.
 
     Raises:
-        TenantsFileError: If a tenant's budget is a cost and there is no price table.
+        UnenforceableBudgetError: If a tenant's budget is a cost and there is no price table.
     """
 
     def __init__(self, *, tenants: TenantDirectory, settings: Settings) -> None:
@@ -26,13 +26,13 @@ class TenantBudgets:
         self._reported: set[str] = set()
         for tenant in tenants.all():
             if tenant.budget.is_a_cost and not self._has_prices:
-                raise TenantsFileError(f"{settings.tenants_path}: {_price_table_missing(tenant.id)}")
+                raise UnenforceableBudgetError(_price_table_missing(tenant.id))
 
     def of(self, tenant: str) -> BudgetSettings:
         """A tenant's budget. A cost budget without a price table, added since the start, is logged once."""
         try:
             budget = self._default.but(self._tenants.get(tenant).budget)
-        except UnknownTenantError:
+        except (UnknownTenantError, ControlLogBehindError):
             return self._default
         if budget.is_a_cost and not self._has_prices and tenant not in self._reported:
             self._reported.add(tenant)

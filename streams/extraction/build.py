@@ -15,6 +15,7 @@ from runtime.recall_history import RecallHistory
 from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
 from streams.delivery.build import DriverFactory
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, InFlightRecord
@@ -24,16 +25,19 @@ from streams.delivery.scheduler import Scheduler
 from streams.extraction.budgets import TenantBudgets
 from streams.extraction.handler import ExtractionHandler
 from streams.extraction.usage import UsageTopic
-from streams.tenancy import open_tenants, weight_of
+from streams.tenancy import weight_of
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, generation: str | None = None) -> DriverFactory:
+async def build(
+    settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory, generation: str | None = None
+) -> DriverFactory:
     """Builds what the stage runs on: the extractor, by LLM or offline where no endpoint is set, and its context.
 
     Args:
         settings: The settings in force.
         metrics: Where the stage counts.
         resources: Closes what was opened.
+        tenants: Who is known.
         generation: See :class:`streams.extraction.handler.ExtractionHandler`.
     """
     redis = await resources.enter_async_context(open_redis(settings.redis))
@@ -41,7 +45,6 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     resources.push_async_callback(embedder.close)
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
-    tenants = open_tenants(settings, metrics)
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     resources.push_async_callback(extractor.close)

@@ -25,7 +25,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 from streams.extraction.entity_context import EntityContext
-from streams.tenancy import schema_of, tenant_of
+from streams.tenancy import schema_at, tenant_of
 
 _log = logger(__name__)
 
@@ -82,7 +82,8 @@ class ExtractionHandler:
         generation = tenant.generation if self._generation is None else self._generation
         if not tenant.has_generation(generation):
             return []
-        schema = schema_of(self._tenants, window.tenant, generation, may_wait=True)
+        schema_ref = tenant.schema_of(generation)
+        schema = schema_at(self._tenants, schema_ref)
         earlier = await self._earlier_windows(window, generation)
         context = ExtractionContext(
             session_summary=earlier.summary,
@@ -105,7 +106,9 @@ class ExtractionHandler:
                 raise PoisonRecordError("input_refused", str(error)) from error
             # A wrong key or model name is no window's fault. While every call is refused, the breaker makes all windows wait.
             raise TransientError(str(error), dependency=error.dependency) from error
-        extraction = extraction.model_copy(update={"drops": tenant.drops_of(generation)})
+        extraction = extraction.model_copy(
+            update={"drops": tenant.drops_of(generation), "schema_name": schema_ref.name, "schema_revision": schema_ref.revision}
+        )
         for each in extraction.dropped:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         await self._remember(extraction)

@@ -8,25 +8,25 @@ from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
 from streams.delivery.build import DriverFactory, ordered_driver_factory
 from streams.sessions.codec import SessionCodec
 from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.tail_writer import TailWriter
-from streams.tenancy import open_tenants
 
 _log = logger(__name__)
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
     """Builds what the stage runs on: windows of sessions, with their tails in Redis.
 
     Args:
         settings: The settings in force.
         metrics: Where the stage counts.
         resources: Closes what was opened.
+        tenants: Who is known.
     """
-    tenants = open_tenants(settings, metrics)
     redis = await resources.enter_async_context(open_redis(settings.redis))
     writer = TailWriter(tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s), metrics=metrics)
     writer.start()

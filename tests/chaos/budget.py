@@ -31,8 +31,8 @@ def flood_without_budget(*, messages: int = 500, kills: int = 2) -> Injection:
         cluster = context.cluster
         worker = cluster.workers["extraction"][0]
         poor = f"{context.tenant}-poor"
-        cluster.add_tenant(poor)
-        cluster.grant(poor, 0)
+        await cluster.add_tenant(poor)
+        await cluster.grant(poor, 0)
         cluster.extra_environment[worker.name] = _WORKER
         try:
             async with worker.held_down(signal.SIGTERM):
@@ -47,7 +47,7 @@ def flood_without_budget(*, messages: int = 500, kills: int = 2) -> Injection:
             context.expect(not await _extracted(context) & waiting.keys(), "windows were extracted without a budget")
             context.expect(len(waiting) > 2 * _SPAN, f"a flood of {len(waiting)} windows only")
         finally:
-            cluster.grant(poor, None)
+            await cluster.grant(poor, None)
         await until(lambda: _are_extracted(context, waiting), "the windows that waited are extracted")
         del cluster.extra_environment[worker.name]
 

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 
 from memory.keys import partition_of
+from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import create_topics
 from runtime.settings import (
     DeliverySettings,
@@ -24,13 +25,12 @@ from runtime.settings import (
     Settings,
     StoreSettings,
 )
-from runtime.tenants import add_tenant
 from streams.stages import STAGES
 from tests.chaos.cues import CueFile
-from tests.chaos.poison import ORPHAN
 from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.three_brokers import brokers_registered, three_brokers
+from tests.control_log import add_tenant, write
 from varve.embedded import jars
 from varve.embedded.edge import EmbeddedEdge
 from varve.embedded.ports import HOST, free_port, listens
@@ -68,7 +68,6 @@ class Cluster:
         self.settings = Settings(
             data=folder / "data",
             cache=cache.absolute(),
-            tenants_file=folder / "tenants.json",
             kafka=KafkaSettings(
                 bootstrap=",".join(node.bootstrap for node in nodes),
                 partitions=PARTITIONS,
@@ -116,7 +115,6 @@ class Cluster:
         await asyncio.gather(*(each.start() for each in (*self.brokers, self.redis, self.edge, self._llm)))
         await brokers_registered(self.settings.kafka, len(self.brokers))
         await create_topics(self.settings)
-        self._add_orphan()
         await self.start_stages()
         await self.service.start()
 
@@ -150,26 +148,14 @@ class Cluster:
             await worker.stop()
             self.workers[stage].remove(worker)
 
-    def add_tenant(self, tenant: str) -> None:
-        """Adds a tenant; the running processes read it."""
-        self._keys[tenant] = add_tenant(self.settings.tenants_path, tenant, schema=SCHEMA)
+    async def add_tenant(self, tenant: str) -> None:
+        """Adds a tenant; the running processes follow."""
+        self._keys[tenant] = await add_tenant(self.settings, tenant, schema=SCHEMA)
 
-    def grant(self, tenant: str, hard_tokens: int | None) -> None:
+    async def grant(self, tenant: str, hard_tokens: int | None) -> None:
         """Sets a tenant's budget; None: unlimited. Windows wait while it is used up."""
-        file = json.loads(self.settings.tenants_path.read_text())
-        for entry in file["tenants"]:
-            if entry["id"] == tenant:
-                entry["budget"] = {"hard_tokens": hard_tokens, "policy": "wait"}
-        draft = self.settings.tenants_path.with_suffix(".new")
-        draft.write_text(json.dumps(file))
-        draft.replace(self.settings.tenants_path)
-
-    def _add_orphan(self) -> None:
-        """A tenant whose schema's file is gone."""
-        schema = self.folder / "gone.json"
-        schema.write_text(json.dumps({"Name": "gone", "EventTypes": [{"EventType": "note", "Description": "A note."}]}))
-        add_tenant(self.settings.tenants_path, ORPHAN, schema=schema.name)
-        schema.unlink()
+        budget = {"hard_tokens": hard_tokens, "policy": "wait"}
+        await write(self.settings, lambda draft: set_tenant(draft, tenant, budget=budget))
 
     def client(self, tenant: str, *, timeout_s: float = 20.0) -> httpx.AsyncClient:
         """An HTTP client that calls the query service for a tenant."""

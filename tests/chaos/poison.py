@@ -11,7 +11,7 @@ from memory.keys import encode_key
 from memory.records import Contribution, Extraction, Message
 
 UNKNOWN_TENANT = "unknown-tenant"
-ORPHAN = "tenant-whose-schema-is-gone"
+UNKNOWN_REVISION = 1_000_000
 TOO_LARGE = 1_500_000
 
 
@@ -61,16 +61,17 @@ def poison(tenant: str, *, number: int, now: datetime) -> Iterator[Poison]:
     yield Poison("extractions", "malformed", encode_key(tenant, good.user), b'{"window_id": 7}')
     orphan = Extraction(
         window_id=f"window-{number}",
-        tenant=ORPHAN,
+        tenant=tenant,
         user=good.user,
         session=good.session,
         sequence=0,
         extractor="none",
         schema_name="gone",
+        schema_revision=UNKNOWN_REVISION,
         message_ids=[f"poison-{number}"],
         window_end=now,
     )
-    yield Poison("extractions", "unknown_schema", encode_key(ORPHAN, good.user), orphan.to_json())
+    yield Poison("extractions", "unknown_schema", key, orphan.to_json())
     contribution = Contribution(
         tenant=tenant, entity_type="dragon", entity_key="user-0", source="extractions/0", position=number, time=now, schema_name="education"
     )

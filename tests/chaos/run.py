@@ -109,7 +109,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     """
     started = time.monotonic()
     tenant = tenant_of(fault, seed)
-    cluster.add_tenant(tenant)
+    await cluster.add_tenant(tenant)
     load = Load(
         cluster=cluster,
         tenant=tenant,

@@ -10,10 +10,10 @@ from typing import Protocol
 from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand
-from memory.schema import sample_conversation
+from memory.schema import MemorySchema, sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.metrics import Metrics
-from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
+from runtime.settings import ControlSettings, DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, InFlightRecord
@@ -35,7 +35,7 @@ POLL_S = 0.1
 class NewFlow(Protocol):
     """What the fixture ``new_flow`` gives."""
 
-    async def __call__(self, tenants: Mapping[str, str] = DEFAULT_TENANTS, **groups: object) -> Settings:
+    async def __call__(self, tenants: Mapping[str, str | MemorySchema] = DEFAULT_TENANTS, **groups: object) -> Settings:
         """The settings of a flow.
 
         Args:
@@ -55,6 +55,7 @@ def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, 
         sessions=SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0),
         delivery=DeliverySettings(batch_interval_s=0.0),
         embedding=EmbeddingSettings(batch_size=8),
+        control=ControlSettings(lease_s=5.0),
     )
 
 

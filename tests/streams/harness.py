@@ -1,7 +1,7 @@
 """Runs a stage's handler on one partition, batch by batch, without a broker."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -11,7 +11,6 @@ from runtime.backoff import Backoff
 from runtime.breaker import CircuitBreaker
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory, add_tenant
 from runtime.tracing import Headers
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.batch_interval import BatchInterval
@@ -180,13 +179,6 @@ def delivered(
     appended_at: datetime = APPENDED_AT,
 ) -> ConsumedRecord:
     return ConsumedRecord(f"{PREFIX}{topic}", partition, offset, key, value, headers, appended_at.timestamp())
-
-
-def tenants_of(settings: Settings, tenants: Mapping[str, str]) -> TenantDirectory:
-    """A tenants' file with these tenants and their schemas."""
-    for tenant, schema in tenants.items():
-        add_tenant(settings.tenants_path, tenant, schema=schema)
-    return TenantDirectory(path=settings.tenants_path)
 
 
 def plain_settings(data: Path, **groups: Any) -> Settings:

@@ -32,8 +32,9 @@ from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
+from tests.control_log import known_tenants
 from tests.extraction.embedders import CountingEmbedder
-from tests.streams.harness import APPENDED_AT, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.streams.harness import APPENDED_AT, PartitionHarness, delivered, plain_settings
 
 TENANT: Final = "acme"
 SCHEMA: Final = "companion"
@@ -91,7 +92,7 @@ BODIES = st.fixed_dictionaries(
 def environment() -> Iterator[Environment]:
     with tempfile.TemporaryDirectory() as folder:
         settings = plain_settings(Path(folder), kafka=KafkaSettings(partitions=1, max_record_bytes=WINDOW_HEAD_BYTES + 20_000))
-        yield settings, tenants_of(settings, {TENANT: SCHEMA})
+        yield settings, known_tenants({TENANT: SCHEMA})
 
 
 @given(BODIES)

@@ -8,20 +8,22 @@ import pytest
 from memory.headers import GENERATION_DROP, KIND
 from memory.records import Extraction
 from retrieval.stores.build import build_store
-from runtime.errors import GroupInUseError
+from runtime.control import read_control
+from runtime.control.tenant_changes import add_generation
+from runtime.errors import ChangeRefusedError, GroupInUseError
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory
-from runtime.tenants_file import add_generation
 from streams.errors import ReplayRefusedError
 from streams.generations import drop, switch
 from streams.run import serve_stage
 from streams.snapshot import snapshot
+from tests.control_log import write
 from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving
 
 pytestmark = pytest.mark.integration
 
 NEW = "v2"
+BY = "a test"
 
 
 async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:
@@ -30,9 +32,9 @@ async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:
         await caught_up(flow)
         first = await _state(flow)
         assert set(first) == {""}
-        add_generation(flow.tenants_path, TENANT, NEW, schema="meetings")
+        await write(flow, lambda draft: add_generation(draft, TENANT, NEW, schema="meetings"))
         with pytest.raises(ReplayRefusedError, match="windows less"):
-            await switch(flow, TENANT, NEW)
+            await switch(flow, TENANT, NEW, by=BY)
 
         stop = asyncio.Event()
         second = asyncio.create_task(serve_stage("extraction", flow, stop, generation=NEW))
@@ -42,13 +44,13 @@ async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:
         assert both[""] == first[""], "the live generation is not touched"
         assert _types(both[NEW]) - _types(both[""]), "the new one is made under its own schema"
         assert not _ids(both[""]) & _ids(both[NEW])
-        with pytest.raises(ReplayRefusedError, match="is live"):
-            await drop(flow, TENANT, "", live="")
+        with pytest.raises(ChangeRefusedError, match="is live"):
+            await drop(flow, TENANT, "", by=BY)
         with pytest.raises(GroupInUseError):
-            await drop(flow, TENANT, NEW, live="")
+            await drop(flow, TENANT, NEW, by=BY)
 
-        await switch(flow, TENANT, NEW)
-        assert TenantDirectory(path=flow.tenants_path).get(TENANT).generation == NEW
+        await switch(flow, TENANT, NEW, by=BY)
+        assert (await read_control(flow)).tenants[TENANT].generation == NEW
         stop.set()
         await second
         await send_sample(flow, session="s-2")
@@ -57,10 +59,10 @@ async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:
         assert later[""] == first[""], "from now on nothing is added to the old one"
         assert len(_ids(later[NEW])) > len(_ids(both[NEW]))
 
-        assert await drop(flow, TENANT, "", live=NEW) > 0
+        assert await drop(flow, TENANT, "", by=BY) > 0
         await caught_up(flow)
         assert await _state(flow) == {NEW: later[NEW]}
-        assert await drop(flow, TENANT, "", live=NEW) == 0
+        assert await drop(flow, TENANT, "", by=BY) == 0
 
         late = await _extractions(flow, "")
         assert late

@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, client_options, create_topics
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
 from streams.delivery.log_gap import LogGap
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.worker import Worker
 from streams.errors import LossRefusedError, StreamError
 from streams.loss import LostRange, accept_loss, find_loss
 from streams.stages import STAGES
+from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
 from tests.streams.harness import until, until_true
 from tests.streams.message_ledger import MessageLedger, committed, records_of, stage_done
@@ -37,8 +37,8 @@ WRONG_RANGE = "are not what is lost: --from"
 @pytest.fixture
 async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
     settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    add_tenant(settings.tenants_path, TENANT, schema="companion")
     await create_topics(settings)
+    await add_tenant(settings, TENANT, schema="companion")
     return settings
 
 

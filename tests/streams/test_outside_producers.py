@@ -11,14 +11,14 @@ from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
 from memory.signatures import sign
 from runtime.clocks import SystemClock
+from runtime.control.tenant_changes import set_signing
 from runtime.dead_letters import DeadLetterBox, LetterSelection
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.seals import Keyring
 from runtime.settings import SessionSettings, Settings, SigningSettings
-from runtime.tenants import add_tenant
-from runtime.tenants_file import set_signing
 from runtime.tracing import Headers
 from streams.delivery.records import FORWARDED
+from tests.control_log import add_key, add_tenant, write
 from tests.retrieval.service import running_service
 from tests.streams.flow import TENANT, NewFlow, serving
 from tests.streams.message_ledger import MessageLedger, foreign_partition, records_of, stage_done
@@ -35,7 +35,7 @@ async def flow(new_flow: NewFlow) -> Settings:
     """A flow with a master secret, and a tenant that demands signatures from now on."""
     sessions = SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0)
     settings = await new_flow({TENANT: "companion", OTHER: "companion"}, sessions=sessions, signing=SIGNING)
-    set_signing(settings.tenants_path, TENANT, lambda policy: policy.with_key("k1").required_from(datetime.now(UTC)))
+    await write(settings, lambda draft: set_signing(draft, TENANT, lambda policy: policy.with_key("k1").required_from(datetime.now(UTC))))
     return settings
 
 
@@ -72,7 +72,7 @@ async def test_a_raw_producer_plants_and_flushes_nothing(flow: Settings, stage: 
     service_app = running_service.serving(flow)
     planted = MessageLedger(flow).message(TENANT, "s1", id="planted")
     async with service_app as http:
-        api_key = {"X-API-Key": add_tenant(flow.tenants_path, TENANT, schema="companion")}
+        api_key = {"X-API-Key": await add_key(flow, TENANT)}
         posted = {"id": "posted", "user": "ada", "session": "s1", "text": "by the service", "event_time": "2024-05-01T00:00:00Z"}
         assert (await http.post("/v1/messages", json=posted, headers=api_key)).status_code == 200
         await stage.send(
@@ -118,7 +118,7 @@ async def test_signed_messages_survive_misplacing_and_repetition(flow: Settings,
     await stage.send([with_headers(copy, copy.headers, partition=partition_of(key, flow.kafka.partitions)) for copy in copies])
     await stage_done(flow, "sessions")
     async with running_service.serving(flow) as http:
-        api_key = {"X-API-Key": add_tenant(flow.tenants_path, TENANT, schema="companion")}
+        api_key = {"X-API-Key": await add_key(flow, TENANT)}
         assert (await http.post("/v1/flush", headers=api_key)).status_code == 200
     await stage_done(flow, "sessions")
     found = [message.id for each in (await stage.windows()).values() for window in each for message in window.messages]
@@ -131,8 +131,9 @@ async def test_a_letter_with_a_good_signature_is_driven_again(flow: Settings, st
     await stage.send([with_headers(record, signed(record.value, "later"))])
     await stage_done(flow, "sessions")
     assert await letters(flow) == ["unknown_tenant"]
-    api_key = {"X-API-Key": add_tenant(flow.tenants_path, "later", schema="companion")}
-    set_signing(flow.tenants_path, "later", lambda policy: policy.with_key("k1").required_from(datetime(2024, 1, 1, tzinfo=UTC)))
+    api_key = {"X-API-Key": await add_tenant(flow, "later", schema="companion")}
+    since = datetime(2024, 1, 1, tzinfo=UTC)
+    await write(flow, lambda draft: set_signing(draft, "later", lambda policy: policy.with_key("k1").required_from(since)))
     assert await redrive(flow) == 1
     async with running_service.serving(flow) as http:
         await stage_done(flow, "sessions")
@@ -149,7 +150,7 @@ async def test_vouched_letters_come_in(flow: Settings, stage: MessageLedger) -> 
     await stage_done(flow, "sessions")
     assert await letters(flow) == []
     async with running_service.serving(flow) as http:
-        api_key = {"X-API-Key": add_tenant(flow.tenants_path, TENANT, schema="companion")}
+        api_key = {"X-API-Key": await add_key(flow, TENANT)}
         assert (await http.post("/v1/flush", headers=api_key)).status_code == 200
     await stage_done(flow, "sessions")
     await stage.assert_exact()

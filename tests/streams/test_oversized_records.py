@@ -15,10 +15,10 @@ from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, LetterSelection, RedriveResult
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
 from runtime.tracing import Headers
 from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError
+from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
 from tests.streams.message_ledger import MessageLedger, committed_reaches, end_of, records_of, stage_done
 
@@ -55,8 +55,8 @@ GIANTS = [
 @pytest.fixture
 async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
     settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    add_tenant(settings.tenants_path, TENANT, schema="companion")
     await create_topics(settings)
+    await add_tenant(settings, TENANT, schema="companion")
     return settings
 
 
@@ -72,7 +72,7 @@ async def test_giants_in_order_are_dead_lettered_whole(settings: Settings) -> No
         await _assert_dead_lettered(settings, GIANTS)
 
         # The reason of one has passed, another stays what it is.
-        add_tenant(settings.tenants_path, "late", schema="companion")
+        await add_tenant(settings, "late", schema="companion")
         result = await _redrive(settings, LetterSelection(reason="unknown_tenant"))
         assert (result.redriven, result.refused) == (1, ())
         refused = await _redrive(settings, LetterSelection(reason="too_large"))

@@ -9,12 +9,11 @@ from aiokafka import AIOKafkaProducer
 
 from memory.keys import encode_key
 from memory.records import Message
-from memory.scenarios import __file__ as scenarios
 from runtime.clocks import SystemClock
 from runtime.dead_letters import DeadLetterBox, LetterSelection, read_metadata, without_metadata
 from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
+from tests.control_log import add_tenant
 from tests.streams.agent_extractions import extraction
 from tests.streams.flow import TENANT, flow_settings, serving
 from tests.streams.message_ledger import MessageLedger, records_of, stage_done
@@ -56,22 +55,21 @@ MESSAGES = [
     ("future_dated", KEY, a_message(time=datetime.now(UTC) + timedelta(days=400))),
 ]
 
+UNKNOWN_REVISION = extraction(0, CALLS).model_copy(update={"schema_name": "agent_tools", "schema_revision": 9})
+
 
 @pytest.fixture
 async def settings(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path) -> Settings:
     settings = flow_settings(kafka=kafka, topic_prefix=topic_prefix, redis_url=redis_url, data=tmp_path, socket=tmp_path / "none.sock")
-    (tmp_path / "own.json").write_bytes((Path(scenarios).parent / "agent_tools.json").read_bytes())
-    add_tenant(settings.tenants_path, TENANT, schema="agent_tools")
-    add_tenant(settings.tenants_path, "odd", schema="own.json")
-    (tmp_path / "own.json").write_bytes(b'{"EventTypes": 7}')
     await create_topics(settings)
+    await add_tenant(settings, TENANT, schema="agent_tools")
     return settings
 
 
 async def test_every_kind_of_poison_is_dead_lettered(settings: Settings) -> None:
     poison = [Poison("messages", "sessions", *each) for each in MESSAGES]
     poison += [
-        Poison("extractions", "events", "unknown_schema", b"k1", extraction(0, CALLS, tenant="odd").to_json()),
+        Poison("extractions", "events", "unknown_schema", b"k1", UNKNOWN_REVISION.to_json()),
         Poison("extractions", "events", "malformed", b"k2", b"{}"),
         Poison("contributions", "entities", "malformed", b"k3", b"\xff"),
     ]
@@ -102,7 +100,7 @@ async def test_every_kind_of_poison_is_dead_lettered(settings: Settings) -> None
         assert len(kinds) == 1 + len({each.key for each in await records_of(settings, "contributions")} - {b"k3"})
 
         # The reason of a rejection has passed: redriving is now accepted, and twice is harmless.
-        add_tenant(settings.tenants_path, "late", schema="agent_tools")
+        await add_tenant(settings, "late", schema="agent_tools")
         async with Producer(kafka=settings.kafka) as producer:
             box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
             for selection in (

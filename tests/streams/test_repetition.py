@@ -2,12 +2,15 @@
 
 from datetime import UTC, datetime
 
+import orjson
 import pytest
 
 from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import Contribution, Event, Extraction, MemoryChange
+from memory.schema import parse_schema
 from operators.entity_state import EntityState
+from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
@@ -16,7 +19,8 @@ from streams.delivery.records import ConsumedRecord
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
-from tests.streams.harness import PartitionHarness, tenants_of
+from tests.control_log import known_tenants, now_known
+from tests.streams.harness import PartitionHarness
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 TENANT = "acme"
@@ -31,10 +35,9 @@ SCHEMA = """{"EventTypes": [{"EventType": "walk", "Description": "A walk.",
 
 
 @pytest.fixture
-def tenants(settings: Settings) -> TenantDirectory:
+def tenants() -> TenantDirectory:
     """A tenant that counts steps."""
-    (settings.data / "steps.json").write_text(SCHEMA)
-    return tenants_of(settings, {TENANT: "steps.json"})
+    return known_tenants({TENANT: parse_schema(orjson.loads(SCHEMA), name="steps")})
 
 
 @pytest.fixture
@@ -152,19 +155,19 @@ async def test_an_applied_contribution_republishes_its_entity(events: PartitionH
 
 
 async def test_a_skipped_contribution_is_applied_when_redriven(
-    settings: Settings, events: PartitionHarness, entities: PartitionHarness
+    tenants: TenantDirectory, events: PartitionHarness, entities: PartitionHarness
 ) -> None:
-    schema = settings.data / "steps.json"
     one, other = extraction(5, 100), extraction(6, 11)
     (early,) = contributions(await outputs_of(events, one), 0)
     other_window = ConsumedRecord(
         other.topic, 0, 6, other.key, (other.value or b"").replace(b'"window_id":"w"', b'"window_id":"v"').replace(b"w-0", b"v-0"), (), 0.0
     )
     (late,) = contributions(await outputs_of(events, other_window), 1)
-    schema.write_text(SCHEMA.replace('"EntityType": "walker"', '"EntityType": "runner"'))
+    without_walkers = parse_schema(orjson.loads(SCHEMA.replace('"EntityType": "walker"', '"EntityType": "runner"')), name="steps")
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, schema=without_walkers))
     refused = await entities.process([early])
     assert [refusal.reason for refusal in refused.rejections] == ["unknown_entity_type"]
-    schema.write_text(SCHEMA)
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, schema="steps@1"))
     assert _total(await outputs_of(entities, late)) == 11
     driven = ConsumedRecord(early.topic, 0, 2, early.key, early.value, ((ORIGIN, b"varve.contributions/0/0"),), 0.0)
     assert _total(await outputs_of(entities, driven)) == 111

@@ -11,10 +11,10 @@ from runtime.dead_letters import DeadLetterBox, LetterSelection, RedriveResult
 from runtime.errors import GroupInUseError
 from runtime.kafka import KafkaOffsets, Producer, TopicPartition, read_topic
 from runtime.settings import Settings
-from runtime.tenants import add_tenant
 from streams.errors import ReplayRefusedError, StreamError
 from streams.replay import OffsetReset, ReplayStart, replay
 from streams.snapshot import snapshot
+from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, caught_up, send_sample, serving
 
 pytestmark = pytest.mark.integration
@@ -30,7 +30,7 @@ async def test_every_stage_runs_again_into_the_same_ids(flow: Settings) -> None:
         with pytest.raises(GroupInUseError, match="stop them first"):
             await replay(flow, "index", ReplayStart())
         # What a tenant sent before it was known counts once however often it is redriven.
-        add_tenant(flow.tenants_path, "late", schema="companion")
+        await add_tenant(flow, "late", schema="companion")
         refused = LetterSelection(tenant="late", stage="sessions", reason="unknown_tenant")
         async with Producer(kafka=flow.kafka) as producer:
             box = DeadLetterBox(settings=flow, producer=producer, clock=SystemClock())

@@ -7,9 +7,9 @@ import pytest
 
 from memory.records import Window
 from runtime.kafka import create_topics, read_topic
-from runtime.tenants import add_tenant
 from streams.delivery.folders import tables_folder
 from streams.run import serve_stage
+from tests.control_log import add_tenant
 from tests.streams.flow import TENANT, caught_up, flow_settings, flush, send_sample
 from tests.streams.harness import until
 
@@ -23,8 +23,8 @@ async def test_a_second_worker_ends_windows_of_the_first(kafka: str, redis_url: 
     settings = settings.model_copy(
         update={"sessions": settings.sessions.model_copy(update={"message_count": 1000, "message_cap": 1000, "idle_partition_s": 3600.0})}
     )
-    add_tenant(settings.tenants_path, TENANT, schema="companion")
     await create_topics(settings)
+    await add_tenant(settings, TENANT, schema="companion")
     sent = sum([await send_sample(settings, session=session) for session in SESSIONS])
     stops = asyncio.Event(), asyncio.Event()
     async with asyncio.TaskGroup() as workers:

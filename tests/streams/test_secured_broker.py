@@ -15,8 +15,10 @@ from memory.topics import ALL
 from runtime.errors import KafkaUnavailableError, ProducerFencedError, TopicMissingError
 from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
 from runtime.kafka.transactional import TransactionalProducer
+from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
-from runtime.tenants import add_tenant
+from runtime.tenants import follow_tenants
+from tests.control_log import add_tenant
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import caught_up, serving
 from tests.streams.secured_kafka import BROKER, SecuredKafka, create_acls
@@ -65,10 +67,12 @@ async def test_the_flow_needs_no_more_than_its_acls(secured: SecuredKafka, redis
 
 
 async def message_becomes_memory(secured: SecuredKafka, settings: Settings) -> None:
-    add_tenant(settings.tenants_path, "acme", schema="companion")
+    await add_tenant(Settings(kafka=secured.as_user("varve-admin")), "acme", schema="companion")
     async with Producer(kafka=secured.as_user("app")) as app, Producer(kafka=secured.as_user("varve-service")) as service:
         await app.send("varve.messages", key=KEY, value=MESSAGE.to_json())
         await service.send("varve.messages", key=KEY, value=FLUSH.to_json(), headers=((KIND, COMMAND),))
+    async with follow_tenants(Settings(kafka=secured.as_user("varve-service")), Metrics()) as tenants:
+        assert tenants.get("acme").id == "acme"
     async with serving(settings):
         await caught_up(settings, deadline_s=60)
     windows = [Window.from_json(each.value or b"") async for each in read_topic("varve.windows", settings.kafka)]

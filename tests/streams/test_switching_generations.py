@@ -2,25 +2,28 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from memory.ids import window_id
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
+from runtime.control import read_control
+from runtime.control.tenant_changes import add_generation
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory
-from runtime.tenants_file import add_generation
 from streams.errors import ReplayRefusedError
 from streams.generations import drop, set_start, switch
 from streams.run import serve_stage
+from tests.control_log import write
 from tests.streams.agent_extractions import START, extraction
-from tests.streams.flow import TENANT, caught_up, followed, send_sample, serving
+from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, followed, send_sample, serving
 
 pytestmark = pytest.mark.integration
 
 NEW = "v2"
+BY = "a test"
 UP_TO_EXTRACTION = ("sessions", "extraction")
 LATER_THAN_ALL = timedelta(hours=1)
 
@@ -31,7 +34,7 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
         await caught_up(flow, UP_TO_EXTRACTION)
     skipped = await _extracted(flow, "")
     assert skipped
-    add_generation(flow.tenants_path, TENANT, NEW)
+    await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
     await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
     await send_sample(flow, session="s-2")
     async with serving(flow, UP_TO_EXTRACTION):
@@ -42,23 +45,23 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     with pytest.raises(
         ReplayRefusedError, match=rf"^{len(skipped)} windows of tenant {TENANT} are in the live generation only.*--incomplete"
     ):
-        await switch(flow, TENANT, NEW)
-    assert _live(flow) == ""
+        await switch(flow, TENANT, NEW, by=BY)
+    assert await _live(flow) == ""
 
-    await switch(flow, TENANT, NEW, incomplete=True)
-    assert _live(flow) == NEW
+    await switch(flow, TENANT, NEW, incomplete=True, by=BY)
+    assert await _live(flow) == NEW
 
-    await switch(flow, TENANT, "", incomplete=True)
+    await switch(flow, TENANT, "", incomplete=True, by=BY)
     await set_start(flow, NEW, since=START)
     async with serving(flow, UP_TO_EXTRACTION):
         await _catch_up(flow)
-    await switch(flow, TENANT, NEW)
-    assert _live(flow) == NEW
+    await switch(flow, TENANT, NEW, by=BY)
+    assert await _live(flow) == NEW
     assert await _extracted(flow, NEW) == skipped | both
 
 
 async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
-    add_generation(flow.tenants_path, TENANT, NEW)
+    await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
     calls = [("search", 0)]
     usage = Usage(tenant=TENANT, stage="extraction", model="m", time=START)
     in_both, only_old, nothing_in_old, nothing_in_new, less_in_new, retracted_in_old, still_to_come, in_progress = range(8)
@@ -77,22 +80,70 @@ async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
     await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
     await _send(flow, _window(still_to_come))
     with pytest.raises(ReplayRefusedError, match=r"^2 windows of"):
-        await switch(flow, TENANT, NEW)
+        await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, *[extraction(window, calls, generation=NEW) for window in (only_old, in_progress)])
-    assert await drop(flow, TENANT, NEW, live="") == 3
+    assert await drop(flow, TENANT, NEW, by=BY) == 3
     with pytest.raises(ReplayRefusedError, match=r"^3 windows of"):
-        await switch(flow, TENANT, NEW)
+        await switch(flow, TENANT, NEW, by=BY)
 
     begun_before_the_drop = [extraction(window, calls, generation=NEW) for window in (in_both, only_old, in_progress)]
     await _send(flow, *begun_before_the_drop)
     with pytest.raises(ReplayRefusedError, match=r"^3 windows of"):
-        await switch(flow, TENANT, NEW)
+        await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, *[each.model_copy(update={"drops": 1}) for each in begun_before_the_drop])
     with pytest.raises(ReplayRefusedError, match=r"^1 windows may still lack"):
-        await switch(flow, TENANT, NEW)
-    assert _live(flow) == NEW
+        await switch(flow, TENANT, NEW, by=BY)
+    assert await _live(flow) == NEW
+
+
+async def test_a_switch_over_two_data_folders_misses_no_window(flow: Settings, tmp_path: Path) -> None:
+    other_machine = flow.model_copy(update={"data": tmp_path / "another"})
+    await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
+    switched = asyncio.Event()
+
+    async def send_until_switched() -> None:
+        number = 0
+        while not switched.is_set():
+            await send_sample(flow, session=f"s-{number}")
+            await caught_up(flow, UP_TO_EXTRACTION)
+            number += 1
+
+    async def switch_once_it_has_caught_up() -> None:
+        async with asyncio.timeout(DEADLINE_S):
+            while True:
+                try:
+                    return await switch(flow, TENANT, NEW, by=BY)
+                except ReplayRefusedError:
+                    await asyncio.sleep(POLL_S)
+
+    stops = [asyncio.Event() for _ in range(4)]
+    async with asyncio.TaskGroup() as running:
+        running.create_task(serve_stage("sessions", flow, stops[0]))
+        running.create_task(serve_stage("extraction", flow, stops[1]))
+        running.create_task(serve_stage("extraction", other_machine, stops[2]))
+        second = running.create_task(serve_stage("extraction", other_machine, stops[3], generation=NEW))
+        try:
+            await send_sample(flow, session="before the switch")
+            await caught_up(flow, UP_TO_EXTRACTION)
+            sending = running.create_task(send_until_switched())
+            await switch_once_it_has_caught_up()
+            # From now on the live workers, on whatever machine, make the new generation alone.
+            stops[3].set()
+            await second
+            await send_sample(flow, session="behind the second worker")
+            switched.set()
+            await sending
+            await caught_up(flow, UP_TO_EXTRACTION)
+        finally:
+            switched.set()
+            for stop in stops:
+                stop.set()
+    windows = {Window.from_json(each.value or b"").id async for each in read_topic(flow.topic("windows"), flow.kafka)}
+    made = [Extraction.from_json(each.value or b"") async for each in read_topic(flow.topic("extractions"), flow.kafka)]
+    assert {each.window_id for each in made if each.generation == NEW} == windows
+    assert any(not each.generation for each in made), "some were made before the switch"
 
 
 async def _catch_up(settings: Settings) -> None:
@@ -114,8 +165,8 @@ async def _extracted(settings: Settings, generation: str) -> set[str]:
     return {each.window_id for each in read if each.generation == generation and (each.segments or each.events or each.patches)}
 
 
-def _live(settings: Settings) -> str:
-    return TenantDirectory(path=settings.tenants_path).get(TENANT).generation
+async def _live(settings: Settings) -> str:
+    return (await read_control(settings)).tenants[TENANT].generation
 
 
 def _window(number: int) -> Window:

@@ -13,15 +13,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from loadtest.llm_simulator import LLMSimulator
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Window
+from memory.schema import parse_schema
+from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
 from runtime.settings import DeliverySettings, LLMSettings, Settings
 from streams.delivery.parked_note import read_parked
+from tests.control_log import write
 from tests.streams.flow import DEADLINE_S, POLL_S, NewFlow, caught_up, serving
 from tests.streams.message_ledger import records_of
 
@@ -37,16 +39,15 @@ FLOOD, OTHERS = 1000, 200
 @pytest.fixture
 async def flow(new_flow: NewFlow, tmp_path: Path) -> Settings:
     """A flow of two tenants whose workers look only a few records ahead."""
-    (tmp_path / "notes.json").write_bytes(orjson.dumps(NOTES))
+    notes = parse_schema(NOTES)
     delivery = DeliverySettings(max_unacked_span=SPAN, batch_interval_s=0.0)
-    return await new_flow({"poor": "notes.json", "rich": "notes.json"}, delivery=delivery)
+    return await new_flow({"poor": notes, "rich": notes}, delivery=delivery)
 
 
-def grant(settings: Settings, hard_tokens: int | None) -> None:
+async def grant(settings: Settings, hard_tokens: int | None) -> None:
     """Sets the budget of the poor tenant; None: unlimited."""
-    file = orjson.loads(settings.tenants_path.read_bytes())
-    file["tenants"][0]["budget"] = {"hard_tokens": hard_tokens, "policy": "wait"}
-    settings.tenants_path.write_bytes(orjson.dumps(file))
+    budget = {"hard_tokens": hard_tokens, "policy": "wait"}
+    await write(settings, lambda draft: set_tenant(draft, "poor", budget=budget))
 
 
 def window_record(settings: Settings, tenant: str, number: int, *, sessions: int, partition: int) -> OutgoingRecord:
@@ -144,7 +145,7 @@ async def extracted(settings: Settings) -> Counter[str]:
 
 async def test_a_tenant_out_of_budget_blocks_no_partition(flow: Settings) -> None:
     poor, rich = Counter(f"poor {number}" for number in POOR), Counter(f"rich {number}" for number in RICH)
-    grant(flow, 0)
+    await grant(flow, 0)
     await send(flow, "poor", POOR, partition=0)
     await send(flow, "rich", RICH, partition=1)
     async with LLMSimulator() as simulator:
@@ -154,7 +155,7 @@ async def test_a_tenant_out_of_budget_blocks_no_partition(flow: Settings) -> Non
                 while (so_far := await extracted(flow)) != rich:
                     assert set(so_far) <= set(rich)
             assert len(simulator.requests) == len(RICH)
-            grant(flow, None)
+            await grant(flow, None)
             await caught_up(flow, ["extraction"])
         assert await extracted(flow) == poor + rich
         assert len(simulator.requests) == len(POOR) + len(RICH)
@@ -163,7 +164,7 @@ async def test_a_tenant_out_of_budget_blocks_no_partition(flow: Settings) -> Non
 async def test_parked_windows_outlive_killed_workers(flow: Settings) -> None:
     poor = {f"poor {number}" for number in range(FLOOD)}
     rich = {f"rich {number}" for number in range(0, FLOOD, FLOOD // OTHERS)}
-    grant(flow, 0)
+    await grant(flow, 0)
     await send_flood(flow)
     async with LLMSimulator() as simulator, asyncio.timeout(DEADLINE_S):
         settings = flow.model_copy(
@@ -178,7 +179,7 @@ async def test_parked_windows_outlive_killed_workers(flow: Settings) -> None:
             assert set(others) == rich
             assert others.total() - len(rich) <= 16, "only what was in work when the worker was killed comes again"
             calls = len(simulator.requests)
-        grant(flow, None)
+        await grant(flow, None)
         async with worker_process(settings):
             await more_extracted(settings, len(rich) + FLOOD // 4)
         async with worker_process(settings):

@@ -37,7 +37,8 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
         (("send", "nowhere.json"), {}, "nowhere.json cannot be read"),
         (("config",), {"VARVE_KAFKA__PARTITIONS": "none"}, "kafka.partitions: Input should be a valid integer"),
         (("recall", "who?"), {}, "no API key"),
-        (("tenants", "add", "t", "--schema", "nonsense"), {}, "'nonsense' is neither a shipped scenario"),
+        (("prompt", "nonsense"), {}, "'nonsense' is neither a shipped scenario"),
+        (("apply", "-f", "nowhere.yaml"), {}, "nowhere.yaml cannot be read"),
         (("demo", "--scenario", "nonsense"), {}, "there is no scenario 'nonsense'"),
     ],
 )
@@ -54,11 +55,3 @@ def test_config_masks_secrets(tmp_path: Path) -> None:
     output = varve("config", VARVE_DATA=str(tmp_path), VARVE_KAFKA__PARTITIONS="3", VARVE_LLM__API_KEY="hush").stdout
     assert "VARVE_KAFKA__PARTITIONS=3\n" in output
     assert "hush" not in output
-
-
-def test_an_added_tenants_key_is_not_stored(tmp_path: Path) -> None:
-    result = varve("tenants", "add", "acme", "--schema", "meetings", "--data", str(tmp_path))
-    key = result.stdout.strip()
-    assert len(key) > 20
-    assert key not in (tmp_path / "tenants.json").read_text()
-    assert varve("tenants", "list", "--data", str(tmp_path)).stdout == "acme\tmeetings\t1 keys\n"

@@ -36,6 +36,7 @@ def run(settings: Settings) -> Run:
         "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
         "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
         "VARVE_KAFKA__PARTITIONS": "2",
+        "VARVE_CONTROL__LEASE_S": "0.5",
     }
     runner = CliRunner()
 
@@ -84,11 +85,11 @@ def test_replay_and_generations_on_an_empty_broker(settings: Settings, run: Run)
     assert run("replay", "extraction", "--generation", "v2", "--from-offset", "3").exit_code == 2
     run("tenants", "add", "acme")
     assert "no tenant has" in run("replay", "extraction", "--generation", "v2").output
-    run("generation", "add", "acme", "v2", "--schema", "meetings")
-    assert run("generation", "list", "acme").stdout.splitlines() == ["-\tcompanion\tlive", "v2\tmeetings\t"]
-    assert "is live" in run("generation", "switch", "acme", "v2", "--incomplete").stdout
-    assert run("generation", "list", "acme").stdout.splitlines() == ["-\tcompanion\t", "v2\tmeetings\tlive"]
-    assert run("generation", "drop", "acme", "-").stdout == "0 windows of generation - are taken back as the stages go on\n"
+    run("generations", "add", "acme", "v2", "--schema", "meetings")
+    assert run("generations", "list", "acme").stdout.splitlines() == ["-\tcompanion@1\tlive", "v2\tmeetings@1\t"]
+    assert "is live" in run("generations", "switch", "acme", "v2", "--incomplete").stdout
+    assert run("generations", "list", "acme").stdout.splitlines() == ["-\tcompanion@1\t", "v2\tmeetings@1\tlive"]
+    assert run("generations", "drop", "acme", "-").stdout == "0 windows of generation - are taken back as the stages go on\n"
     assert asyncio.run(_end(settings, "extractions")) == settings.kafka.partitions, "a mark in each, and nothing else"
 
 

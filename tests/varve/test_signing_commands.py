@@ -1,5 +1,6 @@
 """``varve tenants signing...`` as it is typed, and the secret that an embedded stack keeps."""
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,10 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from runtime.control import read_control
+from runtime.kafka import create_topics
 from runtime.seals import Keyring
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory, add_tenant
-from runtime.tenants_file import Tenant
+from runtime.tenants import Tenant
+from tests.control_log import add_tenant
+from tests.one_broker import one_broker
 from varve.cli.application import app
 from varve.embedded.secret import kept_secret
 from varve.embedded.stack import EmbeddedStack
@@ -21,11 +25,18 @@ Type = Callable[..., str]
 
 
 @pytest.fixture
-def type_command(tmp_path: Path) -> Type:
-    add_tenant(tmp_path / "tenants.json", "acme", schema="companion")
+def settings(make_settings: Callable[..., Settings]) -> Settings:
+    settings = make_settings(kafka=one_broker(partitions=1))
+    asyncio.run(_prepared(settings))
+    return settings
+
+
+@pytest.fixture
+def type_command(settings: Settings) -> Type:
+    reached = {"VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap, "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix}
 
     def invoke(*arguments: str, secret: str = SECRET) -> str:
-        environment = {"VARVE_DATA": str(tmp_path)} | ({"VARVE_SIGNING__SECRET": secret} if secret else {})
+        environment = {"VARVE_DATA": str(settings.data), **reached} | ({"VARVE_SIGNING__SECRET": secret} if secret else {})
         result = CliRunner().invoke(app, ("tenants", *arguments), env=environment)
         if result.exception is not None:
             raise result.exception
@@ -34,25 +45,32 @@ def type_command(tmp_path: Path) -> Type:
     return invoke
 
 
-def tenant(folder: Path) -> Tenant:
-    return TenantDirectory(path=folder / "tenants.json").get("acme")
+async def _prepared(settings: Settings) -> None:
+    await create_topics(settings)
+    await add_tenant(settings, "acme", schema="companion")
 
 
-def test_a_key_is_printed_and_not_stored(type_command: Type, tmp_path: Path) -> None:
+def tenant(settings: Settings) -> Tenant:
+    return asyncio.run(read_control(settings)).tenants["acme"]
+
+
+@pytest.mark.integration
+def test_a_key_is_printed_and_not_stored(type_command: Type, settings: Settings) -> None:
     printed = type_command("signing-key", "acme", "2026-11").strip()
     assert printed == Keyring([SECRET]).message_key("acme", "2026-11").hex()
-    assert printed not in (tmp_path / "tenants.json").read_text()
+    assert printed.encode() not in tenant(settings).to_json()
     assert type_command("signing-key", "acme", "2026-11").strip() == printed
 
 
-def test_keys_overlap_until_one_is_retired(type_command: Type, tmp_path: Path) -> None:
+@pytest.mark.integration
+def test_keys_overlap_until_one_is_retired(type_command: Type, settings: Settings) -> None:
     for key_id in ("old", "new"):
         type_command("signing-key", "acme", key_id)
     assert type_command("signing", "acme").splitlines() == ["optional", "old\tholds", "new\tholds"]
     shown = type_command("signing", "acme", "--required", "--retire", "old").splitlines()
     assert shown[0].startswith("required since ")
     assert shown[1].startswith("old\tretired at ")
-    policy = tenant(tmp_path).signing
+    policy = tenant(settings).signing
     required_since, until = policy.required_since, policy.keys[0].until
     assert required_since is not None
     assert until is not None
@@ -60,11 +78,12 @@ def test_keys_overlap_until_one_is_retired(type_command: Type, tmp_path: Path) -
     assert (policy.accepts("old", retired_ms - 1), policy.accepts("old", retired_ms + 1)) == (True, False)
     assert policy.accepts("new", retired_ms + 1)
     type_command("signing", "acme", "--required")
-    assert tenant(tmp_path).signing.required_since == required_since, "what was demanded before is not lifted"
+    assert tenant(settings).signing.required_since == required_since, "what was demanded before is not lifted"
     type_command("signing", "acme", "--optional")
-    assert tenant(tmp_path).signing.required_since is None
+    assert tenant(settings).signing.required_since is None
 
 
+@pytest.mark.integration
 def test_mistakes_are_named(type_command: Type) -> None:
     with pytest.raises(SettingsError, match="VARVE_SIGNING__SECRET"):
         type_command("signing-key", "acme", "k1", secret="")

@@ -6,7 +6,25 @@ import sys
 import typer
 
 from memory.errors import VarveError
-from varve.cli import config, demo, dev, dlq, flow, generations, loss, model, processes, rebuild, replay, status, tenants
+from varve.cli import (
+    apply,
+    audit,
+    config,
+    demo,
+    dev,
+    dlq,
+    flow,
+    generations,
+    keys,
+    loss,
+    model,
+    processes,
+    rebuild,
+    replay,
+    schemas,
+    status,
+    tenants,
+)
 from varve.output import visible
 
 app = typer.Typer(
@@ -17,12 +35,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, model):
+for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, model, apply):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")
-app.add_typer(generations.app, name="generation")
+app.add_typer(generations.app, name="generations")
+app.add_typer(keys.app, name="keys")
+app.add_typer(keys.operators, name="operators")
+app.add_typer(schemas.app, name="schemas")
+app.add_typer(audit.app, name="audit")
 
 
 def main() -> None:

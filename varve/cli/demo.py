@@ -32,8 +32,9 @@ def demo(
     from rich.markup import escape
 
     from varve.conversations import read_conversation, scenario_sample
-    from varve.demo.run import run_demo
+    from varve.demo.run import TENANT, run_demo
     from varve.embedded.stack import EmbeddedStack
+    from varve.embedded.tenants import DeveloperTenant
     from varve.supervisor.signals import run_until_signal
     from varve.supervisor.supervisor import Supervisor
 
@@ -45,10 +46,11 @@ def demo(
         console.print(f"[dim]{escape(visible(line))}[/]")
 
     try:
-        stack = EmbeddedStack(settings=load_settings(folder), throwaway=True)
+        tenant = DeveloperTenant(TENANT, scenario)
+        stack = EmbeddedStack(settings=load_settings(folder), throwaway=True, tenant=tenant)
         supervisor = Supervisor(stack.levels(), notice=notice)
         outcome = run_until_signal(
-            run_demo(stack, supervisor, conversation=conversation, questions=questions, schema=scenario, notice=notice),
+            run_demo(stack, supervisor, conversation=conversation, questions=questions, notice=notice),
             on_first=lambda: notice("stopping; once more to kill what still runs"),
             on_repeat=supervisor.kill,
         )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from varve.cli.options import DataOption, load_settings, print_notice
+from varve.cli.options import DataOption, load_settings, print_notice, schema_argument
 
 if TYPE_CHECKING:
     from varve.embedded.stack import EmbeddedStack
@@ -34,30 +34,35 @@ def dev(
     A server that the settings name (VARVE_KAFKA__BOOTSTRAP, VARVE_REDIS__URL, VARVE_STORE__KIND=server) is used instead of a new one.
     """
     from varve.embedded.stack import EmbeddedStack
+    from varve.embedded.tenants import DeveloperTenant
     from varve.supervisor.signals import run_until_signal
     from varve.supervisor.supervisor import Supervisor
 
     stack = EmbeddedStack(
-        settings=load_settings(data), kafka_port=kafka_port, redis_port=redis_port, service_port=service_port, kafka_heap_mb=kafka_heap_mb
+        settings=load_settings(data),
+        kafka_port=kafka_port,
+        redis_port=redis_port,
+        service_port=service_port,
+        kafka_heap_mb=kafka_heap_mb,
+        tenant=DeveloperTenant(TENANT, schema_argument(schema)),
     )
     supervisor = Supervisor(stack.levels(), notice=print_notice)
     run_until_signal(
-        _run(stack, supervisor, schema),
+        _run(stack, supervisor),
         on_first=lambda: print_notice("stopping; once more to kill what still runs"),
         on_repeat=supervisor.kill,
     )
     print_notice("stopped")
 
 
-async def _run(stack: "EmbeddedStack", supervisor: "Supervisor", schema: str) -> None:
+async def _run(stack: "EmbeddedStack", supervisor: "Supervisor") -> None:
     from varve.embedded.lifecycle import running_stack
+    from varve.embedded.tenants import key_path
 
-    async with running_stack(stack, supervisor, tenant=TENANT, schema=schema) as running:
+    async with running_stack(stack, supervisor) as running:
         print_notice(f"all parts are ready on {running.settings.data}")
         print_notice(f"service {running.file.service_url}, Kafka {running.file.bootstrap}, Redis {running.file.redis_url}")
-        print_notice(
-            f"API key of the tenant {TENANT}: {running.settings.data / f'{TENANT}.key'}; `varve send`, `recall` and `status` find it"
-        )
+        print_notice(f"API key of the tenant {TENANT}: {key_path(running.settings, TENANT)}; `varve send`, `recall` and `status` find it")
         await _show_live_status(stack, supervisor)
 
 

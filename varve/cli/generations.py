@@ -1,11 +1,12 @@
-"""``varve generation``: a tenant's memories extracted again beside the live ones, switched to, and dropped."""
+"""``varve generations``: a tenant's memories extracted again beside the live ones, switched to, and dropped."""
 
 import asyncio
+import getpass
 from typing import Annotated
 
 import typer
 
-from varve.cli.options import DataOption, attached_settings
+from varve.cli.options import ByOption, DataOption, attached_settings, schema_argument, write_control
 
 app = typer.Typer(help="Memories extracted again, beside the live ones.", no_args_is_help=True)
 
@@ -18,23 +19,26 @@ def add(
     tenant: TenantArgument,
     name: Annotated[str, typer.Argument(help="The new generation's name.")],
     schema: Annotated[
-        str | None, typer.Option(help="A shipped scenario, or the path of a schema file; the live generation's if not given.")
+        str | None,
+        typer.Option(help="A schema of the control log, a shipped scenario, or a file's path; the live generation's if not given."),
     ] = None,
+    by: ByOption = None,
     data: DataOption = None,
 ) -> None:
     """Announce a generation; `varve replay extraction --generation NAME` then writes it."""
-    from runtime.tenants_file import add_generation
+    from runtime.control.tenant_changes import add_generation
 
-    add_generation(attached_settings(data).tenants_path, tenant, name, schema=schema)
+    named = None if schema is None else schema_argument(schema)
+    write_control(attached_settings(data), lambda draft: add_generation(draft, tenant, name, schema=named), action="generation add", by=by)
     typer.echo(f"run `varve replay extraction --generation {name}`, and switch to it once it has caught up")
 
 
 @app.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
     """List a tenant's generations with their schema; the live one is marked."""
-    from runtime.tenants import TenantDirectory
+    from runtime.control import Draft, read_control
 
-    known = TenantDirectory(path=attached_settings(data).tenants_path).get(tenant)
+    known = Draft(asyncio.run(read_control(attached_settings(data)))).tenant(tenant)
     for name in ("", *(each.name for each in known.generations)):
         typer.echo(f"{name or '-'}\t{known.schema_of(name)}\t{'live' if name == known.generation else ''}")
 
@@ -44,23 +48,24 @@ def switch(
     tenant: TenantArgument,
     name: NameArgument,
     incomplete: Annotated[bool, typer.Option("--incomplete", help="Even if it lacks windows that the live one has.")] = False,
+    by: ByOption = None,
     data: DataOption = None,
 ) -> None:
     """Make a generation the live one, for recalls and for what is extracted from now on."""
     from streams.generations import switch as make_live
 
-    asyncio.run(make_live(attached_settings(data), tenant, generation_named(name), incomplete=incomplete, notice=typer.echo))
+    switching = make_live(
+        attached_settings(data), tenant, generation_named(name), by=by or getpass.getuser(), incomplete=incomplete, notice=typer.echo
+    )
+    asyncio.run(switching)
 
 
 @app.command("drop")
-def drop(tenant: TenantArgument, name: NameArgument, data: DataOption = None) -> None:
+def drop(tenant: TenantArgument, name: NameArgument, by: ByOption = None, data: DataOption = None) -> None:
     """Delete all that a generation has written; the running stages carry it out."""
-    from runtime.tenants import TenantDirectory
     from streams.generations import drop as drop_generation
 
-    settings = attached_settings(data)
-    live = TenantDirectory(path=settings.tenants_path).get(tenant).generation
-    asyncio.run(drop_generation(settings, tenant, generation_named(name), live=live, notice=typer.echo))
+    asyncio.run(drop_generation(attached_settings(data), tenant, generation_named(name), by=by or getpass.getuser(), notice=typer.echo))
 
 
 def generation_named(name: str) -> str:

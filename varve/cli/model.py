@@ -56,7 +56,7 @@ def prompt(
     """Print the prompt that extraction sends under a schema; its tokens go to standard error."""
     from extraction.one_pass.prompt.preview import preview_prompt
     from memory.records import Window
-    from runtime.tenants_file import schema_named
+    from runtime.control.schemas import schema_named
     from varve.errors import ConversationError
 
     try:

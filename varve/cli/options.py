@@ -1,8 +1,10 @@
 """What several commands share: the option ``--data``, times, notices, and the settings to work with."""
 
+import asyncio
+import getpass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -10,7 +12,11 @@ from varve.errors import SettingsError
 from varve.output import say
 
 if TYPE_CHECKING:
+    from memory.schema import MemorySchema
+    from runtime.control import Change
     from runtime.settings import Settings
+
+_R = TypeVar("_R")
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder for all local state; VARVE_DATA, or .varve, where not given.")]
 
@@ -28,6 +34,46 @@ def parse_time(text: str | datetime) -> datetime:
     except ValueError as error:
         raise typer.BadParameter(f"{text!r} is no ISO 8601 time, such as 2024-05-01T12:00:00Z") from error
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+ByOption = Annotated[str | None, typer.Option(help="Who does it, for the audit; the user of this machine where not given.")]
+SchemaOption = Annotated[str, typer.Option(help="A schema of the control log (NAME, NAME@REVISION), a shipped scenario, or a file's path.")]
+
+
+def schema_argument(text: str) -> "str | MemorySchema":
+    """The schema that the command line names: that of a file where one lies there, else a name."""
+    from memory.schema import load_schema
+
+    path = Path(text)
+    return load_schema(path) if path.is_file() else text
+
+
+def write_control(settings: "Settings", change: "Change[_R]", *, action: str, by: str | None, settle: bool = False) -> _R:
+    """Makes a change of the control log.
+
+    Args:
+        settings: Where it is.
+        change: What is to be changed.
+        action: What that is, for the audit.
+        by: Who does it; None: the user of this machine.
+        settle: Whether to return only when it holds even in a process that has lost Kafka.
+
+    Raises:
+        VarveError: If it is refused or cannot be written; in one sentence.
+    """
+    from runtime.control import ControlWriter
+
+    async def write() -> _R:
+        writer = ControlWriter(settings=settings, by=by or getpass.getuser())
+        written = await writer.write(change, action=action)
+        if not written.documents:
+            print_notice("it is so already: nothing was written")
+        elif settle:
+            print_notice(f"in force; waiting {settings.control.lease_s:g} s for processes that may have lost Kafka")
+            await writer.settle()
+        return written.result
+
+    return asyncio.run(write())
 
 
 def print_notice(line: str) -> None:

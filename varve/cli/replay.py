@@ -49,13 +49,13 @@ def replay(
 
 
 def _write_generation(settings: "Settings", generation: str, since: datetime | None) -> None:
-    from runtime.tenants import TenantDirectory
+    from runtime.control import Draft, read_control
     from streams.generations import set_start
     from streams.run import run_stage
 
-    tenants = [tenant.id for tenant in TenantDirectory(path=settings.tenants_path).all() if tenant.has_generation(generation)]
+    tenants = [tenant.id for tenant in Draft(asyncio.run(read_control(settings))).tenants().values() if tenant.has_generation(generation)]
     if not tenants:
-        raise typer.BadParameter(f"no tenant has a generation {generation!r}; announce it with `varve generation add`")
+        raise typer.BadParameter(f"no tenant has a generation {generation!r}; announce it with `varve generations add`")
     typer.echo(f"writing generation {generation or 'the first'} of {', '.join(tenants)}")
     asyncio.run(set_start(settings, generation, since=since))
     run_stage("extraction", settings, generation=generation)

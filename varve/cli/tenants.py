@@ -1,45 +1,95 @@
-"""``varve tenants``: who may use this Varve."""
+"""``varve tenants``: who may use this Varve, and under which schema."""
 
-from typing import Annotated
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+import orjson
 import typer
 
-from varve.cli.options import DataOption, load_settings
+from varve.cli.options import ByOption, DataOption, SchemaOption, attached_settings, schema_argument, write_control
+
+if TYPE_CHECKING:
+    from runtime.control import Draft
 
 app = typer.Typer(help="Who may use this Varve.", no_args_is_help=True)
+
+TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 
 
 @app.command("add")
 def add(
-    tenant: Annotated[str, typer.Argument(help="The tenant's id.")],
-    schema: Annotated[str, typer.Option(help="A shipped scenario, or the path of a schema file.")] = "companion",
+    tenant: TenantArgument,
+    schema: SchemaOption = "companion",
+    label: Annotated[str, typer.Option(help="What its key is called.")] = "",
+    by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Add a tenant, or one more API key to it; prints the key, of which only the hash is stored."""
-    from runtime.tenants import add_tenant
+    """Add a tenant with an API key; prints the key, of which only the hash is stored."""
+    from runtime.clocks import SystemClock
+    from runtime.control.documents import hash_key, new_api_key
+    from runtime.control.key_changes import add_key
+    from runtime.control.tenant_changes import add_tenant
 
-    settings = load_settings(data)
-    typer.echo(add_tenant(settings.tenants_path, tenant, schema=schema))
-    typer.echo(f"added to {settings.tenants_path}; the key above is shown this once", err=True)
+    key, named, now = new_api_key(), schema_argument(schema), SystemClock().now()
+
+    def change(draft: "Draft") -> None:
+        add_tenant(draft, tenant, schema=named)
+        add_key(draft, tenant, hash_key(key), now=now, label=label)
+
+    write_control(attached_settings(data), change, action="tenant add", by=by)
+    typer.echo(key)
+    typer.echo("the key above is shown this once", err=True)
 
 
-@app.command("admin-key")
-def admin_key(data: DataOption = None) -> None:
-    """Add an operator's key, which opens `/v1/admin`; prints the key, of which only the hash is stored."""
-    from runtime.tenants_file import add_admin_key
+@app.command("set")
+def set_fields(
+    tenant: TenantArgument,
+    schema: Annotated[
+        str | None, typer.Option(help="A schema of the control log (NAME, NAME@REVISION), a shipped scenario, or a file's path.")
+    ] = None,
+    weight: Annotated[float | None, typer.Option(help="Its share where tenants compete for a stage's work.")] = None,
+    budget: Annotated[str | None, typer.Option(help="What is another than VARVE_BUDGET__*, as JSON; null lifts a limit.")] = None,
+    quota: Annotated[str | None, typer.Option(help="What is another than VARVE_QUOTA__*, as JSON; null lifts a limit.")] = None,
+    by: ByOption = None,
+    data: DataOption = None,
+) -> None:
+    """Set what is not the same for all tenants."""
+    from runtime.control.tenant_changes import set_tenant
 
-    settings = load_settings(data)
-    typer.echo(add_admin_key(settings.tenants_path))
-    typer.echo(f"added to {settings.tenants_path}; the key above is shown this once", err=True)
+    given = {"weight": weight, "budget": _from_json(budget), "quota": _from_json(quota)}
+    fields = {name: value for name, value in given.items() if value is not None}
+    named = None if schema is None else schema_argument(schema)
+    write_control(attached_settings(data), lambda draft: set_tenant(draft, tenant, schema=named, **fields), action="tenant set", by=by)
+
+
+@app.command("suspend")
+def suspend(tenant: TenantArgument, by: ByOption = None, data: DataOption = None) -> None:
+    """Let a tenant's keys open nothing; what came in before is still worked on."""
+    _set_state(tenant, "suspended", by, data)
+
+
+@app.command("resume")
+def resume(tenant: TenantArgument, by: ByOption = None, data: DataOption = None) -> None:
+    """Let a suspended tenant's keys open again what they opened."""
+    _set_state(tenant, "active", by, data)
+
+
+@app.command("remove")
+def remove(tenant: TenantArgument, by: ByOption = None, data: DataOption = None) -> None:
+    """Remove a tenant with its keys. Its records are then those of an unknown tenant; its memories stay where they are."""
+    from runtime.control.tenant_changes import remove_tenant
+
+    write_control(attached_settings(data), lambda draft: remove_tenant(draft, tenant), action="tenant remove", by=by, settle=True)
 
 
 @app.command("list")
 def list_all(data: DataOption = None) -> None:
-    """List the tenants with their schema and number of keys."""
-    from runtime.tenants import TenantDirectory
+    """List the tenants with their schema, number of keys, and state."""
+    from runtime.control import Draft, read_control
 
-    for tenant in TenantDirectory(path=load_settings(data).tenants_path).all():
-        typer.echo(f"{tenant.id}\t{tenant.schema_name}\t{len(tenant.key_hashes)} keys")
+    for tenant in Draft(asyncio.run(read_control(attached_settings(data)))).tenants().values():
+        typer.echo(f"{tenant.id}\t{tenant.schema_ref}\t{len(tenant.keys)} keys\t{tenant.state}")
 
 
 @app.command("signing-secret")
@@ -54,19 +104,19 @@ def signing_secret() -> None:
 def signing_key(
     tenant: Annotated[str, typer.Argument(help="The tenant's id.")],
     key_id: Annotated[str, typer.Argument(help="The key's id: a new one to add a key, a known one to print it again.")],
+    by: ByOption = None,
     data: DataOption = None,
 ) -> None:
     """Add a key that the tenant's Kafka producers sign by, beside those that it has; prints the key, in hexadecimal."""
+    from runtime.control.tenant_changes import set_signing
     from runtime.seals import Keyring
-    from runtime.tenants_file import set_signing
-    from varve.cli.options import attached_settings
     from varve.errors import SettingsError
 
     settings = attached_settings(data)
     keyring = Keyring.of(settings.signing)
     if keyring is None:
         raise SettingsError("set VARVE_SIGNING__SECRET first, in every process: a key follows from it (`varve tenants signing-secret`)")
-    set_signing(settings.tenants_path, tenant, lambda policy: policy.with_key(key_id))
+    write_control(settings, lambda draft: set_signing(draft, tenant, lambda policy: policy.with_key(key_id)), action="signing key", by=by)
     typer.echo(keyring.message_key(tenant, key_id).hex())
 
 
@@ -77,13 +127,14 @@ def signing(
         bool | None, typer.Option("--required/--optional", help="Whether messages produced from now on have to be signed.")
     ] = None,
     retire: Annotated[str | None, typer.Option(help="The id of a key that messages from now on may not be signed by.")] = None,
+    by: ByOption = None,
     data: DataOption = None,
 ) -> None:
     """Say whether a tenant's messages have to be signed, retire a key, or show both."""
     from datetime import UTC, datetime
 
+    from runtime.control.tenant_changes import set_signing
     from runtime.message_signing import SigningPolicy
-    from runtime.tenants_file import set_signing
 
     now = datetime.now(UTC)
 
@@ -94,7 +145,26 @@ def signing(
             policy = policy.required_from(now if required else None)
         return policy
 
-    policy = set_signing(load_settings(data).tenants_path, tenant, changed)
+    policy = write_control(attached_settings(data), lambda draft: set_signing(draft, tenant, changed), action="signing", by=by)
     typer.echo("optional" if policy.required_since is None else f"required since {policy.required_since.isoformat()}")
     for key in policy.keys:
         typer.echo(f"{key.id}\t{'holds' if key.until is None else f'retired at {key.until.isoformat()}'}")
+
+
+def _from_json(text: str | None) -> Any:
+    try:
+        return None if text is None else orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise typer.BadParameter(f"{text!r} is not JSON: {error}") from error
+
+
+def _set_state(tenant: str, state: str, by: str | None, data: Path | None) -> None:
+    from runtime.control.tenant_changes import set_tenant
+
+    write_control(
+        attached_settings(data),
+        lambda draft: set_tenant(draft, tenant, state=state),
+        action=f"tenant {state}",
+        by=by,
+        settle=state == "suspended",
+    )

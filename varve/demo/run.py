@@ -22,24 +22,22 @@ async def run_demo(
     *,
     conversation: Conversation,
     questions: int,
-    schema: str,
     notice: Callable[[str], None],
 ) -> DemoOutcome:
     """Starts a stack, feeds it a conversation, and asks its questions.
 
     Args:
-        stack: On a data folder that nothing else uses.
+        stack: On a data folder that nothing else uses, with a developer's tenant.
         supervisor: Of the stack's levels.
         conversation: What to feed.
         questions: How many of its questions to ask, from the first.
-        schema: The schema to extract under.
         notice: Called with a line of text for each step.
 
     Raises:
         VarveError: If any of it fails; in one sentence.
     """
     started = time.monotonic()
-    async with running_stack(stack, supervisor, tenant=TENANT, schema=schema) as running:
+    async with running_stack(stack, supervisor) as running:
         async with ServiceClient.from_settings(running.settings) as service:
             notice(f"sending {len(conversation.messages)} messages")
             await service.send(conversation.messages)

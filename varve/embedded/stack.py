@@ -16,6 +16,7 @@ from varve.embedded.kafka import ONE_PLAIN_NODE, EmbeddedKafka
 from varve.embedded.ports import HOST, free_port, require_free
 from varve.embedded.redis import EmbeddedRedis
 from varve.embedded.secret import kept_secret
+from varve.embedded.tenants import DeveloperTenant, prepare_tenants
 from varve.supervisor.process import ProcessSpec
 from varve.supervisor.supervisor import Level, OneShot, Program
 
@@ -39,6 +40,7 @@ class EmbeddedStack:
         kafka_heap_mb: The heap of Kafka's JVM in MiB.
         throwaway: For some minutes on a folder of its own: it ignores the servers and the tenants' file that the settings name, and tunes
             Kafka for a quick start.
+        tenant: Made before anything that asks for tenants starts; None: none is.
     """
 
     def __init__(
@@ -50,8 +52,10 @@ class EmbeddedStack:
         service_port: int = 0,
         kafka_heap_mb: int = 384,
         throwaway: bool = False,
+        tenant: DeveloperTenant | None = None,
     ) -> None:
         data = settings.data.absolute()
+        self.tenant = tenant
         self._logs = data / "logs"
         self._kafka = self._redis = self._edge = None
         kafka, redis, store = settings.kafka, settings.redis, settings.store
@@ -115,7 +119,10 @@ class EmbeddedStack:
         """All processes in the order of their start."""
         deaths = 2 * self.settings.delivery.maximum_crashes
         workers = [Program(name=name, prepare=partial(self._stage, name), deaths_while_starting=deaths) for name in STAGES]
-        return [*self.server_levels(), [*workers, Program(name=SERVICE, prepare=self._service)]]
+        return [*self.server_levels(), *self._tenant_levels(), [*workers, Program(name=SERVICE, prepare=self._service)]]
+
+    def _tenant_levels(self) -> list[Level]:
+        return [] if self.tenant is None else [[OneShot(name="tenants", run=partial(prepare_tenants, self.settings, self.tenant))]]
 
     def environment(self) -> dict[str, str]:
         """The variables that point another Varve process at this stack."""

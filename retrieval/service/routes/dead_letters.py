@@ -11,7 +11,7 @@ from memory.records.limits import Time
 from memory.records.message import Name
 from memory.topics import DEAD_LETTERS
 from retrieval.service.answers import LETTER, LETTERS, PURGED, REDRIVEN
-from retrieval.service.authentication import RequireOperator
+from retrieval.service.authentication import require_operator
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.idempotency import OperatorsIdempotency
 from retrieval.service.json_http import JsonResponse
@@ -20,7 +20,7 @@ from retrieval.service.problems import ProblemError
 from retrieval.service.request_body import body_schema, json_body
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterState
 
-router = APIRouter(tags=["operators"], dependencies=[RequireOperator])
+router = APIRouter(tags=["operators"])
 
 _PATH: Final = "/v1/admin/dead-letters"
 _MAX_LIMIT: Final = 1000
@@ -84,20 +84,25 @@ class _DeadLetterQuery(DeadLetterFilter):
     limit: int = Field(default=100, ge=1, le=_MAX_LIMIT)
 
 
-@router.get(_PATH, responses=LETTERS)
+@router.get(_PATH, dependencies=[require_operator("viewer")], responses=LETTERS)
 async def list_letters(dependencies: AppDependencies, query: Annotated[_DeadLetterQuery, Query()]) -> Response:
     """The selected letters, oldest first, without their content: ``{letters, total}``."""
     letters = await _box(dependencies).letters(query.selection(_topic(dependencies)))
     return JsonResponse({"letters": [letter.as_json() for letter in letters[: query.limit]], "total": len(letters)})
 
 
-@router.get(_PATH + "/{partition}/{offset}", responses=LETTER | refusals(404))
+@router.get(_PATH + "/{partition}/{offset}", dependencies=[require_operator("viewer")], responses=LETTER | refusals(404))
 async def show_letter(partition: _Partition, offset: _Offset, dependencies: AppDependencies) -> Response:
     """One letter with its content and headers; 404 for one that does not exist or was purged."""
     return JsonResponse((await _box(dependencies).open(LogPosition(_topic(dependencies), partition, offset))).as_json())
 
 
-@router.post(_PATH + "/redrive", openapi_extra=body_schema(DeadLetterCommand), responses=REDRIVEN | refusals(409))
+@router.post(
+    _PATH + "/redrive",
+    dependencies=[require_operator("operator")],
+    openapi_extra=body_schema(DeadLetterCommand),
+    responses=REDRIVEN | refusals(409),
+)
 async def redrive_letters(command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
     """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
     selection = command.checked_selection(_topic(dependencies))
@@ -110,7 +115,12 @@ async def redrive_letters(command: _Command, dependencies: AppDependencies, idem
     return await idempotency.once(redrive)
 
 
-@router.post(_PATH + "/purge", openapi_extra=body_schema(DeadLetterCommand), responses=PURGED | refusals(409))
+@router.post(
+    _PATH + "/purge",
+    dependencies=[require_operator("operator")],
+    openapi_extra=body_schema(DeadLetterCommand),
+    responses=PURGED | refusals(409),
+)
 async def purge_letters(command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
     """Removes letters for good: ``{purged}``."""
     selection = command.checked_selection(_topic(dependencies))

@@ -11,7 +11,7 @@ from memory.ids import entity_id
 from memory.keys import entity_key as join_key
 from memory.records import Memory
 from retrieval.service.answers import MEMORY
-from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.authentication import Caller, RecallCaller
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
@@ -29,15 +29,15 @@ _EntityKey = Annotated[str, Path(min_length=1, max_length=4096)]
 
 
 @router.get("/v1/memories/{memory_id}", responses=MEMORY | refusals(404))
-async def get_memory(memory_id: _MemoryId, request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
-    """One memory by its id; 404 for one that is unknown or another tenant's."""
-    async with dependencies.admission.turn(request, tenant):
-        return JsonResponse(memory_fields(await _get(dependencies, tenant.id, memory_id, f"there is no memory {memory_id}")))
+async def get_memory(memory_id: _MemoryId, request: Request, caller: RecallCaller, dependencies: AppDependencies) -> Response:
+    """One memory by its id; 404 for one that is unknown, another tenant's, or another user's than the key's."""
+    async with dependencies.admission.turn(request, caller.tenant):
+        return JsonResponse(memory_fields(await _get(dependencies, caller, memory_id, f"there is no memory {memory_id}")))
 
 
 @router.get(f"/v1/entities/{{entity_type}}/{{entity_key:{REST}}}", responses=MEMORY | refusals(404))
 async def get_entity(
-    entity_type: _EntityType, entity_key: _EntityKey, request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies
+    entity_type: _EntityType, entity_key: _EntityKey, request: Request, caller: RecallCaller, dependencies: AppDependencies
 ) -> Response:
     """One entity by its type and the parts of its key, each percent-encoded, joined by ``/`` in the order of the schema's ``Keys``."""
     type_name, *key_parts = _raw_segments(request)
@@ -45,9 +45,10 @@ async def get_entity(
         key = join_key(*key_parts)
     except KeyFormatError as error:
         raise ProblemError(404, "not-found", f"no entity has such a key: {error}") from error
+    tenant = caller.tenant
     memory_id = entity_id(tenant.id, type_name, key, tenant.generation)
     async with dependencies.admission.turn(request, tenant):
-        return JsonResponse(memory_fields(await _get(dependencies, tenant.id, memory_id, f"there is no entity {key} of type {type_name}")))
+        return JsonResponse(memory_fields(await _get(dependencies, caller, memory_id, f"there is no entity {key} of type {type_name}")))
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:
@@ -56,9 +57,9 @@ def memory_fields(memory: Memory) -> dict[str, Any]:
     return {**fields, "evidence": memory.message_ids}
 
 
-async def _get(dependencies: Dependencies, tenant: str, memory_id: str, not_found: str) -> Memory:
-    found = await dependencies.store.get(TenantScope(tenant), [memory_id])
-    if not found:
+async def _get(dependencies: Dependencies, caller: Caller, memory_id: str, not_found: str) -> Memory:
+    found = await dependencies.store.get(TenantScope(caller.tenant.id), [memory_id])
+    if not found or not caller.may_see(found[0]):
         raise ProblemError(404, "not-found", not_found)
     return found[0]
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from memory.records import Message
 from memory.records.message import Name
 from retrieval.service.answers import FLUSHED, MESSAGES
-from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.authentication import IngestCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.idempotency import TenantsIdempotency
 from retrieval.service.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
@@ -30,7 +30,7 @@ def _body_schema() -> dict[str, Any]:
 
 @router.post("/v1/messages", openapi_extra=_body_schema(), responses=MESSAGES | refusals(409, 507))
 async def post_messages(
-    request: Request, tenant: AuthenticatedTenant, dependencies: AppDependencies, trace: RequestTrace, idempotency: TenantsIdempotency
+    request: Request, caller: IngestCaller, dependencies: AppDependencies, trace: RequestTrace, idempotency: TenantsIdempotency
 ) -> Response:
     """Ingests one message (an object) or a batch (a list). Responds when they are durable in Kafka (acks=all).
 
@@ -48,13 +48,14 @@ async def post_messages(
     limit = dependencies.settings.service.max_batch
     if len(batch) > limit:
         raise ProblemError(413, "too-large", f"a batch may have {limit} messages, this one has {len(batch)}")
-    quota = await dependencies.quotas.admit_messages(tenant, count=len(batch), size=len(await request.body()))
+    quota = await dependencies.quotas.admit_messages(caller.tenant, count=len(batch), size=len(await request.body()))
     now = dependencies.clock.now()
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
+    messages = [caller.message(item) for item in batch]
 
     async def ingest() -> Response:
         headers = record_headers(trace, now)
-        outcomes = await ingestion.ingest(batch, tenant=tenant.id, now=now, headers=headers, request_key=idempotency.request_name)
+        outcomes = await ingestion.ingest(messages, tenant=caller.tenant.id, now=now, headers=headers, request_key=idempotency.request_name)
         return _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
 
     response = await idempotency.once(ingest)
@@ -74,7 +75,7 @@ class FlushRequest(BaseModel):
 @router.post("/v1/flush", openapi_extra=body_schema(FlushRequest, required=False), responses=FLUSHED | refusals(409, 507))
 async def post_flush(
     request: Request,
-    tenant: AuthenticatedTenant,
+    caller: IngestCaller,
     body: Annotated[FlushRequest, Depends(json_body(FlushRequest, default=FlushRequest()))],
     dependencies: AppDependencies,
     trace: RequestTrace,
@@ -84,13 +85,14 @@ async def post_flush(
 
     200 with ``{positions: [{topic, partition, offset}]}``. The windows are closed once the sessions stage has committed past these.
     """
-    quota = await dependencies.quotas.admit_messages(tenant, count=1, size=len(await request.body()))
+    caller.require_every_user()
+    quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=len(await request.body()))
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
     now = dependencies.clock.now()
     headers = record_headers(trace, now)
 
     async def flush() -> Response:
-        return JsonResponse({"positions": await ingestion.flush(tenant=tenant.id, session=body.session, now=now, headers=headers)})
+        return JsonResponse({"positions": await ingestion.flush(tenant=caller.tenant.id, session=body.session, now=now, headers=headers)})
 
     response = await idempotency.once(flush)
     response.headers.update(quota)

@@ -21,7 +21,7 @@ from models.errors import TransientModelError
 from retrieval.errors import StoreUnavailableError
 from retrieval.recall import RecallHit, RecallRequest
 from retrieval.service.answers import RECALLED
-from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.authentication import Caller, RecallCaller
 from retrieval.service.dependencies import AppDependencies, Dependencies, RequestTrace
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.quota_dependency import RecallQuota
@@ -34,7 +34,6 @@ from runtime.logs import logger
 from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
 from runtime.settings import RankingProfile
-from runtime.tenants import Tenant
 from runtime.tracing import Trace, record_headers
 
 router = APIRouter(tags=["read"])
@@ -81,7 +80,7 @@ class RecallBody(BaseModel):
 @router.post("/v1/recall", openapi_extra=body_schema(RecallBody), responses=RECALLED)
 async def post_recall(
     request: Request,
-    tenant: AuthenticatedTenant,
+    caller: RecallCaller,
     quota: RecallQuota,
     body: Annotated[RecallBody, Depends(json_body(RecallBody))],
     dependencies: AppDependencies,
@@ -95,15 +94,16 @@ async def post_recall(
     answer with.
     """
     results = body.limit or dependencies.settings.recall.limit
-    async with dependencies.admission.turn(request, tenant, results=results):
-        answer = await _recall(body, tenant, dependencies, trace)
+    async with dependencies.admission.turn(request, caller.tenant, results=results):
+        answer = await _recall(body, caller, dependencies, trace)
     answer.headers.update(quota)
     return answer
 
 
-async def _recall(body: RecallBody, tenant: Tenant, dependencies: Dependencies, trace: Trace) -> Response:
+async def _recall(body: RecallBody, caller: Caller, dependencies: Dependencies, trace: Trace) -> Response:
     started = time.perf_counter()
-    scope = TenantScope(tenant.id, body.user)
+    tenant, user = caller.tenant, caller.user_of(body.user)
+    scope = TenantScope(tenant.id, user)
     schema = dependencies.tenants.schema_of(tenant.id)
     request = RecallRequest(
         scope=scope,
@@ -118,13 +118,15 @@ async def _recall(body: RecallBody, tenant: Tenant, dependencies: Dependencies, 
         profile=body.profile,
         explain=body.explain,
     )
-    found, tail = await asyncio.gather(_memories(dependencies, request, schema), _tail(dependencies, tenant.id, body.session))
+    found, tail = await asyncio.gather(
+        _memories(dependencies, request, schema), _tail(dependencies, tenant.id, body.session, caller.key.user)
+    )
     if isinstance(found, VarveError):
         if body.session is None or tail is None:
             raise found
         _log.warning("recall_without_memories", error=str(found))
         found = _Memories()
-    record = _record(found, tenant.id, body.user, dependencies)
+    record = _record(found, tenant.id, user, dependencies)
     dependencies.recall_log.append(record, record_headers(trace, record.time))
     return JsonResponse(
         {
@@ -163,12 +165,12 @@ async def _entities(dependencies: Dependencies, request: RecallRequest, schema: 
     return await dependencies.recall.nearest_entities(request.scope, [request.query], types, generation=request.generation)
 
 
-async def _tail(dependencies: Dependencies, tenant: str, session: str | None) -> SessionView | None:
-    """The session's tail; empty if no session is given, None while Redis is unavailable."""
+async def _tail(dependencies: Dependencies, tenant: str, session: str | None, user: str | None) -> SessionView | None:
+    """The session's tail, of one user where one is given; empty if no session is given, None while Redis is unavailable."""
     if session is None:
         return _EMPTY_TAIL
     try:
-        return await dependencies.tail.read(tenant, session)
+        return (await dependencies.tail.read(tenant, session)).of(user)
     except RedisUnavailableError:
         return None
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path
 from starlette.responses import Response
 
 from retrieval.service.answers import SESSION
-from retrieval.service.authentication import AuthenticatedTenant
+from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.paths import REST
@@ -19,12 +19,12 @@ SessionPath = Annotated[str, Path(min_length=1, max_length=256)]
 
 
 @router.get(f"/v1/sessions/{{session:{REST}}}", responses=SESSION)
-async def get_session(session: SessionPath, tenant: AuthenticatedTenant, dependencies: AppDependencies) -> Response:
+async def get_session(session: SessionPath, caller: RecallCaller, dependencies: AppDependencies) -> Response:
     """The messages of a session's newest closed window and of its open one; none for a session that is unknown or long idle.
 
     A ``/`` in the id is written ``%2F``.
     """
-    view = await dependencies.tail.read(tenant.id, session)
+    view = (await dependencies.tail.read(caller.tenant.id, session)).of(caller.key.user)
     return JsonResponse({"session": session, **session_fields(view)})
 
 

@@ -11,7 +11,7 @@ from runtime.recall_history import RecallHistory
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import RedisSettings, ServiceSettings, Settings, StoreSettings
-from runtime.tenants import add_tenant
+from tests.control_log import add_tenant
 from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.service.running_service import MEMORIES, PARTITIONS, RunningService, index, serving
@@ -35,8 +35,8 @@ async def service(
         store=StoreSettings(socket=edge_owner.socket),
         service=ServiceSettings(max_batch=50, max_body_bytes=200_000, probe_timeout_s=20, produce_timeout_s=20),
     )
-    keys = {tenant: add_tenant(settings.tenants_path, tenant, schema="companion") for tenant in ("acme", "umbrella")}
     await create_topics(settings)
+    keys = {tenant: await add_tenant(settings, tenant, schema="companion") for tenant in ("acme", "umbrella")}
     await index(settings, MEMORIES)
     async with serving(settings) as http, open_redis(settings.redis) as redis:
         yield RunningService(

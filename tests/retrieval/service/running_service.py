@@ -18,7 +18,7 @@ from memory.records import Memory, MemoryChange
 from models.embedding.build import build_embedder
 from retrieval.index.writer import IndexWriter
 from retrieval.service.app import create_app
-from retrieval.service.dependencies import open_dependencies
+from retrieval.service.dependencies import OpenDependencies, open_dependencies
 from retrieval.service.readiness import readiness_of
 from retrieval.stores.build import build_store
 from runtime.kafka import KafkaOffsets, client_options
@@ -48,9 +48,9 @@ class RunningService:
 
 
 @asynccontextmanager
-async def serving(settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> AsyncIterator[httpx.AsyncClient]:
     async with (
-        LifespanManager(create_app(settings), startup_timeout=60, shutdown_timeout=60) as running,
+        LifespanManager(create_app(settings, open_dependencies=open_dependencies), startup_timeout=60, shutdown_timeout=60) as running,
         httpx.AsyncClient(transport=httpx.ASGITransport(app=running.app), base_url="http://varve", timeout=60) as http,
     ):
         yield http

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import httpx
 
-from runtime.tenants import add_tenant
 from varve.embedded.ports import HOST, free_port
 
 DEADLINE_S = 60
@@ -50,9 +49,14 @@ class ServiceProcess:
 
 
 @contextmanager
-def service_process(data: Path, **variables: str) -> Iterator[ServiceProcess]:
-    """A service without Kafka and Redis, unless the variables name them, for the length of a block."""
-    key = add_tenant(data / "tenants.json", "acme", schema="companion")
+def service_process(data: Path, *, key: str = "", **variables: str) -> Iterator[ServiceProcess]:
+    """A service for the length of a block, without Kafka and Redis unless the variables name them.
+
+    Args:
+        data: Its data folder.
+        key: An API key that it knows, if it has a Kafka.
+        variables: Of its environment.
+    """
     port, page_port, nowhere = free_port(), free_port(), free_port()
     environment = {
         **os.environ,

@@ -32,8 +32,7 @@ from retrieval.service.app import create_app
 from retrieval.service.problems import MEDIA_TYPE
 from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings
-from runtime.tenants import add_tenant
-from runtime.tenants_file import add_admin_key
+from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.service.running_service import MEMORIES, index
@@ -87,8 +86,8 @@ def service(kafka: str, redis_url: str, edge_owner: EdgeOwnerProcess, tmp_path_f
     }
     running = Service(
         url=f"http://127.0.0.1:{port}",
-        tenant_key=add_tenant(settings.tenants_path, "acme", schema="companion"),
-        operator_key=add_admin_key(settings.tenants_path),
+        tenant_key=asyncio.run(add_tenant(settings, "acme", schema="companion")),
+        operator_key=asyncio.run(add_operator(settings)),
         log=data / "service.log",
     )
     with running.log.open("wb") as log:

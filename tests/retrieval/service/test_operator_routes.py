@@ -13,11 +13,10 @@ from memory.keys import encode_key
 from retrieval.service.app import create_app
 from runtime.kafka import Producer, create_topics, read_topic
 from runtime.settings import Settings, StoreSettings
-from runtime.tenants import add_tenant
-from runtime.tenants_file import add_admin_key
 from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
+from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
@@ -45,8 +44,8 @@ async def operator(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     )
     settings = settings.model_copy(update={"redis": settings.redis.model_copy(update={"url": redis_url})})
     await create_topics(settings)
-    tenant_key = add_tenant(settings.tenants_path, "acme", schema="companion")
-    admin_key = add_admin_key(settings.tenants_path)
+    tenant_key = await add_tenant(settings, "acme", schema="companion")
+    admin_key = await add_operator(settings)
     async with Producer(kafka=settings.kafka) as producer:
         places = {tenant: await _refuse(settings, producer, tenant) for tenant in ("acme", "umbrella")}
     async with (

@@ -7,16 +7,19 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 import pytest_asyncio
 
+from runtime.kafka import create_topics
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings, Settings, StoreSettings
-from runtime.tenants import add_tenant
+from tests.control_log import add_tenant
+from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.service.running_service import MEMORIES, expect_problem, index
 from tests.retrieval.service.service_process import DEADLINE_S, ServiceProcess, service_process
@@ -38,9 +41,31 @@ async def indexed(owner: EdgeOwnerProcess) -> None:
     await index(Settings(store=StoreSettings(socket=owner.socket)), MEMORIES)
 
 
+@dataclass(frozen=True)
+class Known:
+    """What the control log of a real broker knows, and where that is."""
+
+    key: str
+    other_key: str
+    variables: dict[str, str]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def known(kafka: str) -> Known:
+    settings = Settings(kafka=one_broker(bootstrap=kafka, topic_prefix=f"t{uuid.uuid4().hex}.", partitions=1))
+    await create_topics(settings)
+    variables = {
+        "VARVE_KAFKA__BOOTSTRAP": kafka,
+        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+        "VARVE_SERVICE__PRODUCE_TIMEOUT_S": str(DEADLINE_S),
+    }
+    key, other_key = [await add_tenant(settings, tenant, schema="companion") for tenant in ("acme", "umbrella")]
+    return Known(key, other_key, variables)
+
+
 @contextmanager
-def service_on(owner: EdgeOwnerProcess, data: Path, **variables: str) -> Iterator[ServiceProcess]:
-    with service_process(data, VARVE_STORE__SOCKET=str(owner.socket), **variables) as service:
+def service_on(owner: EdgeOwnerProcess, data: Path, known: Known, **variables: str) -> Iterator[ServiceProcess]:
+    with service_process(data, key=known.key, VARVE_STORE__SOCKET=str(owner.socket), **known.variables, **variables) as service:
         yield service
 
 
@@ -67,7 +92,7 @@ async def shows(service: ServiceProcess, *lines: str) -> None:
             pass
 
 
-async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerProcess, indexed: None, tmp_path: Path) -> None:
+async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerProcess, indexed: None, known: Known, tmp_path: Path) -> None:
     variables = {
         "VARVE_SERVICE__READS_AT_ONCE": "1",
         "VARVE_SERVICE__MAX_QUEUED_READS_OF_TENANT": str(WAITING),
@@ -76,9 +101,8 @@ async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerPro
         "VARVE_SERVICE__PROBE_TIMEOUT_S": "30",
         "VARVE_STORE__TIMEOUT_S": "60",
     }
-    other_key = add_tenant(tmp_path / "tenants.json", "umbrella", schema="companion")
-    with service_on(owner, tmp_path, **variables) as service:
-        async with client(service, service.key) as flood, client(service, other_key) as other:
+    with service_on(owner, tmp_path, known, **variables) as service:
+        async with client(service, service.key) as flood, client(service, known.other_key) as other:
             assert (await flood.post("/v1/recall", json=QUESTION)).status_code == 200
             with standing_still(owner):
                 running = asyncio.create_task(flood.post("/v1/recall", json=QUESTION))
@@ -99,7 +123,7 @@ async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerPro
         assert "Traceback" not in service.log.read_text()
 
 
-async def test_a_read_without_a_turn_in_time_is_refused(owner: EdgeOwnerProcess, indexed: None, tmp_path: Path) -> None:
+async def test_a_read_without_a_turn_in_time_is_refused(owner: EdgeOwnerProcess, indexed: None, known: Known, tmp_path: Path) -> None:
     variables = {
         "VARVE_SERVICE__READS_AT_ONCE": "1",
         "VARVE_SERVICE__READ_QUEUE_TIMEOUT_S": "0.2",
@@ -107,7 +131,7 @@ async def test_a_read_without_a_turn_in_time_is_refused(owner: EdgeOwnerProcess,
         "VARVE_SERVICE__PROBE_TIMEOUT_S": "30",
         "VARVE_STORE__TIMEOUT_S": "60",
     }
-    with service_on(owner, tmp_path, **variables) as service:
+    with service_on(owner, tmp_path, known, **variables) as service:
         async with client(service, service.key) as http:
             assert (await http.post("/v1/recall", json=QUESTION)).status_code == 200
             with standing_still(owner):
@@ -118,7 +142,9 @@ async def test_a_read_without_a_turn_in_time_is_refused(owner: EdgeOwnerProcess,
             assert (await running).status_code == 200
 
 
-async def test_a_store_that_stands_still_costs_one_time_out(owner: EdgeOwnerProcess, indexed: None, redis_url: str, tmp_path: Path) -> None:
+async def test_a_store_that_stands_still_costs_one_time_out(
+    owner: EdgeOwnerProcess, indexed: None, known: Known, redis_url: str, tmp_path: Path
+) -> None:
     prefix = f"{uuid.uuid4()}:"
     variables = {
         "VARVE_REDIS__URL": redis_url,
@@ -130,7 +156,7 @@ async def test_a_store_that_stands_still_costs_one_time_out(owner: EdgeOwnerProc
     }
     async with open_redis(RedisSettings(url=redis_url, prefix=prefix)) as redis:
         await SessionTail(redis=redis).write([TailUpdate("acme", "talk", SessionView(open=TailWindow(0, (b'{"text":"hello"}',))), 0, 0)])
-    with service_on(owner, tmp_path, **variables) as service:
+    with service_on(owner, tmp_path, known, **variables) as service:
         async with client(service, service.key) as http:
             assert (await http.post("/v1/recall", json=QUESTION)).json()["results"]
             with standing_still(owner):
@@ -152,7 +178,7 @@ async def test_a_store_that_stands_still_costs_one_time_out(owner: EdgeOwnerProc
             assert answer["degraded"] == []
 
 
-async def test_a_hanging_embedding_model_is_waited_for_by_nobody(tmp_path: Path) -> None:
+async def test_a_hanging_embedding_model_is_waited_for_by_nobody(known: Known, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute_endpoint:
         variables = {
             "VARVE_EMBEDDING__KIND": "openai",
@@ -161,7 +187,7 @@ async def test_a_hanging_embedding_model_is_waited_for_by_nobody(tmp_path: Path)
             "VARVE_SERVICE__EMBEDDING_TIMEOUT_S": "2",
             "VARVE_SERVICE__PROBE_TIMEOUT_S": "1",
         }
-        with service_process(tmp_path, **variables) as service:
+        with service_process(tmp_path, key=known.key, **known.variables, **variables) as service:
             await logs(service, "dependency_away")
             async with client(service, service.key) as http:
                 started = time.monotonic()

@@ -11,7 +11,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from runtime.tenants import add_tenant
 from varve.embedded.ports import free_port
 
 pytestmark = pytest.mark.integration
@@ -22,7 +21,6 @@ DEADLINE_S = 60
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_it_starts_without_kafka_and_stops_cleanly(tmp_path: Path, stop: signal.Signals) -> None:
-    add_tenant(tmp_path / "tenants.json", "acme", schema="companion")
     port = free_port()
     environment = {
         **os.environ,
@@ -49,7 +47,6 @@ def test_it_starts_without_kafka_and_stops_cleanly(tmp_path: Path, stop: signal.
 
 
 def test_a_signal_during_the_start_stops_it(tmp_path: Path) -> None:
-    add_tenant(tmp_path / "tenants.json", "acme", schema="companion")
     with socket.create_server(("127.0.0.1", 0)) as mute_broker:
         environment = {**os.environ, "VARVE_DATA": str(tmp_path), "VARVE_KAFKA__BOOTSTRAP": f"127.0.0.1:{mute_broker.getsockname()[1]}"}
         process = subprocess.Popen([sys.executable, "-c", SERVE], env=environment, stderr=subprocess.PIPE, text=True)
@@ -63,13 +60,6 @@ def test_a_signal_during_the_start_stops_it(tmp_path: Path) -> None:
         finally:
             process.kill()
             process.wait()
-
-
-def test_a_missing_tenants_file_is_reported(tmp_path: Path) -> None:
-    environment = {**os.environ, "VARVE_DATA": str(tmp_path)}
-    ended = subprocess.run([sys.executable, "-c", SERVE], env=environment, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
-    assert ended.returncode != 0
-    assert ended.stderr.splitlines()[-1].startswith("runtime.errors.TenantsFileError: ")
 
 
 def _answers(port: int) -> bool:

@@ -1,14 +1,20 @@
 """Clients that hold a connection without using it, and bodies of callers without a key, on a service process."""
 
+import asyncio
 import select
 import socket
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 import httpx
 import pytest
 
+from runtime.kafka import create_topics
+from runtime.settings import Settings
+from tests.control_log import add_tenant
+from tests.one_broker import one_broker
 from tests.retrieval.service.service_process import DEADLINE_S, ServiceProcess, read_to_end, service_process
 
 pytestmark = pytest.mark.integration
@@ -19,15 +25,26 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+def service(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
+    reached = one_broker(bootstrap=kafka, topic_prefix=f"t{uuid.uuid4().hex}.", partitions=1)
+    key = asyncio.run(_with_tenant(Settings(kafka=reached)))
     with service_process(
         tmp_path_factory.mktemp("slow"),
+        key=key,
+        VARVE_KAFKA__BOOTSTRAP=reached.bootstrap,
+        VARVE_KAFKA__TOPIC_PREFIX=reached.topic_prefix,
+        VARVE_SERVICE__PRODUCE_TIMEOUT_S=str(DEADLINE_S),
         VARVE_SERVICE__HEAD_TIMEOUT_S=str(HEAD_S),
         VARVE_SERVICE__BODY_TIMEOUT_S=str(BODY_S),
         VARVE_SERVICE__WRITE_TIMEOUT_S=str(WRITE_S),
         VARVE_SERVICE__MAX_CONNECTIONS=str(CONNECTIONS),
     ) as running:
         yield running
+
+
+async def _with_tenant(settings: Settings) -> str:
+    await create_topics(settings)
+    return await add_tenant(settings, "acme", schema="companion")
 
 
 def post(service: ServiceProcess, path: str, *, length: int, key: str | None = None) -> bytes:

@@ -1,11 +1,17 @@
 """What the service still does while one of its dependencies is unavailable."""
 
 import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from runtime.settings import StoreSettings
+from retrieval.service.dependencies import Dependencies, open_dependencies
+from runtime.metrics import Metrics
+from runtime.settings import Settings, StoreSettings
+from runtime.tenants import follow_tenants
 from tests.retrieval.service.running_service import (
     OSLO,
     RunningService,
@@ -32,7 +38,13 @@ async def test_recall_works_without_kafka_and_redis(service: RunningService, clo
             "service": service.settings.service.model_copy(update={"produce_timeout_s": 1.0, "probe_timeout_s": 5.0}),
         }
     )
-    async with serving(settings) as http:
+
+    @asynccontextmanager
+    async def but_the_control_log(settings: Settings) -> AsyncIterator[Dependencies]:
+        async with open_dependencies(settings) as dependencies, follow_tenants(service.settings, Metrics()) as tenants:
+            yield replace(dependencies, tenants=tenants)
+
+    async with serving(settings, open_dependencies=but_the_control_log) as http:
         recalled = await http.post("/v1/recall", json={"query": "Where is Ann?", "session": "talk"}, headers=service.auth("acme"))
         assert recalled.status_code == 200, recalled.text
         assert recalled.json()["results"]
@@ -47,7 +59,28 @@ async def test_recall_works_without_kafka_and_redis(service: RunningService, clo
         expect_problem(await http.post("/v1/flush", json={}, headers=service.auth("acme")), 503, "Kafka does not answer")
         expect_problem(await http.get("/v1/sessions/s", headers=service.auth("acme")), 503, "Redis does not answer")
     checks = await readiness_checks(settings)
-    assert {name: check.ok for name, check in checks.items()} == {"kafka": False, "store": True, "redis": False, "embedder": True}
+    assert {name: check.ok for name, check in checks.items()} == {
+        "control": False,
+        "kafka": False,
+        "store": True,
+        "redis": False,
+        "embedder": True,
+    }
+
+
+async def test_nobody_is_admitted_without_the_control_log(service: RunningService, closed_address: str) -> None:
+    settings = service.settings.model_copy(
+        update={
+            "kafka": service.settings.kafka.model_copy(update={"bootstrap": closed_address, "request_timeout_s": 1.0}),
+            "service": service.settings.service.model_copy(update={"produce_timeout_s": 1.0}),
+        }
+    )
+    async with serving(settings) as http:
+        for headers in (service.auth("acme"), {"X-API-Key": "vk_nobodys"}):
+            refused = await http.post("/v1/recall", json={"query": "x"}, headers=headers)
+            expect_problem(refused, 503, "control log does not answer")
+            assert int(refused.headers["retry-after"]) > 0
+        expect_problem(await http.post("/v1/recall", json={"query": "x"}), 401, "send the tenant's API key")
 
 
 async def test_the_service_is_ready_without_redis(service: RunningService, closed_address: str) -> None:

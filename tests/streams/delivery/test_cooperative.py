@@ -18,7 +18,8 @@ from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.control_log import known_tenants
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings
 
 SESSIONS = 3000
 
@@ -49,9 +50,7 @@ async def test_flush_of_many_sessions_yields_to_the_event_loop(tmp_path: Path, m
     # However fast the machine is.
     monkeypatch.setattr("streams.delivery.cooperative._YIELD_INTERVAL_S", 0.001)
     settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1))
-    handler = SessionsHandler(
-        partition=0, settings=settings, tenants=tenants_of(settings, {"acme": "companion"}), tail=None, metrics=Metrics()
-    )
+    handler = SessionsHandler(partition=0, settings=settings, tenants=known_tenants({"acme": "companion"}), tail=None, metrics=Metrics())
     harness = PartitionHarness(handler, SessionCodec())
     event_time = datetime(2024, 5, 1, tzinfo=UTC)
     messages = [Message(tenant="acme", user="ada", session=f"s{number}", text="hello", event_time=event_time) for number in range(SESSIONS)]

@@ -3,9 +3,9 @@
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import settings as examples
@@ -14,18 +14,20 @@ from hypothesis import strategies as st
 from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import Memory, MemoryChange
-from memory.scenarios import __file__ as scenarios
+from memory.schema import scenario
+from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
-from runtime.tenants import TenantDirectory, add_tenant
+from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.entities.handler import EntitiesHandler, EntityCodec
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
+from tests.control_log import known_tenants, now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT, Call, extraction, extraction_record
-from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings
 
 
 class EventsAndEntities:
@@ -56,7 +58,7 @@ class EventsAndEntities:
 def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
     with tempfile.TemporaryDirectory() as folder:
         settings = plain_settings(Path(folder))
-        yield settings, tenants_of(settings, {TENANT: SCHEMA})
+        yield settings, known_tenants({TENANT: SCHEMA})
 
 
 @pytest.fixture
@@ -146,24 +148,20 @@ async def test_an_entity_retracted_whole_leaves_a_tombstone(stages: EventsAndEnt
 
 
 async def test_a_redrive_after_an_unknown_type_counts_once(tmp_path: Path) -> None:
-    settings = plain_settings(tmp_path)
-    schema = Path(scenarios).parent / "agent_tools.json"
-    fields = orjson.loads(schema.read_bytes())
-    own = tmp_path / "own.json"
-    own.write_bytes(schema.read_bytes())
-    add_tenant(settings.tenants_path, TENANT, schema="own.json")
-    stages = EventsAndEntities(settings, TenantDirectory(path=settings.tenants_path))
+    schema = scenario("agent_tools")
+    tenants = known_tenants({TENANT: schema})
+    stages = EventsAndEntities(plain_settings(tmp_path), tenants)
     refused = [each for each in await stages.contribute(0, [("grep", 0)], 0) if b'"tool_experience"' in (each.value or b"")]
     later = [each for each in await stages.contribute(1, [("grep", 1)], 1) if b'"tool_experience"' in (each.value or b"")]
 
-    fields["EntityTypes"] = [each for each in fields["EntityTypes"] if each["EntityType"] != "tool_experience"]
-    own.write_bytes(orjson.dumps(fields))
+    without = replace(schema, entity_types=tuple(each for each in schema.entity_types if each.name != "tool_experience"))
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, schema=without))
     stage = stages.entities()
     batch = await stage.process(refused)
     assert [(each.record, each.reason) for each in batch.rejections] == [(refused[0], "unknown_entity_type")]
     assert batch.outputs == []
 
-    own.write_bytes(schema.read_bytes())
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, schema=schema))
     feed = CurrentMemories()
     feed.apply(await stage.process(later))
     assert feed.tools() == {"grep": (1, 1)}

@@ -1,22 +1,27 @@
 """The events stage: a second extraction of a window replaces exactly what the first published, and repetitions are harmless."""
 
-from importlib.resources import files
+from dataclasses import dataclass, replace
 
 import pytest
 
 from memory.headers import GENERATION_DROP, KIND, ORIGIN
 from memory.keys import decode_key
 from memory.records import Contribution, GenerationDrop, MemoryChange
+from memory.schema import scenario
+from runtime.control import ControlState
+from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
+from streams.errors import TransientError
 from streams.events.handler import EventsHandler
 from streams.events.ledger import DroppedGeneration, LedgerCodec, PublishedWindow
+from tests.control_log import now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT, extraction, extraction_record
-from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, tenants_of
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
 
 
 @pytest.fixture
@@ -148,15 +153,12 @@ async def test_a_redriven_extraction_is_published_once(stage: PartitionHarness) 
     assert changes(replaced) == {"grep": ("retract",), "curl": ("apply",)}
 
 
-async def test_an_unusable_extraction_is_refused_alone(stage: PartitionHarness, settings: Settings, tenants: TenantDirectory) -> None:
-    tenants_of(settings, {"gone": "companion"})
-    path = settings.tenants_path
-    path.write_bytes(path.read_bytes().replace(b'"companion"', b'"no-such-schema"'))
+async def test_an_unusable_extraction_is_refused_alone(stage: PartitionHarness) -> None:
     bad = [
         delivered("extractions", 1, b"k", None),
         delivered("extractions", 2, b"k", b"\xff"),
         extraction_record(extraction(1, [("grep", 0)], tenant="nobody"), 3),
-        extraction_record(extraction(1, [("grep", 0)], tenant="gone"), 4),
+        extraction_record(extraction(1, [("grep", 0)]).model_copy(update={"schema_revision": 7}), 4),
         delivered("extractions", 5, b"k", extraction(1, []).to_json().replace(b'"schema_version":"1.0"', b'"schema_version":"3.0"')),
     ]
     batch = await stage.process(
@@ -172,16 +174,46 @@ async def test_an_unusable_extraction_is_refused_alone(stage: PartitionHarness, 
     assert changes(batch) == {"grep": ("apply",), "make": ("apply",)}
 
 
-async def test_a_broken_schema_edit_dead_letters_nothing(settings: Settings) -> None:
-    schema = settings.tenants_path.parent / "own.json"
-    schema.write_bytes((files("memory.scenarios") / f"{SCHEMA}.json").read_bytes())
-    stage = assigned(settings, tenants_of(settings, {"own": "own.json"}))
-    before = await stage.process([extraction_record(extraction(0, [("grep", 0)], tenant="own"), 0)])
-    schema.write_text(schema.read_text()[:-20])
-    after = await stage.process([extraction_record(extraction(1, [("curl", 0)], tenant="own"), 1)])
-    assert not before.rejections
-    assert not after.rejections
-    assert changes(after) == {"curl": ("apply",)}
+async def test_an_extraction_is_routed_as_it_was_made(settings: Settings, tenants: TenantDirectory) -> None:
+    made_under = extraction(0, [("grep", 0)]).model_copy(update={"schema_name": SCHEMA, "schema_revision": 1})
+    before = await assigned(settings, tenants).process([extraction_record(made_under, 0)])
+    without_tools = replace(scenario(SCHEMA), entity_types=())
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, schema=without_tools))
+    stage = assigned(settings, tenants)
+    after = await stage.process([extraction_record(made_under, 0)])
+    assert changes(before) == {"grep": ("apply",)}
+    assert after.outputs == before.outputs
+    made_anew = made_under.model_copy(update={"schema_revision": 2})
+    retracted = await stage.process([extraction_record(made_anew, 1)])
+    assert changes(retracted) == {"grep": ("retract",)}
+    assert {each.schema_revision for each in contributions(retracted)} == {1}, "the new one has no such entities any more"
+
+
+async def test_an_extraction_of_an_unknown_revision_waits(settings: Settings, tenants: TenantDirectory) -> None:
+    knowledge = Outdated(tenants._knowledge.state, confirmed_at=0.0)
+    stage = assigned(settings, TenantDirectory(knowledge, monotonic=lambda: 1.0))
+    record = extraction_record(extraction(0, [("grep", 0)]).model_copy(update={"schema_name": SCHEMA, "schema_revision": 2}), 0)
+    with pytest.raises(TransientError, match="not known yet"):
+        await stage.process_uncommitted([record])
+    with pytest.raises(TransientError, match="not known yet"):
+        await stage.process_uncommitted([extraction_record(extraction(0, [], tenant="new"), 0)])
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, schema=replace(scenario(SCHEMA), description="another")))
+    assert changes(await stage.process([record])) == {"grep": ("apply",)}
+    knowledge.confirmed_at = 2.0
+    letters = (await stage.process([extraction_record(extraction(0, [], tenant="new"), 1)])).rejections
+    assert [each.reason for each in letters] == ["unknown_tenant"]
+
+
+@dataclass
+class Outdated:
+    """Knowledge of the log as it was at a time."""
+
+    state: ControlState
+    confirmed_at: float
+    is_current: bool = True
+
+    def require_current(self) -> None:
+        """It is recent enough."""
 
 
 async def test_an_extraction_refused_half_way_publishes_nothing(stage: PartitionHarness) -> None:

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import orjson
 import pytest
 from structlog.testing import capture_logs
 
@@ -16,13 +15,14 @@ from memory.headers import ORIGIN
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
 from runtime.clocks import ManualClock
-from runtime.errors import TenantsFileError
+from runtime.control.tenant_changes import set_tenant
+from runtime.errors import UnenforceableBudgetError
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.errors import PoisonRecordError, TransientError
 from streams.extraction.budgets import TenantBudgets
-from streams.tenancy import open_tenants
-from tests.streams.agent_extractions import TENANT
+from tests.control_log import known_tenants, now_known
+from tests.streams.agent_extractions import SCHEMA, TENANT
 from tests.streams.extraction.doubles import ScriptedExtractor, llm_extractor, new_handler, window_record
 from tests.streams.harness import plain_settings
 
@@ -110,17 +110,13 @@ async def test_an_extraction_begun_within_budget_is_completed(settings: Settings
     assert len(simulator.requests) == 2
 
 
-def with_own_budget(settings: Settings, **budget: object) -> TenantDirectory:
-    """The tenants, with a budget for the first one."""
-    file = orjson.loads(settings.tenants_path.read_bytes())
-    file["tenants"][0]["budget"] = budget
-    settings.tenants_path.write_bytes(orjson.dumps(file))
-    return open_tenants(settings)
+def with_own_budget(**budget: object) -> TenantDirectory:
+    """The tenant, with a budget of its own."""
+    return known_tenants({TENANT: SCHEMA}, budget=budget)
 
 
-@pytest.mark.usefixtures("tenants")
 async def test_a_tenants_budget_applies_to_its_windows_alone(settings: Settings) -> None:
-    tenants = with_own_budget(settings, hard_tokens=0, policy="offline")
+    tenants = with_own_budget(hard_tokens=0, policy="offline")
     budgets = TenantBudgets(tenants=tenants, settings=settings)
     async with llm_extractor(settings, extraction_answer, budget_of=budgets.of) as (extractor, simulator):
         (beyond,) = await new_handler(settings, tenants, extractor).handle(window_record())
@@ -129,12 +125,12 @@ async def test_a_tenants_budget_applies_to_its_windows_alone(settings: Settings)
     assert budgets.of("nobody") == settings.budget
 
 
-@pytest.mark.usefixtures("tenants")
 def test_a_cost_budget_without_prices_is_refused_or_logged(settings: Settings) -> None:
     with_llm = settings.model_copy(update={"llm": LLMSettings(base_url="http://localhost/v1", model="m")})
-    budgets = TenantBudgets(tenants=TenantDirectory(path=settings.tenants_path), settings=with_llm)
-    tenants = with_own_budget(settings, hard_cost=1.0)
-    with pytest.raises(TenantsFileError, match="PRICE_TABLE"):
+    tenants = known_tenants({TENANT: SCHEMA})
+    budgets = TenantBudgets(tenants=tenants, settings=with_llm)
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, budget={"hard_cost": 1.0}))
+    with pytest.raises(UnenforceableBudgetError, match="PRICE_TABLE"):
         TenantBudgets(tenants=tenants, settings=with_llm)
     TenantBudgets(tenants=tenants, settings=settings)
     with capture_logs() as logs:

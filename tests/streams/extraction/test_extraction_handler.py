@@ -26,20 +26,22 @@ from models.errors import (
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
+from runtime.control.documents import Drops
+from runtime.control.tenant_changes import set_tenant
 from runtime.metrics import Metrics
 from runtime.recall_history import RecallHistory
 from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
 from runtime.tenants import TenantDirectory
-from runtime.tenants_file import count_drop
 from streams.errors import PoisonRecordError, TransientError
 from streams.tenancy import weight_of
+from tests.control_log import now_known
 from tests.extraction.embedders import RefusingEmbedder
 from tests.redis_server import SilentRedis
 from tests.streams.agent_extractions import SCHEMA, START, TENANT, extraction
 from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
-from tests.streams.harness import delivered, tenants_of
+from tests.streams.harness import delivered
 
 
 async def test_an_extraction_goes_to_its_users_key(settings: Settings, tenants: TenantDirectory) -> None:
@@ -166,26 +168,9 @@ async def test_an_unknown_tenants_window_costs_no_call(settings: Settings, tenan
 async def test_an_extraction_bears_its_generations_drops(settings: Settings, tenants: TenantDirectory) -> None:
     stage = new_handler(settings, tenants, ScriptedExtractor())
     before = await stage.handle(window_record())
-    assert [count_drop(settings.tenants_path, TENANT, "") for _ in range(2)] == [1, 2]
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, drops=(Drops(generation="", count=2),)))
     after = await stage.handle(window_record())
     assert [Extraction.from_json(each.value or b"").drops for each in (*before, *after)] == [0, 2]
-
-
-async def test_a_tenant_without_a_good_schema_waits(settings: Settings, tenants: TenantDirectory) -> None:
-    schema = settings.tenants_path.parent / "own.json"
-    schema.write_text("[]")
-    tenants_of(settings, {"own": "own.json"})
-    schema.write_text('{"Name": "half')
-    extractor = ScriptedExtractor()
-    stage = new_handler(settings, TenantDirectory(path=settings.tenants_path), extractor)
-    with pytest.raises(TransientError, match=r"own\.json is not JSON") as failure:
-        await stage.handle(window_record("own"))
-    assert not failure.value.counts_as_attempt, "the tenant's records wait, and no other's"
-    assert extractor.seen == []
-
-    schema.write_text("[]")
-    await stage.handle(window_record("own"))
-    assert len(extractor.seen) == 1
 
 
 def test_a_records_tenant_comes_from_its_key(settings: Settings, tenants: TenantDirectory) -> None:
@@ -195,11 +180,10 @@ def test_a_records_tenant_comes_from_its_key(settings: Settings, tenants: Tenant
         assert stage.tenant_of(delivered("windows", 0, key, None)) == ""
 
 
-def test_a_tenants_weight_comes_from_the_tenants_file(settings: Settings, tenants: TenantDirectory) -> None:
+def test_a_tenants_weight_comes_from_the_control_log(tenants: TenantDirectory) -> None:
     assert weight_of(tenants, TENANT) == 1.0
-    path = settings.tenants_path
-    path.write_bytes(path.read_bytes().replace(b'"weight": 1.0', b'"weight": 2.5'))
-    assert weight_of(TenantDirectory(path=path), TENANT) == 2.5
+    now_known(tenants, lambda draft: set_tenant(draft, TENANT, weight=2.5))
+    assert weight_of(tenants, TENANT) == 2.5
     assert weight_of(tenants, "nobody") == 1.0
     assert weight_of(tenants, "") == 1.0
 

@@ -11,7 +11,8 @@ from runtime.settings import KafkaSettings, SessionSettings
 from streams.delivery.records import ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.harness import PartitionHarness, delivered, plain_settings, tenants_of
+from tests.control_log import known_tenants
+from tests.streams.harness import PartitionHarness, delivered, plain_settings
 
 KEY = encode_key("acme", "s1")
 SAID_AT = datetime(2024, 5, 1, tzinfo=UTC)
@@ -21,7 +22,7 @@ def _steps(folder: Path) -> PartitionHarness:
     settings = plain_settings(
         folder, kafka=KafkaSettings(partitions=1), sessions=SessionSettings(wait_timeout_s=60, out_of_orderness_s=0, idle_partition_s=10)
     )
-    tenants = tenants_of(settings, {"acme": "companion"})
+    tenants = known_tenants({"acme": "companion"})
     return PartitionHarness(SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics()), SessionCodec())
 
 

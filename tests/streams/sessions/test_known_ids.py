@@ -22,7 +22,8 @@ from streams.delivery.state import pack
 from streams.sessions import id_pages, known_ids
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.control_log import known_tenants
+from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings
 
 NewStage = Callable[..., PartitionHarness]
 
@@ -32,7 +33,7 @@ def assigned() -> Iterator[NewStage]:
     with tempfile.TemporaryDirectory() as folder:
         limits = SessionSettings(message_count=3, message_cap=4, wait_timeout_s=10_000_000)
         settings = plain_settings(Path(folder), kafka=KafkaSettings(partitions=1), sessions=limits)
-        tenants = tenants_of(settings, {"acme": "companion"})
+        tenants = known_tenants({"acme": "companion"})
 
         def assign(rows: InMemoryRows | None = None) -> PartitionHarness:
             handler = SessionsHandler(partition=0, settings=settings, tenants=tenants, tail=None, metrics=Metrics())

@@ -19,13 +19,13 @@ from runtime.message_signing import SigningKey, SigningPolicy
 from runtime.metrics import Metrics
 from runtime.seals import SEAL, Basis, Keyring
 from runtime.settings import KafkaSettings, SigningSettings
-from runtime.tenants_file import set_signing
 from runtime.tracing import Headers
 from streams.delivery.batch import Batch
 from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.harness import APPENDED_AT, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.control_log import known_tenants
+from tests.streams.harness import APPENDED_AT, PartitionHarness, delivered, plain_settings
 
 SECRET = "s" * 32
 KEYRING = Keyring([SECRET])
@@ -48,9 +48,7 @@ def assign(tmp_path: Path) -> Assign:
     def new(policy: SigningPolicy = DEMANDS, *, partition: int = HOME, **signing: object) -> PartitionHarness:
         chosen = SigningSettings.model_validate({"secret": SecretStr(SECRET), "max_age_s": MAX_AGE_S, **signing})
         settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=PARTITIONS), signing=chosen)
-        tenants_of(settings, {"acme": "companion"})
-        set_signing(settings.tenants_path, "acme", lambda _: policy)
-        tenants = tenants_of(settings, {"acme": "companion"})
+        tenants = known_tenants({"acme": "companion"}, signing=policy)
         handler = SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=None, metrics=Metrics())
         return PartitionHarness(handler, SessionCodec(), partition=partition)
 

@@ -21,7 +21,8 @@ from streams.delivery.records import ConsumedRecord
 from streams.sessions import handler as handler_module
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.control_log import known_tenants
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 SESSIONS = ("s1", "s2")
@@ -82,7 +83,7 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
     with tempfile.TemporaryDirectory() as folder:
         sessions = SessionSettings(message_count=3, message_cap=4, pause_s=60, wait_timeout_s=300, out_of_orderness_s=0, max_future_s=300)
         settings = plain_settings(Path(folder), kafka=KafkaSettings(partitions=1), sessions=sessions)
-        yield settings, tenants_of(settings, {"acme": "companion"})
+        yield settings, known_tenants({"acme": "companion"})
 
 
 def assigned(environment: tuple[Settings, TenantDirectory], rows: InMemoryRows | None = None) -> PartitionHarness:

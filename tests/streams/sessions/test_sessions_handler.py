@@ -18,7 +18,8 @@ from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.windows import SessionState
-from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.control_log import known_tenants
+from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings
 
 PARTITIONS = 4
 KEY = encode_key("acme", "s1")
@@ -35,7 +36,7 @@ def assigned(tmp_path: Path) -> Callable[..., PartitionHarness]:
         kafka=KafkaSettings(partitions=PARTITIONS),
         sessions=SessionSettings(message_count=3, message_cap=5, pause_s=60, wait_timeout_s=300, idle_partition_s=10),
     )
-    tenants = tenants_of(settings, {"acme": "companion"})
+    tenants = known_tenants({"acme": "companion"})
 
     def assign(partition: int = HOME, rows: InMemoryRows | None = None) -> PartitionHarness:
         handler = SessionsHandler(partition=partition, settings=settings, tenants=tenants, tail=None, metrics=Metrics())

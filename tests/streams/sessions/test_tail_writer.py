@@ -17,8 +17,9 @@ from streams.sessions.driver import SessionsDriver
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import SessionState
+from tests.control_log import known_tenants
 from tests.streams.delivery.doubles import ScriptedLog
-from tests.streams.harness import plain_settings, stage_context, tenants_of, until
+from tests.streams.harness import plain_settings, stage_context, until
 
 
 class FakeTailSink:
@@ -205,7 +206,7 @@ async def test_a_revocation_awaits_the_current_write_and_drops_others(writer: Ta
 
 async def test_tails_are_written_only_under_the_assigned_generation(writer: TailWriter, sink: FakeTailSink, tmp_path: Path) -> None:
     settings = plain_settings(tmp_path, kafka=KafkaSettings(partitions=1))
-    tenants = tenants_of(settings, {"acme": "companion"})
+    tenants = known_tenants({"acme": "companion"})
     metrics = Metrics()
     present = 1
     state = session("recovered", b"1")

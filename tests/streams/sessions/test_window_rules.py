@@ -23,7 +23,8 @@ from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
-from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings, tenants_of
+from tests.control_log import known_tenants
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered, plain_settings
 from tests.streams.sessions.window_oracle import ExpectedSession, Limits, OracleMessage
 
 SESSIONS = (("acme", "s1"), ("acme", "s2"), ("globex", "s1"))
@@ -158,7 +159,7 @@ def environment() -> Iterator[tuple[Settings, TenantDirectory]]:
             kafka=KafkaSettings(partitions=1, max_record_bytes=MAX_WINDOW_BYTES + 16 * 1024),
             sessions=SessionSettings(message_count=3, message_cap=5, token_count=30, pause_s=60, wait_timeout_s=300),
         )
-        yield settings, tenants_of(settings, {"acme": "companion", "globex": "companion"})
+        yield settings, known_tenants({"acme": "companion", "globex": "companion"})
 
 
 @examples(max_examples=250)

@@ -1,0 +1,165 @@
+"""A change to the control log while it is being made: documents read and put, checked, and told apart from what they were."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from memory.errors import SchemaError
+from memory.records.base import Value, problems_of
+from memory.schema import MemorySchema, parse_schema, to_json
+from runtime.control.documents import ApiKey, Document, Operators, SchemaDocument, SchemaRef, Tenant, schema_key, tenant_key
+from runtime.control.state import ControlState
+from runtime.errors import ChangeRefusedError, UnknownTenantError
+
+_D = TypeVar("_D", bound=Document)
+_R = TypeVar("_R")
+_V = TypeVar("_V", bound=Value)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """One document before and after a change."""
+
+    before: Document | None
+    """None: there was none."""
+    after: Document
+
+
+class Draft:
+    """What a change makes of a state, which itself stays as it is.
+
+    Args:
+        state: The state that the change starts from.
+    """
+
+    def __init__(self, state: ControlState) -> None:
+        self._state = state
+        self._put: dict[bytes, Document] = {}
+
+    def tenant(self, tenant_id: str) -> Tenant:
+        """A tenant.
+
+        Raises:
+            UnknownTenantError: If there is none of that id.
+        """
+        tenant = self.find_tenant(tenant_id)
+        if tenant is None or tenant.state == "removed":
+            raise UnknownTenantError(f"there is no tenant {tenant_id!r}; `varve tenants list` shows them")
+        return tenant
+
+    def find_tenant(self, tenant_id: str) -> Tenant | None:
+        """The tenant of an id, be it a removed one."""
+        if self._state.is_unreadable(tenant_id):
+            raise ChangeRefusedError(f"the record of tenant {tenant_id!r} is of a newer Varve, or damaged; use that Varve to change it")
+        put = self._put.get(tenant_key(tenant_id))
+        return put if isinstance(put, Tenant) else self._state.tenants.get(tenant_id)
+
+    def tenants(self) -> dict[str, Tenant]:
+        """All tenants by id, without removed ones."""
+        known = self._state.tenants | {each.id: each for each in self._documents(Tenant)}
+        return {tenant_id: tenant for tenant_id, tenant in known.items() if tenant.state != "removed"}
+
+    @property
+    def operators(self) -> Operators:
+        """Who operates this Varve."""
+        return next(iter(self._documents(Operators)), self._state.operators)
+
+    def newest_schema(self, name: str) -> SchemaRef | None:
+        """The newest revision of a schema; None where there is none of that name."""
+        own = [each.ref for each in self._documents(SchemaDocument) if each.name == name]
+        return own[-1] if own else self._state.newest_schemas.get(name)
+
+    def schema(self, ref: SchemaRef) -> SchemaDocument | None:
+        """A revision of a schema; None where there is none."""
+        put = self._put.get(schema_key(ref))
+        return put if isinstance(put, SchemaDocument) else self._state.schemas.get(ref)
+
+    def put(self, document: Document) -> None:
+        """Writes a document in place of the one of its key."""
+        self._put[document.key] = document
+
+    def put_schema(self, schema: MemorySchema) -> SchemaRef:
+        """Writes a schema as its next revision, unless its newest one says the same.
+
+        Raises:
+            ChangeRefusedError: If it is no good schema once it is read again.
+        """
+        content = to_json(schema)
+        try:
+            parse_schema(content)
+        except SchemaError as error:
+            raise ChangeRefusedError(f"the schema {schema.name!r}: {error}") from error
+        newest = self.newest_schema(schema.name)
+        known = None if newest is None else self.schema(newest)
+        if known is not None and known.content == content:
+            return known.ref
+        written = new(SchemaDocument, name=schema.name, number=1 if newest is None else newest.revision + 1, content=content)
+        self.put(written)
+        return written.ref
+
+    def changes(self) -> list[DocumentChange]:
+        """What became another, with the next revision of each document; nothing for what was put as it was.
+
+        Raises:
+            ChangeRefusedError: If the documents do not fit each other.
+        """
+        found: list[DocumentChange] = []
+        for key, after in self._put.items():
+            before = self._state.document(key)
+            revision = 0 if before is None else before.revision
+            if before is None or after.model_copy(update={"revision": revision}) != before:
+                found.append(DocumentChange(before, after.model_copy(update={"revision": revision + 1})))
+        self._check([each.after for each in found])
+        return found
+
+    def _check(self, documents: list[Document]) -> None:
+        owners: dict[str, bytes] = {}
+        for document in documents:
+            if isinstance(document, Tenant):
+                for ref in (document.schema_ref, *(each.schema_ref for each in document.generations)):
+                    if self.schema(ref) is None:
+                        raise ChangeRefusedError(f"tenant {document.id!r}: there is no schema {ref}; `varve schemas list` shows them")
+                for key in document.keys:
+                    self._check_owner(document, key, owners)
+
+    def _check_owner(self, tenant: Tenant, key: ApiKey, owners: dict[str, bytes]) -> None:
+        known = self._state.holder_of(key.hash)
+        elsewhere = known is not None and known[0].id != tenant.id and self._still_has(known[0].id, key.hash)
+        if elsewhere or owners.setdefault(key.hash, tenant.key) != tenant.key:
+            raise ChangeRefusedError(f"tenant {tenant.id!r}: key {key.id} is another tenant's; make a new one")
+        if any(each.hash == key.hash for each in self.operators.keys):
+            raise ChangeRefusedError(f"tenant {tenant.id!r}: key {key.id} is an operator's; make a new one")
+
+    def _still_has(self, tenant_id: str, key_hash: str) -> bool:
+        tenant = self.find_tenant(tenant_id)
+        return tenant is not None and any(each.hash == key_hash for each in tenant.keys)
+
+    def _documents(self, kind: type[_D]) -> list[_D]:
+        return [each for each in self._put.values() if isinstance(each, kind)]
+
+
+Change = Callable[[Draft], _R]
+"""What is to be changed, without I/O: it may be called again on a newer state."""
+
+
+def new(kind: type[_V], **fields: Any) -> _V:
+    """A document, or a part of one, checked.
+
+    Raises:
+        ChangeRefusedError: If the fields do not fit; says which and why.
+    """
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        raise ChangeRefusedError(problems_of(error)) from error
+
+
+def changed(value: _V, **fields: Any) -> _V:
+    """A document, or a part of one, with other fields, checked.
+
+    Raises:
+        ChangeRefusedError: If the fields do not fit; says which and why.
+    """
+    return new(type(value), **(value.model_dump() | fields))

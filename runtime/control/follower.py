@@ -1,0 +1,170 @@
+"""Follows the control log: what it says stands in memory, milliseconds after it was written, and it is known how old that knowledge is."""
+
+import asyncio
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from typing import Final
+
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+from aiokafka.errors import KafkaError, OffsetOutOfRangeError
+
+from runtime.control.log import control_partition
+from runtime.control.state import ControlState
+from runtime.errors import ControlLogBehindError
+from runtime.kafka import client_options
+from runtime.logs import logger
+from runtime.settings import Settings
+
+_log = logger(__name__)
+
+_CONFIRMATIONS_A_LEASE: Final = 5
+_LONGEST_WAIT_S: Final = 1.0
+"""Between two confirmations that nothing newer is there."""
+_BATCH: Final = 200
+"""Documents taken before others have their turn: some milliseconds' work."""
+_BACKOFF_S: Final = 0.2
+
+
+class _LogWasCutError(Exception):
+    """The log ends before what was read of it: it is another one now."""
+
+
+class ControlFollower:
+    """Brings a state forward for as long as it runs.
+
+    What it knows is confirmed when the log's end, asked for at some moment, has been reached: then all that was readable at that moment is
+    known. It is current for ``control.lease_s`` from that moment on, by a clock that never goes back. So whoever waits for so long behind a
+    change knows that every process either knows of it, or is not current any more.
+
+    Args:
+        settings: Where the log is.
+        clock: A monotonic clock, in seconds.
+    """
+
+    def __init__(self, *, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        self.state = ControlState()
+        """What is known. It is replaced by a new one where the log was cut."""
+        self._settings = settings
+        self._clock = clock
+        self._lease_s = settings.control.lease_s
+        self._partition = control_partition(settings)
+        self._confirmed_at = -math.inf
+        self._progress = asyncio.Condition()
+        self._task: asyncio.Task[None] | None = None
+        self._problem = "the control log has not been read yet"
+
+    @property
+    def confirmed_at(self) -> float:
+        """The last moment of which it is known that all that was readable then is known here; minus infinity for none."""
+        return self._confirmed_at
+
+    @property
+    def is_current(self) -> bool:
+        """Whether what is known may be gone by."""
+        return self._clock() - self._confirmed_at <= self._lease_s
+
+    @property
+    def age_s(self) -> float:
+        """How long ago that was, in seconds."""
+        return self._clock() - self._confirmed_at
+
+    def require_current(self) -> None:
+        """Returns while :attr:`is_current`.
+
+        Raises:
+            ControlLogBehindError: If it is not; says why.
+        """
+        if not self.is_current:
+            raise ControlLogBehindError(f"{self._partition.topic} could not be followed for {self._lease_s:g} s: {self._problem}")
+
+    def start(self) -> None:
+        """Begins to follow."""
+        self._task = asyncio.create_task(self._run(), name="control-follower")
+
+    async def stop(self) -> None:
+        """Ends it; harmless when repeated."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def wait_for(self, position: int, *, timeout_s: float) -> None:
+        """Returns when the log is known to a position.
+
+        Args:
+            position: An offset behind the last one that is to be known; 0: the end that the log has.
+            timeout_s: How long that may take, in seconds.
+
+        Raises:
+            ControlLogBehindError: If it took longer; says why.
+        """
+        try:
+            async with asyncio.timeout(timeout_s), self._progress:
+                await self._progress.wait_for(lambda: self.is_current and self.state.position >= position)
+        except TimeoutError as error:
+            raise ControlLogBehindError(
+                f"{self._partition.topic} was not known to offset {position} within {timeout_s:g} s: {self._problem}"
+            ) from error
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._follow()
+            except _LogWasCutError as error:
+                _log.error("control_log_cut", error=str(error))
+                self.state = ControlState()
+            except (KafkaError, OSError, TimeoutError) as error:
+                self._problem = repr(error)
+                _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
+            await asyncio.sleep(_BACKOFF_S)
+
+    async def _follow(self) -> None:
+        kafka = self._settings.kafka
+        consumer = AIOKafkaConsumer(
+            **client_options(kafka),
+            enable_auto_commit=False,
+            auto_offset_reset="none",
+            isolation_level="read_committed",
+            max_poll_records=_BATCH,
+        )
+        try:
+            async with asyncio.timeout(kafka.request_timeout_s):
+                await consumer.start()
+            consumer.assign([self._partition])
+            # A log that is compacted still begins at 0.
+            consumer.seek(self._partition, self.state.position)
+            while True:
+                await self._confirm(consumer)
+                await self._take(consumer, wait_s=min(self._lease_s / _CONFIRMATIONS_A_LEASE, _LONGEST_WAIT_S))
+        finally:
+            await consumer.stop()
+
+    async def _confirm(self, consumer: AIOKafkaConsumer) -> None:
+        """Reads to the end that the log has now."""
+        asked_at = self._clock()
+        # One that hangs must not make the next one late.
+        async with asyncio.timeout(max(self._lease_s, 1.0)):
+            end = (await consumer.end_offsets([self._partition]))[self._partition]
+        if end < self.state.position:
+            raise _LogWasCutError(f"{self._partition.topic} ends at {end}, and was read to {self.state.position}")
+        while await consumer.position(self._partition) < end:
+            await self._take(consumer, wait_s=_LONGEST_WAIT_S)
+        async with self._progress:
+            self._confirmed_at = asked_at
+            self._progress.notify_all()
+
+    async def _take(self, consumer: AIOKafkaConsumer, *, wait_s: float) -> None:
+        try:
+            fetched = await consumer.getmany(self._partition, timeout_ms=int(wait_s * 1000))
+        except OffsetOutOfRangeError as error:
+            raise _LogWasCutError(f"{self._partition.topic} lacks offset {self.state.position}") from error
+        records: list[ConsumerRecord[bytes | None, bytes | None]] = fetched.get(self._partition, [])
+        for record in records:
+            self.state.take(record.key, record.value, offset=record.offset)
+        if records:
+            async with self._progress:
+                self._progress.notify_all()
+            await asyncio.sleep(0)

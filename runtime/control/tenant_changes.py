@@ -1,0 +1,154 @@
+"""The changes to tenants and their generations. Pure: each reads a draft, and puts what becomes of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError
+
+from memory.records.base import problems_of
+from memory.schema import MemorySchema
+from runtime.control.documents import Drops, Generation, Tenant
+from runtime.control.draft import Draft, changed, new
+from runtime.control.schemas import schema_in_force
+from runtime.errors import ChangeRefusedError
+from runtime.message_signing import SigningPolicy
+
+
+def add_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema, **fields: Any) -> Tenant:
+    """Adds a tenant; one that was removed comes back without its keys and generations, and with its drops still counted.
+
+    Args:
+        draft: The change.
+        tenant_id: 1 to 256 characters.
+        schema: As :func:`runtime.control.schemas.schema_in_force` takes it.
+        fields: Further fields of :class:`~runtime.control.documents.Tenant`.
+
+    Raises:
+        ChangeRefusedError: If it is there already, or a field does not fit.
+    """
+    before = draft.find_tenant(tenant_id)
+    if before is not None and before.state != "removed":
+        raise ChangeRefusedError(f"there is a tenant {tenant_id!r} already, with schema {before.schema_ref}")
+    drops = () if before is None else before.drops
+    tenant = new(Tenant, **{"id": tenant_id, "schema_ref": schema_in_force(draft, schema), "drops": drops, **fields})
+    draft.put(tenant)
+    return tenant
+
+
+def set_tenant(draft: Draft, tenant_id: str, *, schema: str | MemorySchema | None = None, **fields: Any) -> Tenant:
+    """Sets fields of a tenant.
+
+    Args:
+        draft: The change.
+        tenant_id: A tenant.
+        schema: The schema of its first generation, as :func:`runtime.control.schemas.schema_in_force` takes it; None: as it is.
+        fields: Further fields of :class:`~runtime.control.documents.Tenant`.
+
+    Raises:
+        UnknownTenantError: If there is no such tenant.
+        ChangeRefusedError: If a field does not fit.
+    """
+    tenant = draft.tenant(tenant_id)
+    if schema is not None:
+        fields["schema_ref"] = schema_in_force(draft, schema)
+    after = changed(tenant, **fields)
+    draft.put(after)
+    return after
+
+
+def remove_tenant(draft: Draft, tenant_id: str) -> None:
+    """Removes a tenant: its keys open nothing, and its records are those of an unknown tenant. Its memories stay where they are.
+
+    Raises:
+        UnknownTenantError: If there is no such tenant.
+    """
+    draft.put(changed(draft.tenant(tenant_id), state="removed", keys=(), generation="", generations=()))
+
+
+def set_signing(draft: Draft, tenant_id: str, change: Callable[[SigningPolicy], SigningPolicy]) -> SigningPolicy:
+    """Changes what a tenant demands of messages that are produced in its name.
+
+    Args:
+        draft: The change.
+        tenant_id: A tenant.
+        change: Given the policy in force.
+
+    Returns:
+        The new policy.
+
+    Raises:
+        UnknownTenantError: If there is no such tenant.
+        ChangeRefusedError: If the policy does not fit; says why.
+    """
+    tenant = draft.tenant(tenant_id)
+    try:
+        policy = change(tenant.signing)
+    except ValidationError as error:
+        raise ChangeRefusedError(problems_of(error)) from error
+    except ValueError as error:
+        raise ChangeRefusedError(str(error)) from error
+    draft.put(changed(tenant, signing=policy))
+    return policy
+
+
+def set_generation(draft: Draft, tenant_id: str, generation: str) -> str:
+    """Makes a generation of a tenant's memories the live one.
+
+    Args:
+        draft: The change.
+        tenant_id: A tenant.
+        generation: Empty for the first one.
+
+    Returns:
+        The generation that was live before.
+
+    Raises:
+        UnknownTenantError: If there is no such tenant.
+        ChangeRefusedError: If it has no such generation.
+    """
+    tenant = draft.tenant(tenant_id)
+    draft.put(changed(tenant, generation=generation))
+    return tenant.generation
+
+
+def add_generation(draft: Draft, tenant_id: str, generation: str, *, schema: str | MemorySchema | None = None) -> None:
+    """Adds a generation to a tenant, not live yet.
+
+    Args:
+        draft: The change.
+        tenant_id: A tenant.
+        generation: Its name, which is new to the tenant.
+        schema: As :func:`runtime.control.schemas.schema_in_force` takes it; None: the schema of the tenant's live generation.
+
+    Raises:
+        UnknownTenantError: If there is no such tenant.
+        ChangeRefusedError: If the tenant has the generation, or its name is not allowed, or there is no such schema.
+    """
+    tenant = draft.tenant(tenant_id)
+    if tenant.has_generation(generation):
+        raise ChangeRefusedError(f"tenant {tenant_id!r} has a generation {generation!r} already; choose another name")
+    ref = tenant.schema_of(tenant.generation) if schema is None else schema_in_force(draft, schema)
+    draft.put(changed(tenant, generations=(*tenant.generations, new(Generation, name=generation, schema_ref=ref))))
+
+
+def count_drop(draft: Draft, tenant_id: str, generation: str) -> int:
+    """Counts that a generation of a tenant is dropped.
+
+    Args:
+        draft: The change.
+        tenant_id: A tenant.
+        generation: Empty for the first one.
+
+    Returns:
+        How often it has been dropped, this time included.
+
+    Raises:
+        UnknownTenantError: If there is no such tenant.
+        ChangeRefusedError: If it is the live one, be it since a moment ago.
+    """
+    tenant = draft.tenant(tenant_id)
+    if tenant.generation == generation:
+        raise ChangeRefusedError(f"generation {generation or '-'} of tenant {tenant_id} is live: switch to another one first")
+    dropped = Drops(generation=generation, count=tenant.drops_of(generation) + 1)
+    draft.put(changed(tenant, drops=(*(each for each in tenant.drops if each.generation != generation), dropped)))
+    return dropped.count

@@ -1,0 +1,256 @@
+"""The control log on the real broker: ordered, whole or not at all, and known everywhere in milliseconds."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+import yaml
+from aiokafka.errors import ProducerFenced
+
+from memory.headers import KIND
+from runtime.control import ControlFollower, ControlState, ControlWriter, Draft, read_audit, read_control
+from runtime.control.documents import hash_key
+from runtime.control.key_changes import add_key
+from runtime.control.log import control_partition
+from runtime.control.tenant_changes import add_tenant, set_tenant
+from runtime.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
+from runtime.kafka import Producer, create_topics, read_topic
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.metrics import Metrics
+from runtime.settings import ControlSettings, Settings
+from runtime.tenants import follow_tenants
+from tests.control_log import write
+from tests.one_broker import one_broker
+
+pytestmark = pytest.mark.integration
+
+DEADLINE_S = 60.0
+
+
+@pytest.fixture
+async def settings(make_settings: Callable[..., Settings]) -> Settings:
+    settings = make_settings(kafka=one_broker(partitions=3), control=ControlSettings(lease_s=2.0))
+    await create_topics(settings)
+    return settings
+
+
+@asynccontextmanager
+async def following(settings: Settings) -> AsyncIterator[ControlFollower]:
+    follower = ControlFollower(settings=settings)
+    follower.start()
+    try:
+        await follower.wait_for(0, timeout_s=DEADLINE_S)
+        yield follower
+    finally:
+        await follower.stop()
+
+
+async def test_writers_that_race_lose_no_change(settings: Settings) -> None:
+    await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion", weight=1.0))
+    writers, each = 3, 4
+
+    def more(draft: Draft) -> None:
+        set_tenant(draft, "acme", weight=draft.tenant("acme").weight + 1)
+
+    async def run(number: int) -> None:
+        for _ in range(each):
+            await ControlWriter(settings=settings, by=f"writer {number}").write(more, action="more")
+
+    async with asyncio.TaskGroup() as running:
+        for number in range(writers):
+            running.create_task(run(number))
+    state = await read_control(settings)
+    assert state.tenants["acme"].weight == 1 + writers * each
+    assert state.tenants["acme"].revision == 1 + writers * each
+    check, records = await read_audit(settings)
+    assert check.problems == []
+    weights = [(each.before or {}).get("weight") for each in records if each.action == "more"]
+    assert weights == [1.0 + number for number in range(writers * each)], "each was made on what the one before left"
+    assert {each.by for each in records} == {"a test", *(f"writer {number}" for number in range(writers))}
+
+
+async def test_a_refused_change_writes_nothing(settings: Settings) -> None:
+    await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
+    before = await read_control(settings)
+    with pytest.raises(ChangeRefusedError):
+        await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
+    with pytest.raises(UnknownTenantError):
+        await write(settings, lambda draft: set_tenant(draft, "nobody", weight=2.0))
+    again = await ControlWriter(settings=settings, by="a test").write(lambda draft: set_tenant(draft, "acme", weight=1.0), action="same")
+    assert again.documents == ()
+    assert (await read_control(settings)).position == before.position
+
+
+async def test_a_follower_knows_in_milliseconds(settings: Settings) -> None:
+    async with following(settings) as follower:
+        waits = []
+        for number in range(10):
+            seen = asyncio.create_task(_seen(follower, f"t{number}"))
+            written = await ControlWriter(settings=settings, by="a test").write(
+                partial(add_tenant, tenant_id=f"t{number}", schema="companion"), action="add"
+            )
+            started = time.monotonic()
+            await seen
+            await follower.wait_for(written.position, timeout_s=DEADLINE_S)
+            waits.append(time.monotonic() - started)
+        assert sorted(waits)[len(waits) // 2] < 0.5
+        with pytest.raises(ControlLogBehindError, match="was not known to offset"):
+            await follower.wait_for(written.position + 100, timeout_s=0.05)
+
+
+async def test_a_transaction_of_a_dead_writer_holds_nobody_up(settings: Settings) -> None:
+    """Killed between writing and committing: readers go on, and the next writer aborts what is open."""
+    await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
+    dead = TransactionalProducer(kafka=settings.kafka, transactional_id=settings.topic("control"), partitions=3)
+    await dead.start()
+    assert dead._client is not None
+    where = control_partition(settings)
+    await dead._client.begin_transaction()
+    await dead._client.send_and_wait(where.topic, b"{}", key=b"tenant/acme", partition=where.partition)
+    async with following(settings) as follower:
+        confirmed = follower.confirmed_at
+        await _until(lambda: follower.confirmed_at > confirmed)
+        assert follower.is_current
+        await write(settings, lambda draft: set_tenant(draft, "acme", weight=2.0))
+        await _until(lambda: follower.state.tenants["acme"].weight == 2.0)
+        assert follower.state.unreadable == {}
+        with pytest.raises(ProducerFenced):
+            await dead._client.commit_transaction()
+        await dead.stop()
+    assert (await read_audit(settings))[0].problems == []
+
+
+async def test_who_cannot_follow_admits_nobody(settings: Settings) -> None:
+    key = "vk_key"
+    await write(settings, lambda draft: _with_key(draft, key))
+    async with follow_tenants(settings, Metrics()) as tenants:
+        holder = tenants.by_api_key(key)
+        assert holder is not None
+        assert holder.tenant.id == "acme"
+        follower = tenants._knowledge
+        assert isinstance(follower, ControlFollower)
+        await follower.stop()
+        await _until(lambda: not tenants.is_current)
+        with pytest.raises(ControlLogBehindError, match="could not be followed for 2 s"):
+            tenants.by_api_key(key)
+        with pytest.raises(ControlLogBehindError):
+            tenants.get("acme")
+
+
+async def test_nobody_is_unknown_before_it_is_certain(settings: Settings) -> None:
+    async with follow_tenants(settings, Metrics()) as tenants:
+        with pytest.raises(ControlLogBehindError, match="not known yet"):
+            tenants.get("late")
+        await write(settings, lambda draft: add_tenant(draft, "late", schema="companion"))
+        await _until(lambda: _outcome(lambda: tenants.get("late")) is None)
+        await _until(lambda: isinstance(_outcome(lambda: tenants.get("never")), UnknownTenantError))
+
+
+async def test_a_log_made_anew_is_read_anew(settings: Settings) -> None:
+    await write(settings, lambda draft: add_tenant(draft, "before", schema="companion"))
+    async with following(settings) as follower:
+        assert set(follower.state.tenants) == {"before"}
+        follower.state.position += 1_000
+        await _until(lambda: follower.state.position < 1_000 and "before" in follower.state.tenants)
+
+
+async def test_what_others_write_harms_no_reader(settings: Settings) -> None:
+    await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
+    where = control_partition(settings)
+    async with Producer(kafka=settings.kafka) as producer, following(settings) as follower:
+        for key, value in ((b"colour/red", b"{}"), (b"\xff", b"\xff"), (b"tenant/umbrella", b"[]")):
+            await producer.send(where.topic, key=key, value=value, headers=((KIND, b"x"),), partition=where.partition)
+        await _until(lambda: follower.state.unreadable.keys() == {b"\xff", b"tenant/umbrella"})
+        assert set(follower.state.tenants) == {"acme"}
+
+
+async def test_the_compacted_log_says_the_same(settings: Settings) -> None:
+    for number in range(3):
+        for name in ("a", "b"):
+            await write(settings, partial(_put, name=name, weight=float(number + 1)))
+    where = control_partition(settings)
+    records = [record async for record in read_topic(where.topic, settings.kafka, start={where: 0})]
+    newest = {record.key: record for record in records}
+    whole, compacted = ControlState(), ControlState()
+    for record in records:
+        whole.take(record.key, record.value, offset=record.offset)
+    for record in sorted(newest.values(), key=lambda record: record.offset):
+        compacted.take(record.key, record.value, offset=record.offset)
+    assert len(newest) < len(records)
+    assert compacted.__dict__ == whole.__dict__
+
+
+async def test_a_killed_apply_leaves_one_version(settings: Settings, tmp_path: Path) -> None:
+    """Killed at any moment, `varve apply` has changed all of its tenants or none of them."""
+    names = [f"tenant-{number}" for number in range(200)]
+    environment = {
+        **os.environ,
+        "VARVE_DATA": str(tmp_path),
+        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
+        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+        "VARVE_CONTROL__LEASE_S": "0.1",
+    }
+    seen = set()
+    async with following(settings) as follower:
+        for version, killed_after_s in enumerate((None, 0.0, 0.05, 0.15, 0.3, 0.6, None), start=1):
+            path = tmp_path / f"{version}.yaml"
+            path.write_text(yaml.safe_dump({"tenants": [{"id": name, "schema": "companion", "weight": version} for name in names]}))
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "varve", "apply", "-f", str(path)),
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            if killed_after_s is not None:
+                # From when it writes: the fence of its transactional id is the first thing that it does.
+                await asyncio.sleep(1.0 + killed_after_s)
+                if process.returncode is None:
+                    process.send_signal(signal.SIGKILL)
+            _, errors = await process.communicate()
+            assert killed_after_s is not None or process.returncode == 0, errors
+            weights = {tenant.weight for tenant in (await read_control(settings)).tenants.values()}
+            assert len(weights) == 1
+            seen |= weights
+        assert seen >= {1.0, 7.0}
+        await _until(lambda: {tenant.weight for tenant in follower.state.tenants.values()} == {7.0})
+    assert (await read_audit(settings))[0].problems == []
+
+
+def _with_key(draft: Draft, key: str) -> None:
+    from datetime import UTC, datetime
+
+    add_tenant(draft, "acme", schema="companion")
+    add_key(draft, "acme", hash_key(key), now=datetime.now(UTC))
+
+
+def _put(draft: Draft, name: str, weight: float) -> None:
+    if draft.find_tenant(name) is None:
+        add_tenant(draft, name, schema="companion", weight=weight)
+    else:
+        set_tenant(draft, name, weight=weight)
+
+
+async def _seen(follower: ControlFollower, tenant: str) -> None:
+    await _until(lambda: tenant in follower.state.tenants)
+
+
+def _outcome(call: Callable[[], object]) -> Exception | None:
+    try:
+        call()
+    except (ControlLogBehindError, UnknownTenantError) as error:
+        return error
+    return None
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while not condition():  # noqa: ASYNC110 - what it waits for tells nobody
+            await asyncio.sleep(0.002)

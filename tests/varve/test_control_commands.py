@@ -1,0 +1,164 @@
+"""The commands that write and show the control log, as they are typed, and an embedded stack's tenants, on a real broker."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from memory.schema import scenario, to_json
+from runtime.control import read_control
+from runtime.control.documents import hash_key
+from runtime.control.log import audit_partition
+from runtime.errors import ChangeRefusedError
+from runtime.kafka import Producer, create_topics
+from runtime.settings import Settings
+from tests.one_broker import one_broker
+from varve.cli.application import app
+from varve.embedded.tenants import DeveloperTenant, key_path, prepare_tenants
+
+pytestmark = pytest.mark.integration
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def settings(make_settings: Callable[..., Settings]) -> Settings:
+    settings = make_settings(kafka=one_broker(partitions=2))
+    asyncio.run(create_topics(settings))
+    return settings
+
+
+@pytest.fixture
+def run(settings: Settings) -> Run:
+    environment = {
+        "VARVE_DATA": str(settings.data),
+        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
+        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+        "VARVE_CONTROL__LEASE_S": "0.2",
+    }
+
+    def invoke(*arguments: str, exit_code: int = 0) -> str:
+        result = CliRunner().invoke(app, (*arguments,), env=environment)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == exit_code, result.output
+        return result.stdout
+
+    return invoke
+
+
+def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_path: Path) -> None:
+    key = run("tenants", "add", "acme", "--schema", "meetings", "--by", "ann").strip()
+    state = asyncio.run(read_control(settings))
+    holder = state.holder_of(hash_key(key))
+    assert holder is not None
+    assert holder[0].id == "acme"
+    assert run("tenants", "list") == "acme\tmeetings@1\t1 keys\tactive\n"
+    assert key.encode() not in state.tenants["acme"].to_json()
+
+    second = run("keys", "add", "acme", "--label", "phone", "--scope", "recall", "--user", "bob").strip()
+    first_id, second_id = (line.split("\t")[0] for line in run("keys", "list", "acme").splitlines())
+    assert run("keys", "list", "acme").splitlines()[1] == f"{second_id}\tphone\trecall\tbob\t-"
+    third = run("keys", "rotate", "acme", second_id, "--overlap-s", "3600").strip()
+    run("keys", "revoke", "acme", first_id)
+    known = asyncio.run(read_control(settings))
+    assert [known.holder_of(hash_key(each)) is not None for each in (key, second, third)] == [False, True, True]
+
+    own = tmp_path / "own.json"
+    own.write_bytes(orjson.dumps({**to_json(scenario("companion")), "Name": "own"}))
+    assert run("schemas", "put", str(own)) == "own@1\n"
+    assert run("schemas", "put", str(own)) == "own@1\n"
+    run("tenants", "set", "acme", "--schema", "own", "--budget", '{"hard_tokens": 5}', "--quota", '{"recalls_per_second": 3}')
+    assert run("schemas", "list").splitlines() == ["meetings@1\t0 tenants", "own@1\t1 tenants"]
+    assert orjson.loads(run("schemas", "show", "own"))["Name"] == "own"
+
+    operator = run("operators", "add", "--role", "viewer", "--label", "eve").strip()
+    assert operator.startswith("va_")
+    operator_id, label, role, expires = run("operators", "list").strip().split("\t")
+    assert (label, role, expires) == ("eve", "viewer", "-")
+    run("operators", "revoke", operator_id)
+    assert run("operators", "list") == ""
+
+    run("tenants", "suspend", "acme")
+    assert run("tenants", "list").endswith("suspended\n")
+    run("tenants", "resume", "acme")
+    run("tenants", "remove", "acme")
+    assert run("tenants", "list") == ""
+    lines = run("audit", "list", "--subject", "tenant/acme").splitlines()
+    assert [line.split("\t")[2] for line in lines] == [
+        "tenant add",
+        "key add",
+        "key rotate",
+        "key revoke",
+        "tenant set",
+        "tenant suspended",
+        "tenant active",
+        "tenant remove",
+    ]
+    assert lines[0].split("\t")[1] == "ann"
+    for secret in (key, second, third, operator):
+        assert secret not in run("audit", "list", "--json")
+
+
+def test_a_file_is_applied_shown_and_exported(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "tenants.yaml"
+    wanted = {"tenants": [{"id": "a", "schema": "companion", "weight": 2.0}, {"id": "b", "schema": "meetings"}]}
+    path.write_text(yaml.safe_dump(wanted))
+    shown = run("apply", "-f", str(path), "--dry-run")
+    assert "tenant/a weight: - -> 2.0" in shown.splitlines()
+    assert run("tenants", "list") == ""
+    assert run("apply", "-f", str(path)) == shown
+    assert run("apply", "-f", str(path)) == ""
+    wanted["tenants"].pop()
+    path.write_text(yaml.safe_dump(wanted))
+    assert 'tenant/b state: "active" -> "removed"' in run("apply", "-f", str(path)).splitlines()
+    exported = tmp_path / "exported.yaml"
+    exported.write_text(run("export"))
+    assert run("apply", "-f", str(exported), "--dry-run") == ""
+
+
+def test_a_forged_audit_record_is_found(settings: Settings, run: Run) -> None:
+    run("tenants", "add", "acme")
+    digest = run("audit", "verify").split()[-1]
+    run("tenants", "set", "acme", "--weight", "2")
+    run("audit", "verify", "--expect", digest)
+    run("audit", "verify", "--expect", "0" * 63 + "1", exit_code=1)
+    asyncio.run(_forge(settings))
+    run("tenants", "set", "acme", "--weight", "3")
+    assert "digest" in run("audit", "verify", exit_code=1), "a copy of a change was put in between"
+
+
+def test_a_stack_takes_an_old_file_over_once(settings: Settings) -> None:
+    old = {"tenants": [{"id": "old", "schema": "companion", "key_hashes": [hash_key("k")]}], "admin_key_hashes": [hash_key("o")]}
+    settings.tenants_path.parent.mkdir(parents=True, exist_ok=True)
+    settings.tenants_path.write_bytes(orjson.dumps(old))
+    developer = DeveloperTenant("dev", "companion")
+    asyncio.run(prepare_tenants(settings, developer))
+    state = asyncio.run(read_control(settings))
+    key = key_path(settings, "dev").read_text()
+    assert {"old", "dev"} == set(state.tenants)
+    assert state.holder_of(hash_key("k")) is not None
+    assert state.holder_of(hash_key(key)) is not None
+    assert key_path(settings, "dev").stat().st_mode & 0o077 == 0
+
+    settings.tenants_path.write_bytes(orjson.dumps({"tenants": []}))
+    asyncio.run(prepare_tenants(settings, developer))
+    again = asyncio.run(read_control(settings))
+    assert again.position == state.position, "nothing is written twice, and the file is read no more"
+    assert key_path(settings, "dev").read_text() == key
+    with pytest.raises(ChangeRefusedError, match="not meetings@1"):
+        asyncio.run(prepare_tenants(settings, DeveloperTenant("dev", "meetings")))
+
+
+async def _forge(settings: Settings) -> None:
+    """Puts a copy of the last change behind it."""
+    from runtime.kafka import read_topic
+
+    where = audit_partition(settings)
+    values = [record.value async for record in read_topic(where.topic, settings.kafka, start={where: 0})]
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send(where.topic, key=b"tenant/acme", value=values[-1] or b"", partition=where.partition)

@@ -1,0 +1,68 @@
+"""``varve apply`` and ``varve export``: the control log made equal to a file, and the other way."""
+
+import asyncio
+import getpass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from varve.cli.options import ByOption, DataOption, attached_settings
+
+if TYPE_CHECKING:
+    from runtime.control import Change, DocumentChange
+    from runtime.settings import Settings
+
+app = typer.Typer()
+
+
+@app.command()
+def apply(
+    file: Annotated[Path, typer.Option("--file", "-f", help="YAML or JSON, as `varve export` writes it.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the difference, and change nothing.")] = False,
+    by: ByOption = None,
+    data: DataOption = None,
+) -> None:
+    """Make tenants, keys and operators equal to a file, all at once or not at all; tenants that it does not have are removed."""
+    from runtime.control.differences import difference_lines
+    from runtime.control.tenants_file import apply_file, read_tenants_file
+
+    wanted, now = read_tenants_file(file), datetime.now(UTC)
+    documents = asyncio.run(
+        _apply(
+            attached_settings(data),
+            lambda draft: apply_file(draft, wanted, folder=file.parent, now=now),
+            by=by or getpass.getuser(),
+            dry_run=dry_run,
+        )
+    )
+    for line in difference_lines(documents):
+        typer.echo(line)
+    typer.echo(f"{len(documents)} documents {'would change' if dry_run else 'changed'}", err=True)
+
+
+@app.command()
+def export(data: DataOption = None) -> None:
+    """Print the file that makes `varve apply` change nothing."""
+    import yaml
+
+    from runtime.control import read_control
+    from runtime.control.tenants_file import export_file
+
+    state = asyncio.run(read_control(attached_settings(data)))
+    typer.echo(yaml.safe_dump(export_file(state), sort_keys=False, allow_unicode=True), nl=False)
+
+
+async def _apply(settings: "Settings", change: "Change[None]", *, by: str, dry_run: bool) -> "tuple[DocumentChange, ...]":
+    from runtime.control import ControlWriter, Draft, read_control
+
+    if dry_run:
+        draft = Draft(await read_control(settings))
+        change(draft)
+        return tuple(draft.changes())
+    writer = ControlWriter(settings=settings, by=by)
+    written = await writer.write(change, action="apply")
+    if written.documents:
+        await writer.settle()
+    return written.documents

@@ -1,0 +1,49 @@
+"""``varve audit``: who changed what in the control log, and whether the record of it is whole."""
+
+import asyncio
+from typing import Annotated
+
+import orjson
+import typer
+
+from varve.cli.options import DataOption, attached_settings
+
+app = typer.Typer(help="Who changed what.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_all(
+    subject: Annotated[str | None, typer.Option(help="Only what changed under this key, such as tenant/acme.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with what was before and after.")] = False,
+    data: DataOption = None,
+) -> None:
+    """List the changes, oldest first."""
+    from runtime.control import read_audit
+
+    _, records = asyncio.run(read_audit(attached_settings(data)))
+    for record in records:
+        if subject is not None and record.subject != subject:
+            continue
+        if as_json:
+            typer.echo(orjson.dumps(record.model_dump(mode="json")))
+        else:
+            typer.echo(f"{record.at.isoformat(timespec='seconds')}\t{record.by}\t{record.action}\t{record.subject}")
+
+
+@app.command("verify")
+def verify(
+    expect: Annotated[str | None, typer.Option(help="A digest that an earlier `verify` printed: it must still be met.")] = None,
+    data: DataOption = None,
+) -> None:
+    """Check that no record was removed, put in between or made another; prints the digest of all of them."""
+    from runtime.control import read_audit
+
+    check, records = asyncio.run(read_audit(attached_settings(data)))
+    problems = list(check.problems)
+    if expect is not None and expect not in check.digests:
+        problems.append(f"the digest {expect} is never met: what lay there is another")
+    for problem in problems:
+        typer.echo(problem, err=True)
+    typer.echo(f"{check.changes} changes, {len(records)} records, digest {check.digest}")
+    if problems:
+        raise typer.Exit(1)

@@ -1,0 +1,144 @@
+"""``varve keys`` and ``varve operators``: what opens a tenant's memory, and what opens ``/v1/admin``."""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from varve.cli.options import ByOption, DataOption, attached_settings, parse_time, write_control
+
+if TYPE_CHECKING:
+    from runtime.control.documents import Key
+
+app = typer.Typer(help="API keys of tenants.", no_args_is_help=True)
+operators = typer.Typer(help="Keys of operators, which open `/v1/admin`.", no_args_is_help=True)
+
+TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
+KeyArgument = Annotated[str, typer.Argument(metavar="KEY-ID", help="The key's id, as `list` shows it.")]
+LabelOption = Annotated[str, typer.Option(help="What the key is called.")]
+ExpiresOption = Annotated[datetime | None, typer.Option(parser=parse_time, help="From then on it opens nothing (ISO 8601).")]
+
+
+@app.command("add")
+def add(
+    tenant: TenantArgument,
+    label: LabelOption = "",
+    scope: Annotated[
+        list[str] | None, typer.Option(help="ingest, recall, correct or operate; may be repeated. All where not given.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="The one user whose memory it opens.")] = None,
+    expires: ExpiresOption = None,
+    by: ByOption = None,
+    data: DataOption = None,
+) -> None:
+    """Give a tenant one more key; prints it, of which only the hash is stored."""
+    from runtime.control.documents import SCOPES, hash_key, new_api_key
+    from runtime.control.key_changes import add_key
+
+    unknown = set(scope or ()) - set(SCOPES)
+    if unknown:
+        raise typer.BadParameter(f"{sorted(unknown)[0]!r} is no scope; they are {', '.join(SCOPES)}")
+    scopes = tuple(each for each in SCOPES if scope is None or each in scope)
+    key, now = new_api_key(), datetime.now(UTC)
+    write_control(
+        attached_settings(data),
+        lambda draft: add_key(draft, tenant, hash_key(key), now=now, label=label, scopes=scopes, user=user, expires=expires),
+        action="key add",
+        by=by,
+    )
+    _show_once(key)
+
+
+@app.command("rotate")
+def rotate(
+    tenant: TenantArgument,
+    key_id: KeyArgument,
+    overlap_s: Annotated[float, typer.Option(min=0, help="How long the old key still opens what it opened, in seconds.")] = 86400.0,
+    by: ByOption = None,
+    data: DataOption = None,
+) -> None:
+    """Give a tenant a key in place of one; prints it."""
+    from runtime.control.documents import hash_key, new_api_key
+    from runtime.control.key_changes import rotate_key
+
+    key, now = new_api_key(), datetime.now(UTC)
+    write_control(
+        attached_settings(data),
+        lambda draft: rotate_key(draft, tenant, key_id, hash_key(key), now=now, overlap=timedelta(seconds=overlap_s)),
+        action="key rotate",
+        by=by,
+    )
+    _show_once(key)
+
+
+@app.command("revoke")
+def revoke(tenant: TenantArgument, key_id: KeyArgument, by: ByOption = None, data: DataOption = None) -> None:
+    """Take a key away. When this returns, no process takes it, not even one that has lost Kafka."""
+    from runtime.control.key_changes import revoke_key
+
+    write_control(attached_settings(data), lambda draft: revoke_key(draft, tenant, key_id), action="key revoke", by=by, settle=True)
+
+
+@app.command("list")
+def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
+    """List a tenant's keys: id, label, what they open, until when."""
+    from runtime.control import Draft, read_control
+
+    known = Draft(asyncio.run(read_control(attached_settings(data)))).tenant(tenant)
+    _list((each, f"{','.join(each.scopes)}\t{each.user or '-'}") for each in known.keys)
+
+
+@operators.command("add")
+def add_operator(
+    label: LabelOption = "",
+    role: Annotated[
+        str, typer.Option(help="viewer (looks), operator (handles dead letters) or admin (changes the control log, too).")
+    ] = "admin",
+    expires: ExpiresOption = None,
+    by: ByOption = None,
+    data: DataOption = None,
+) -> None:
+    """Add an operator's key; prints it, of which only the hash is stored."""
+    from runtime.control.documents import ROLES, hash_key, new_operator_key
+    from runtime.control.key_changes import add_operator_key
+
+    known = next((each for each in ROLES if each == role), None)
+    if known is None:
+        raise typer.BadParameter(f"{role!r} is no role; they are {', '.join(ROLES)}")
+    key, now = new_operator_key(), datetime.now(UTC)
+    write_control(
+        attached_settings(data),
+        lambda draft: add_operator_key(draft, hash_key(key), now=now, label=label, role=known, expires=expires),
+        action="operator add",
+        by=by,
+    )
+    _show_once(key)
+
+
+@operators.command("revoke")
+def revoke_operator(key_id: KeyArgument, by: ByOption = None, data: DataOption = None) -> None:
+    """Take an operator's key away. When this returns, no process takes it, not even one that has lost Kafka."""
+    from runtime.control.key_changes import revoke_operator_key
+
+    write_control(attached_settings(data), lambda draft: revoke_operator_key(draft, key_id), action="operator revoke", by=by, settle=True)
+
+
+@operators.command("list")
+def list_operators(data: DataOption = None) -> None:
+    """List the operators' keys: id, label, role, until when."""
+    from runtime.control import read_control
+
+    _list((each, each.role) for each in asyncio.run(read_control(attached_settings(data))).operators.keys)
+
+
+def _list(keys: "Iterable[tuple[Key, str]]") -> None:
+    for key, opens in keys:
+        expires = "-" if key.expires is None else key.expires.isoformat(timespec="seconds")
+        typer.echo(f"{key.id}\t{key.label or '-'}\t{opens}\t{expires}")
+
+
+def _show_once(key: str) -> None:
+    typer.echo(key)
+    typer.echo("the key above is shown this once", err=True)

@@ -1,0 +1,92 @@
+"""The tenants of an embedded stack: those of an old file, taken over, and the developer's own."""
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from memory.schema import MemorySchema
+from runtime.clocks import SystemClock
+from runtime.control import ControlWriter, Draft, read_control
+from runtime.control.documents import hash_key, new_api_key
+from runtime.control.key_changes import add_key
+from runtime.control.schemas import schema_in_force
+from runtime.control.tenant_changes import add_tenant, set_tenant
+from runtime.control.tenants_file import apply_file, read_tenants_file
+from runtime.errors import ChangeRefusedError
+from runtime.logs import logger
+from runtime.settings import Settings
+from varve.supervisor.file_errors import explained_os_errors
+
+_log = logger(__name__)
+_BY: Final = "varve dev"
+
+
+@dataclass(frozen=True, slots=True)
+class DeveloperTenant:
+    """The tenant that a stack makes for whoever started it."""
+
+    id: str
+    schema: str | MemorySchema
+    """As :func:`runtime.control.schemas.schema_in_force` takes it."""
+
+
+async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
+    """Takes an old tenants' file over, while the control log is empty, and gives the developer's tenant its key.
+
+    Args:
+        settings: Of the stack, whose Kafka runs.
+        tenant: Made where it is missing. A schema that has a newer revision comes into force.
+
+    Raises:
+        TenantsFileError: If the old file is wrong.
+        ChangeRefusedError: If the tenant is there with another schema.
+        KafkaUnavailableError: If Kafka does not answer.
+        AccessDeniedError: If the folder cannot be written.
+        DiskFullError: If there is no space in it.
+    """
+    writer = ControlWriter(settings=settings, by=_BY)
+    path = settings.tenants_path
+    if path.is_file() and not (await read_control(settings)).audit_head.change:
+        file = read_tenants_file(path)
+        await writer.write(
+            lambda draft: apply_file(draft, file, folder=path.parent, now=SystemClock().now()), action="tenants file taken over"
+        )
+        _log.info("tenants_file_taken_over", path=str(path), tenants=len(file.tenants))
+    key = _own_key(settings, tenant.id)
+    await writer.write(lambda draft: _ensure(draft, tenant, hash_key(key)), action="developer tenant")
+
+
+def key_path(settings: Settings, tenant: str) -> Path:
+    """Where the key of the developer's tenant lies, readable by its owner only."""
+    return settings.data / f"{tenant}.key"
+
+
+def _own_key(settings: Settings, tenant: str) -> str:
+    """The same from run to run. It is written before the log knows it: a crash in between loses nothing."""
+    path = key_path(settings, tenant)
+    with explained_os_errors(path):
+        if path.exists():
+            return path.read_text()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(key := new_api_key())
+        draft.replace(path)
+        return key
+
+
+def _ensure(draft: Draft, tenant: DeveloperTenant, key_hash: str) -> None:
+    before = draft.tenants().get(tenant.id)
+    ref = schema_in_force(draft, tenant.schema)
+    if before is None:
+        add_tenant(draft, tenant.id, schema=str(ref))
+    elif before.schema_ref.name != ref.name:
+        raise ChangeRefusedError(
+            f"tenant {tenant.id!r} is there with schema {before.schema_ref}, not {ref}; `varve tenants set {tenant.id} --schema` changes it"
+        )
+    else:
+        set_tenant(draft, tenant.id, schema=str(ref))
+    if not any(each.hash == key_hash for each in draft.tenant(tenant.id).keys):
+        add_key(draft, tenant.id, key_hash, now=SystemClock().now(), label="developer")
