@@ -1,6 +1,7 @@
 """The mutants are in the code's words of today; ``make chaos-mutants`` sees whether the suite notices them."""
 
 import ast
+import re
 from pathlib import Path
 
 import orjson
@@ -13,6 +14,14 @@ from tests.chaos.mutation import ROOT, mutated
 
 NOTICED = Result("tests/test_it.py::test_it", problem=None, seconds=1.25)
 SURVIVED = Result(None, problem="survived", seconds=60.0)
+PROOF = (ROOT / "docs" / "delivery.md").read_text().partition("## The proof")[2]
+
+
+def _may_notice(name: str, mutant: Mutant) -> bool:
+    """Whether there is such a test or fault among those that a mutant names."""
+    targets = [ROOT / test.partition("::")[0] for test in mutant.tests]
+    files = [file for target in targets for file in (target.glob("test_*.py") if target.is_dir() else [target])]
+    return name in mutant.faults or any(f"def {name}(" in file.read_text() for file in files)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: str(mutant.name))
@@ -25,8 +34,14 @@ def test_a_mutant_applies_to_the_code(mutant: Mutant) -> None:
 
 
 def test_the_documents_name_every_fault() -> None:
-    proof = (ROOT / "docs" / "delivery.md").read_text().partition("## The proof")[2]
-    assert [name for name in FAULTS if f"`{name}`" not in proof] == []
+    assert [name for name in FAULTS if f"`{name}`" not in PROOF] == []
+
+
+def test_the_documents_list_every_mutant() -> None:
+    noticed = dict(re.findall(r"^\| (.+) \| (`[\w-]+`|nothing yet) \|$", PROOF.partition("### Mutants")[2], re.MULTILINE))
+    assert list(noticed) == [mutant.name for mutant in MUTANTS]
+    wrong = [mutant.name for mutant in MUTANTS if "`" in noticed[mutant.name] and not _may_notice(noticed[mutant.name].strip("`"), mutant)]
+    assert wrong == []
 
 
 def test_mutants_have_names_of_their_own() -> None:
