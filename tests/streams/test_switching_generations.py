@@ -5,17 +5,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from aiokafka.structs import OffsetAndMetadata
 
 from memory.ids import window_id
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
 from runtime.control import read_control
 from runtime.control.tenant_changes import add_generation
-from runtime.kafka import OutgoingRecord, Producer, read_topic
+from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
+from streams.delivery.parked_note import ParkedNote
 from streams.errors import ReplayRefusedError
 from streams.generations import drop, set_start, switch
 from streams.run import serve_stage
+from streams.stages import STAGES
 from tests.control_log import write
 from tests.streams.agent_extractions import START, extraction
 from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, followed, send_sample, serving
@@ -144,6 +147,27 @@ async def test_a_switch_over_two_data_folders_misses_no_window(flow: Settings, t
     made = [Extraction.from_json(each.value or b"") async for each in read_topic(flow.topic("extractions"), flow.kafka)]
     assert {each.window_id for each in made if each.generation == NEW} == windows
     assert any(not each.generation for each in made), "some were made before the switch"
+
+
+async def test_parked_windows_are_named_at_the_switch(flow: Settings) -> None:
+    await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
+    calls = [("search", 0)]
+    await _send(flow, _window(0), extraction(0, calls))
+    extraction_stage = STAGES["extraction"]
+    live, second = (extraction_stage.group(flow.kafka.topic_prefix, suffix=suffix) for suffix in ("", NEW))
+    async with KafkaOffsets(kafka=flow.kafka) as offsets:
+        ends = await offsets.end_offsets([flow.topic("windows")])
+    groups = ConsumerGroups(kafka=flow.kafka)
+    await groups.commit(live, ends)
+    await groups.commit(second, {each: OffsetAndMetadata(end, ParkedNote(3, {"another": 3}).text) for each, end in ends.items()})
+    with pytest.raises(ReplayRefusedError, match="parked them"):
+        await switch(flow, TENANT, NEW, by=BY)
+
+    await _send(flow, extraction(0, calls, generation=NEW))
+    notices: list[str] = []
+    await switch(flow, TENANT, NEW, by=BY, notice=notices.append)
+    assert await _live(flow) == NEW
+    assert notices[-1].startswith("the second worker has 6 windows parked, most of them of another: let it run")
 
 
 async def _catch_up(settings: Settings) -> None:

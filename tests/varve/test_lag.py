@@ -7,12 +7,15 @@ import pytest
 from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
 
 from memory.topics import MESSAGES, WINDOWS
-from runtime.kafka import Producer, create_topics, read_topic
+from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
 from runtime.settings import Settings
+from streams.delivery.parked_note import ParkedNote, read_parked
+from streams.replay import ReplayStart, replay
 from streams.stages import STAGES
 from tests.one_broker import one_broker
 from varve.errors import StalledError
 from varve.lag import wait_for_zero_lag
+from varve.stage_status import StageStatusReader
 
 pytestmark = pytest.mark.integration
 
@@ -48,6 +51,27 @@ async def test_a_stalled_stage_is_named(settings: Settings) -> None:
     assert lags == [("sessions", 3)]
 
 
+async def test_what_is_parked_is_waited_for_and_shown(settings: Settings) -> None:
+    await _produce(settings, WINDOWS.name, 8)
+    await _commit(settings, "extraction", note=ParkedNote.of({"acme": 2}).text)
+    with pytest.raises(StalledError, match=r"the stage extraction has not moved for \d s with 4 records before it, 4 of them parked"):
+        await wait_for_zero_lag(settings, stall_s=0.5)
+    async with StageStatusReader(settings=settings, probes={}) as reader:
+        status = {stage.name: stage for stage in await reader.read()}
+    assert status["extraction"].lag == 0
+    assert status["extraction"].parked == ParkedNote(4, {"acme": 4})
+    assert status["sessions"].parked == ParkedNote()
+
+    notices: list[str] = []
+    assert await replay(settings, "extraction", ReplayStart(), notice=notices.append)
+    assert all(notice.endswith("; 2 records stay parked") for notice in notices)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        group = STAGES["extraction"].group(settings.kafka.topic_prefix)
+        assert (await read_parked(offsets, group, [settings.topic(WINDOWS.name)])).count == 4
+    await _commit(settings, "extraction")
+    await wait_for_zero_lag(settings)
+
+
 async def test_a_topic_is_read_from_beginning_to_end(settings: Settings) -> None:
     assert [record async for record in read_topic(settings.topic(MESSAGES.name), settings.kafka)] == []
     await _produce(settings, MESSAGES.name, 25)
@@ -61,12 +85,12 @@ async def _produce(settings: Settings, topic: str, count: int) -> None:
             await producer.send(settings.topic(topic), key=b"t/%d" % number, value=b"%d" % number)
 
 
-async def _commit(settings: Settings, stage: str) -> None:
-    """Commits all that the stage's topic holds, as its worker would."""
+async def _commit(settings: Settings, stage: str, *, note: str = "") -> None:
+    """Commits all that the stage's topic holds, as its worker would; the note stands beside each partition's offset."""
     spec = STAGES[stage]
     places = [TopicPartition(settings.topic(spec.source.name), number) for number in range(settings.kafka.partitions)]
     async with AIOKafkaConsumer(
         bootstrap_servers=settings.kafka.bootstrap, group_id=spec.group(settings.kafka.topic_prefix), enable_auto_commit=False
     ) as consumer:
         consumer.assign(places)
-        await consumer.commit({place: OffsetAndMetadata(end, "") for place, end in (await consumer.end_offsets(places)).items()})
+        await consumer.commit({place: OffsetAndMetadata(end, note) for place, end in (await consumer.end_offsets(places)).items()})
