@@ -231,8 +231,7 @@ class KeyedDriver:
             asyncio.get_running_loop().call_later(wait_s, self._requeue, entry)
         else:
             self._scheduler.requeue(entry)
-            self._throttle.pause(entry.tenant, failure)
-            self._parking.on_refused(entry)
+            self._parking.on_refused(entry, begins=self._throttle.pause(entry.tenant, failure))
             if self._is_outage():
                 self._context.cancel_trials()
         self._start_ready()

@@ -84,12 +84,17 @@ class Parking:
             await asyncio.wait({drained}, timeout=_GAP_POLL_S)
         drained.cancel()
 
-    def on_refused(self, entry: Entry[InFlightRecord]) -> None:
-        """A record's tenant has to wait: its records come back a few at a time, and those that wait are parked, if it is for long."""
+    def on_refused(self, entry: Entry[InFlightRecord], *, begins: bool) -> None:
+        """A record's tenant has to wait: its records come back a few at a time, and those that wait are parked, if it is for long.
+
+        Args:
+            entry: The record, which waits again.
+            begins: Whether its tenant's records are parked from now on, and were not before.
+        """
         committer = self._committers.get(entry.partition)
         if committer is not None:
             committer.lot.on_refused(entry.tenant)
-        if self._throttle.parks(entry.tenant):
+        if begins or (self._throttle.parks(entry.tenant) and not entry.is_parked):
             self.park_waiting(entry.tenant)
 
     def bring_back(self, partition: TopicPartition, tenant: str) -> None:

@@ -53,18 +53,25 @@ class TenantThrottle:
         self._refused_since.pop(tenant, None)
         self._parking.discard(tenant)
 
-    def pause(self, tenant: str, failure: TransientError) -> None:
+    def pause(self, tenant: str, failure: TransientError) -> bool:
         """Pauses a tenant for a few seconds at most, and logs it once a minute.
 
         Its records are parked from then on if what it waits for takes too long: by its own word, or by the time since it was first refused.
+
+        Returns:
+            Whether they are from now on, and were not before.
         """
         self._scheduler.pause_tenant(tenant)
         now = self._clock()
         refused_for_s = now - self._refused_since.setdefault(tenant, now)
-        if max(refused_for_s, failure.retry_after or 0.0) >= self._park_after_s:
+        begins = tenant not in self._parking and max(refused_for_s, failure.retry_after or 0.0) >= self._park_after_s
+        if begins:
             self._parking.add(tenant)
-        if tenant in self._paused:
-            return
+        if tenant not in self._paused:
+            self._pause(tenant, failure, now)
+        return begins
+
+    def _pause(self, tenant: str, failure: TransientError, now: float) -> None:
         self._paused.add(tenant)
         if now - self._warned_at.get(tenant, -math.inf) >= _WARNING_INTERVAL_S:
             self._warned_at[tenant] = now
