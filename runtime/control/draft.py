@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
 from memory.schema import MemorySchema, parse_schema, to_json
-from runtime.control.documents import ApiKey, Document, Operators, SchemaDocument, SchemaRef, Tenant, schema_key, tenant_key
+from runtime.control.documents import ApiKey, Document, Operators, SchemaDocument, SchemaRef, Tenant, operators_key, schema_key, tenant_key
 from runtime.control.state import ControlState
 from runtime.errors import ChangeRefusedError, UnknownTenantError
 
@@ -37,6 +37,7 @@ class Draft:
     def __init__(self, state: ControlState) -> None:
         self._state = state
         self._put: dict[bytes, Document] = {}
+        self._newest_schemas: dict[str, SchemaRef] = {}
 
     def tenant(self, tenant_id: str) -> Tenant:
         """A tenant.
@@ -64,12 +65,12 @@ class Draft:
     @property
     def operators(self) -> Operators:
         """Who operates this Varve."""
-        return next(iter(self._documents(Operators)), self._state.operators)
+        put = self._put.get(operators_key())
+        return put if isinstance(put, Operators) else self._state.operators
 
     def newest_schema(self, name: str) -> SchemaRef | None:
         """The newest revision of a schema; None where there is none of that name."""
-        own = [each.ref for each in self._documents(SchemaDocument) if each.name == name]
-        return own[-1] if own else self._state.newest_schemas.get(name)
+        return self._newest_schemas.get(name) or self._state.newest_schemas.get(name)
 
     def schema(self, ref: SchemaRef) -> SchemaDocument | None:
         """A revision of a schema; None where there is none."""
@@ -97,6 +98,7 @@ class Draft:
             return known.ref
         written = new(SchemaDocument, name=schema.name, number=1 if newest is None else newest.revision + 1, content=content)
         self.put(written)
+        self._newest_schemas[schema.name] = written.ref
         return written.ref
 
     def changes(self) -> list[DocumentChange]:
