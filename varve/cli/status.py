@@ -78,11 +78,11 @@ async def _status(over: float, data: Path | None) -> None:
         console.print(status_table(stages))
         for stage in stages:
             if stage.parked.count:
-                console.print(_parked(stage), highlight=False)
+                console.print(_parked(stage), highlight=False, markup=False)
 
 
 def _parked(stage: "StageStatus") -> str:
-    tenants = ", ".join(f"{tenant} ({count:,})" for tenant, count in stage.parked.tenants.items())
+    tenants = ", ".join(f"{visible(tenant)} ({count:,})" for tenant, count in stage.parked.tenants.items())
     return f"{stage.name} has parked {stage.parked.count:,} records, which wait for their tenants' budgets or schemas. Most has: {tenants}"
 
 
