@@ -27,12 +27,13 @@ from streams.delivery.build import DriverFactory
 from streams.delivery.claims import Claims
 from streams.delivery.consumer import Consumer
 from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver, FaustRecord
+from streams.delivery.driver import Driver
 from streams.delivery.flow_control import SourceFlowControl
 from streams.delivery.folders import own_folder, tables_folder
 from streams.delivery.local_table import LocalTable
 from streams.delivery.membership import Membership
 from streams.delivery.partition_writer import PartitionWriter
+from streams.delivery.rebalance_signals import GroupStanding, connect
 from streams.delivery.retry_policy import RetryPolicy
 from streams.delivery.state import changelog_topic
 from streams.errors import FencedError, StreamError
@@ -141,8 +142,8 @@ class Worker:
             fetch_position=lambda partition, offset: cast(Consumer, app.consumer).position_behind(TP(self._source, partition), offset),
         )
         driver = self._new_driver(context)
-        group = _Group(membership)
-        _connect(app, topic, driver, source=self._source, group=group)
+        group = GroupStanding(membership)
+        connect(app, topic, driver, source=self._source, standing=group)
 
         backlogs = BacklogWatch(
             stage=self._stage,
@@ -228,45 +229,6 @@ class Worker:
         app.flow_control.suspend()
         await _within(self._settings.delivery.drain_timeout_s, driver.finish())
         _log.info("worker_drained", stage=self._stage, backlog=driver.backlog)
-
-
-class _Group:
-    """Where this worker stands in its consumer group."""
-
-    def __init__(self, membership: Membership) -> None:
-        self._membership = membership
-        self.is_assigned = False
-
-    def on_assigned(self) -> None:
-        self._membership.on_assigned()
-        self.is_assigned = True
-
-    def on_revoked(self) -> None:
-        self._membership.on_revoked()
-        self.is_assigned = False
-
-
-def _connect(app: faust.App, topic: faust.TopicT, driver: Driver, *, source: str, group: _Group) -> None:
-    """Wires Faust's stream and its rebalance signals to the driver."""
-
-    @app.agent(topic, name="intake")
-    async def intake(stream: Any) -> None:
-        async for event in stream.noack().events():
-            await driver.put(FaustRecord(event))
-
-    @app.on_partitions_revoked.connect  # type: ignore[arg-type]
-    async def revoked(_app: Any, *_args: Any, **_: Any) -> None:
-        group.on_revoked()
-        await driver.revoke()
-
-    @app.on_rebalance_complete.connect  # type: ignore[arg-type]
-    async def assigned(_app: Any, *_args: Any, **_: Any) -> None:
-        # Faust seeks with the flow active, and then clears what it had queued: records are skipped (ADR 4, B).
-        app.consumer.stop_flow()
-        app.flow_control.suspend()
-        sources = {assigned.partition for assigned in app.consumer.assignment() if assigned.topic == source}
-        group.on_assigned()
-        await driver.assign(sources, int(app.consumer_generation_id))
 
 
 async def _within(seconds: float, work: Any) -> None:

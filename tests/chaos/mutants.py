@@ -20,7 +20,7 @@ RECOVERY: Final = "streams/delivery/recovery.py"
 CONSUMER: Final = "streams/delivery/consumer.py"
 CONSUMER_THREAD: Final = "streams/delivery/consumer_thread.py"
 MEMBERSHIP: Final = "streams/delivery/membership.py"
-WORKER: Final = "streams/delivery/worker.py"
+REBALANCE: Final = "streams/delivery/rebalance_signals.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
 LOG_GAP: Final = "streams/delivery/log_gap.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
@@ -43,7 +43,7 @@ TEST_POINTS: Final = "tests/retrieval/test_position.py"
 TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
 TEST_TRANSACTIONS: Final = "tests/runtime/test_kafka_transactions.py"
 TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
-TEST_FLOW: Final = "tests/streams/test_nothing_is_lost.py"
+TEST_REBALANCE: Final = "tests/streams/delivery/test_rebalance_signals.py"
 TEST_CUT_LOGS: Final = "tests/streams/test_cut_logs.py"
 TEST_REPETITION: Final = "tests/streams/test_repetition.py"
 
@@ -409,13 +409,13 @@ MUTANTS: Final = (
     Mutant("no seek to the beginning", CONSUMER, "        if sources:\n", "        if False:\n", (TEST_CONSUMER,)),
     Mutant(
         "flow not stopped at an assignment",
-        WORKER,
+        REBALANCE,
         "        app.consumer.stop_flow()\n        app.flow_control.suspend()\n        sources =",
         "        sources =",
-        (TEST_FLOW,),
+        (TEST_REBALANCE,),
         ("kill-sessions",),
     ),
-    Mutant("no revocation", WORKER, "        await driver.revoke()\n", "", (TEST_FLOW,), ("zombie-sessions",)),
+    Mutant("no revocation", REBALANCE, "        await driver.revoke()\n", "", (TEST_REBALANCE,), ("zombie-sessions",)),
     Mutant(
         "no pulse",
         MEMBERSHIP,
@@ -455,10 +455,10 @@ MUTANTS: Final = (
     # What a repetition must not change.
     Mutant("every position admitted", "operators/entity_state.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)),
     Mutant(
-        "one contribution in 300 not applied",
+        "one contribution in 40 not applied",
         "streams/entities/handler.py",
         "        self._count(applied.refused)\n",
-        "        self._count(applied.refused)\n        if record.offset % 300 == 299:\n            return\n",
+        "        self._count(applied.refused)\n        if record.offset % 40 == 39:\n            return\n",
         ("tests/streams/entities",),
         ("kill-entities",),
     ),
