@@ -62,7 +62,7 @@ def standing() -> GroupStanding:
 
 @pytest.fixture
 def driver(app: faust.App, standing: GroupStanding, monkeypatch: pytest.MonkeyPatch) -> RecordingDriver:
-    recording = RecordingDriver(is_flowing=lambda: bool(app.consumer.flow_active))
+    recording = RecordingDriver(is_flowing=app.flow_control.is_active)
     connect(app, app.topic("windows"), recording, source="windows", standing=standing)
     monkeypatch.setattr(app.consumer, "assignment", lambda: {TP("windows", 1), TP("windows", 4), TP("other", 2)})
     return recording
@@ -70,16 +70,15 @@ def driver(app: faust.App, standing: GroupStanding, monkeypatch: pytest.MonkeyPa
 
 async def test_a_revocation_stops_the_driver_at_once(app: faust.App, driver: RecordingDriver, standing: GroupStanding) -> None:
     standing.on_assigned()
-    await app.on_partitions_revoked.send(set())  # type: ignore[arg-type]
+    await app.on_partitions_revoked.send(set())
     assert driver.calls == ["revoke"]
     assert not standing.is_assigned
 
 
 async def test_an_assignment_stops_the_flow_first(app: faust.App, driver: RecordingDriver, standing: GroupStanding) -> None:
     # As for a worker that had no partition: no revocation has stopped the flow.
-    app.consumer.resume_flow()
     app.flow_control.resume()
-    await app.on_rebalance_complete.send()  # type: ignore[call-arg]
+    await app.on_rebalance_complete.send()
     assert driver.calls == ["assign"]
     assert driver.assigned == {1, 4}
     assert driver.was_flowing is False
