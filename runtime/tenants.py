@@ -23,7 +23,9 @@ __all__ = ["FixedKnowledge", "KeyHolder", "Knowledge", "Tenant", "TenantDirector
 _log = logger(__name__)
 
 _MOST_MISSED: Final = 10_000
-"""Names that were asked for and are not known, and are remembered until it is certain."""
+"""Names that were asked for and are not known, and are remembered."""
+_REMEMBERED_S: Final = 10.0
+"""Longer than a batch takes. A name that is asked for later is looked for anew: it may have been written since."""
 
 
 class Knowledge(Protocol):
@@ -84,7 +86,7 @@ class TenantDirectory:
         self._knowledge = knowledge
         self._clock = clock or SystemClock()
         self._monotonic = monotonic
-        self._missed: dict[Hashable, float] = {}
+        self._missed: dict[Hashable, _Missed] = {}
         self._parsed: dict[SchemaRef, tuple[SchemaDocument, MemorySchema]] = {}
 
     @property
@@ -184,12 +186,25 @@ class TenantDirectory:
 
     def _is_certain(self, name: Hashable) -> bool:
         """Whether the log has no word of a name: whoever wrote the name may have read what came here a moment later."""
-        if len(self._missed) >= _MOST_MISSED:
-            self._missed.clear()
-        if self._knowledge.confirmed_at > self._missed.setdefault(name, self._monotonic()):
-            del self._missed[name]
-            return True
-        return False
+        now = self._monotonic()
+        missed = self._missed.get(name)
+        if missed is None or now - missed.since > _REMEMBERED_S:
+            if len(self._missed) >= _MOST_MISSED:
+                self._missed.clear()
+            missed = self._missed[name] = _Missed(now)
+        if not missed.is_certain and self._knowledge.confirmed_at > missed.since:
+            # It stays certain for a while: a batch may ask for the same name many times, and is handled again where one answer is "not yet".
+            missed.since, missed.is_certain = now, True
+        return missed.is_certain
+
+
+@dataclass(slots=True)
+class _Missed:
+    """A name that was asked for and is not known."""
+
+    since: float
+    """When that was first, or when it became certain."""
+    is_certain: bool = False
 
 
 @asynccontextmanager

@@ -84,9 +84,21 @@ def test_an_unknown_name_is_certain_only_later() -> None:
         directory.get("acme")
     with pytest.raises(SchemaError, match="no schema notes@1"):
         directory.schema(SchemaRef(name="notes", revision=1))
-    now = 11.0
+    now = 30.0
     with pytest.raises(ControlLogBehindError):
         directory.get("acme")
+
+
+def test_a_batch_hears_of_an_unknown_name_alike() -> None:
+    """A batch is handled again where one of its answers is "not yet": else two records of one unknown tenant would hold it for ever."""
+    knowledge, now = FollowedTo(), 10.0
+    directory = TenantDirectory(knowledge, monotonic=lambda: now)
+    with pytest.raises(ControlLogBehindError):
+        directory.get("nobody")
+    knowledge.confirmed_at = 10.5
+    for now in (11.0, 11.0, 12.5, 19.0):
+        with pytest.raises(UnknownTenantError):
+            directory.get("nobody")
 
 
 def test_many_unknown_names_take_no_room() -> None:
