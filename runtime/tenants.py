@@ -193,7 +193,7 @@ class TenantDirectory:
                 self._missed.clear()
             missed = self._missed[name] = _Missed(now)
         if not missed.is_certain and self._knowledge.confirmed_at > missed.since:
-            # It stays certain for a while: a batch may ask for the same name many times, and is handled again where one answer is "not yet".
+            # It stays certain for a while: a batch asks for a name many times, and is handled again where one answer is "not yet".
             missed.since, missed.is_certain = now, True
         return missed.is_certain
 
