@@ -24,8 +24,10 @@ _log = logger(__name__)
 
 _MOST_MISSED: Final = 10_000
 """Names that were asked for and are not known, and are remembered."""
-_REMEMBERED_S: Final = 10.0
+_CERTAIN_S: Final = 10.0
 """Longer than a batch takes. A name that is asked for later is looked for anew: it may have been written since."""
+_WAITED_FOR_S: Final = 600.0
+"""Longer than a record waits before it is handled again."""
 
 
 class Knowledge(Protocol):
@@ -188,7 +190,7 @@ class TenantDirectory:
         """Whether the log has no word of a name: whoever wrote the name may have read what came here a moment later."""
         now = self._monotonic()
         missed = self._missed.get(name)
-        if missed is None or now - missed.since > _REMEMBERED_S:
+        if missed is None or now - missed.since > (_CERTAIN_S if missed.is_certain else _WAITED_FOR_S):
             if len(self._missed) >= _MOST_MISSED:
                 self._missed.clear()
             missed = self._missed[name] = _Missed(now)

@@ -92,7 +92,7 @@ def test_an_unknown_name_is_certain_only_later() -> None:
 def test_a_batch_hears_of_an_unknown_name_alike() -> None:
     """A batch is handled again where one of its answers is "not yet": else two records of one unknown tenant would hold it for ever."""
     knowledge = FollowedTo()
-    times = iter([10.0, 11.0, 11.0, 12.5, 19.0])
+    times = iter([10.0, 45.0, 45.0, 46.5, 54.0])
     directory = TenantDirectory(knowledge, monotonic=lambda: next(times))
     with pytest.raises(ControlLogBehindError):
         directory.get("nobody")

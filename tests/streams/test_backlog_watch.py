@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from runtime.kafka import OutgoingRecord, Producer, client_options, create_topic
 from runtime.settings import Settings
 from streams.delivery.records import ConsumedRecord
 from streams.errors import TransientError
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
 from varve.embedded.ports import free_port
 from varve.stage_status import StageStatusReader, describe_holder
@@ -109,10 +111,14 @@ async def test_a_paused_tenant_is_named_in_time(settings: Settings) -> None:
     await running
 
 
-async def test_a_store_that_is_away_holds_the_index(settings: Settings) -> None:
-    async with Producer(kafka=settings.kafka) as producer:
-        await producer.send(settings.topic("memories"), key=encode_key(TENANT, "m1"), value=None, partition=1)
-    async with serving(settings, ["index"]), httpx.AsyncClient(base_url=f"http://127.0.0.1:{settings.metrics_port}") as probe:
-        status = await _page(probe, "/status", '"tenant":"acme","state":"retrying"')
-        assert describe_holder(status.json()) is not None
-        assert (await probe.get("/readyz")).json()["checks"]["far_from_retention"]["ok"]
+async def test_a_store_that_goes_away_holds_the_index(settings: Settings, tmp_path: Path) -> None:
+    with EdgeOwnerProcess(tmp_path / "edge") as owner:
+        settings = settings.model_copy(update={"store": settings.store.model_copy(update={"socket": owner.socket})})
+        async with serving(settings, ["index"]), httpx.AsyncClient(base_url=f"http://127.0.0.1:{settings.metrics_port}") as probe:
+            await _page(probe, "/readyz", '"recovered":true')
+            owner.stop(signal.SIGTERM)
+            async with Producer(kafka=settings.kafka) as producer:
+                await producer.send(settings.topic("memories"), key=encode_key(TENANT, "m1"), value=None, partition=1)
+            status = await _page(probe, "/status", '"tenant":"acme","state":"retrying"')
+            assert describe_holder(status.json()) is not None
+            assert (await probe.get("/readyz")).json()["checks"]["far_from_retention"]["ok"]
