@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
-from aiokafka.errors import KafkaError, OffsetOutOfRangeError
+from aiokafka.errors import OffsetOutOfRangeError
 
 from runtime.control.log import control_partition
 from runtime.control.state import ControlState
@@ -25,6 +25,8 @@ _LONGEST_WAIT_S: Final = 1.0
 _BATCH: Final = 200
 """Documents taken before others have their turn: some milliseconds' work."""
 _BACKOFF_S: Final = 0.2
+_WATCH_S: Final = 1.0
+_CLEAN_UP_S: Final = 5.0
 
 
 class _LogWasCutError(Exception):
@@ -54,6 +56,8 @@ class ControlFollower:
         self._progress = asyncio.Condition()
         self._task: asyncio.Task[None] | None = None
         self._problem = "the control log has not been read yet"
+        self._round = 0
+        """Of following: each has a client of its own."""
 
     @property
     def confirmed_at(self) -> float:
@@ -111,17 +115,35 @@ class ControlFollower:
 
     async def _run(self) -> None:
         while True:
+            self._round += 1
+            following = asyncio.create_task(self._follow(self._round), name=f"control-follower-{self._round}")
             try:
-                await self._follow()
-            except _LogWasCutError as error:
-                _log.error("control_log_cut", error=str(error))
-                self.state = ControlState()
-            except (KafkaError, OSError, TimeoutError) as error:
-                self._problem = repr(error)
-                _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
+                await self._watch(following)
+            finally:
+                # A client that a broker left may hang in its own clean-up: it is left behind then, and a new one follows.
+                following.cancel()
+                await asyncio.wait([following], timeout=_CLEAN_UP_S)
             await asyncio.sleep(_BACKOFF_S)
 
-    async def _follow(self) -> None:
+    async def _watch(self, following: "asyncio.Task[None]") -> None:
+        """Returns when a round has ended, or has not confirmed anything for so long that it hangs."""
+        started, patience_s = self._clock(), self._lease_s + _CLEAN_UP_S
+        while not following.done():
+            await asyncio.wait([following], timeout=_WATCH_S)
+            if not following.done() and self._clock() - max(started, self._confirmed_at) > patience_s:
+                self._problem = "the client hangs"
+                _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
+                return
+        error = None if following.cancelled() else following.exception()
+        if isinstance(error, _LogWasCutError):
+            _log.error("control_log_cut", error=str(error))
+            self.state = ControlState()
+        elif error is not None:
+            # Whatever it is: a follower that ends takes the whole process out of service.
+            self._problem = repr(error)
+            _log.warning("control_log_unreachable", error=self._problem, age_s=round(min(self.age_s, 1e9), 1))
+
+    async def _follow(self, number: int) -> None:
         kafka = self._settings.kafka
         consumer = AIOKafkaConsumer(
             **client_options(kafka),
@@ -136,13 +158,13 @@ class ControlFollower:
             consumer.assign([self._partition])
             # A log that is compacted still begins at 0.
             consumer.seek(self._partition, self.state.position)
-            while True:
-                await self._confirm(consumer)
-                await self._take(consumer, wait_s=min(self._lease_s / _CONFIRMATIONS_A_LEASE, _LONGEST_WAIT_S))
+            while self._round == number:
+                await self._confirm(consumer, number)
+                await self._take(consumer, number, wait_s=min(self._lease_s / _CONFIRMATIONS_A_LEASE, _LONGEST_WAIT_S))
         finally:
             await consumer.stop()
 
-    async def _confirm(self, consumer: AIOKafkaConsumer) -> None:
+    async def _confirm(self, consumer: AIOKafkaConsumer, number: int) -> None:
         """Reads to the end that the log has now."""
         asked_at = self._clock()
         # One that hangs must not make the next one late.
@@ -151,20 +173,27 @@ class ControlFollower:
         if end < self.state.position:
             raise _LogWasCutError(f"{self._partition.topic} ends at {end}, and was read to {self.state.position}")
         while await consumer.position(self._partition) < end:
-            await self._take(consumer, wait_s=_LONGEST_WAIT_S)
+            await self._take(consumer, number, wait_s=_LONGEST_WAIT_S)
         async with self._progress:
+            self._require_followed(number)
             self._confirmed_at = asked_at
             self._progress.notify_all()
 
-    async def _take(self, consumer: AIOKafkaConsumer, *, wait_s: float) -> None:
+    async def _take(self, consumer: AIOKafkaConsumer, number: int, *, wait_s: float) -> None:
         try:
             fetched = await consumer.getmany(self._partition, timeout_ms=int(wait_s * 1000))
         except OffsetOutOfRangeError as error:
             raise _LogWasCutError(f"{self._partition.topic} lacks offset {self.state.position}") from error
         records: list[ConsumerRecord[bytes | None, bytes | None]] = fetched.get(self._partition, [])
+        self._require_followed(number)
         for record in records:
             self.state.take(record.key, record.value, offset=record.offset)
         if records:
             async with self._progress:
                 self._progress.notify_all()
             await asyncio.sleep(0)
+
+    def _require_followed(self, number: int) -> None:
+        """A round that was left behind tells nothing any more."""
+        if self._round != number:
+            raise TimeoutError("another round follows")

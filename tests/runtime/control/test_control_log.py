@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import ProducerFenced
 
 from memory.headers import KIND
@@ -254,3 +255,21 @@ async def _until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(DEADLINE_S):
         while not condition():  # noqa: ASYNC110 - what it waits for tells nobody
             await asyncio.sleep(0.002)
+
+
+async def test_a_follower_outlives_whatever_breaks_its_client(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen where a broker was killed: the client's own code broke, the follower ended with it, and the process admitted nobody any more."""
+    failures = iter([AttributeError("torn down"), RuntimeError("not started"), AssertionError()])
+
+    class BreakingConsumer(AIOKafkaConsumer):
+        async def start(self) -> None:
+            error = next(failures, None)
+            if error is not None:
+                raise error
+            await super().start()
+
+    monkeypatch.setattr("runtime.control.follower.AIOKafkaConsumer", BreakingConsumer)
+    await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
+    async with following(settings) as follower:
+        assert set(follower.state.tenants) == {"acme"}
+    assert next(failures, None) is None
