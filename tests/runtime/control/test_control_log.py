@@ -261,7 +261,7 @@ async def test_a_follower_outlives_whatever_breaks_its_client(settings: Settings
     """Seen where a broker was killed: the client's own code broke, the follower ended with it, and the process admitted nobody any more."""
     failures = iter([AttributeError("torn down"), RuntimeError("not started"), AssertionError()])
 
-    class BreakingConsumer(AIOKafkaConsumer):
+    class BreakingConsumer(AIOKafkaConsumer):  # type: ignore[misc]
         async def start(self) -> None:
             error = next(failures, None)
             if error is not None:
