@@ -8,12 +8,8 @@ import orjson
 
 from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.exact_sum import as_number
-from operators.operator import AdditiveOperator, Configuration, MergeableOperator, Operand
+from operators.operator import BoundedOperator, Operand
 
-DEFAULT_CAPACITY: Final = 256
-"""Values up to which the count is exact; beyond, its standard error is 1 / sqrt(256 - 2), some 6 %."""
-_LEAST_CAPACITY: Final = 16
-_CAPACITY_OF_PARTS: Final = 2048
 _HASH_BYTES: Final = 6
 _ALL: Final = "g"
 """Above every hash: no value has been left out."""
@@ -22,28 +18,18 @@ State = list[Any]
 """``[limit, counts]``: by hash, how often each value is there whose hash is below the limit."""
 
 
-class DistinctCount(AdditiveOperator):
-    """The number of different values.
+class DistinctCount(BoundedOperator):
+    """The number of different values: exact up to 256, beyond with a standard error of 1 / sqrt(256 - 2), some 6 %.
 
     A theta sketch (Dasgupta et al. 2016, 3) whose entries are counted, so that values can be retracted: it keeps the values of the
     smallest hashes, and the limit below which it keeps all. The share of all hashes that is below the limit tells how many there are in
     all. A value whose hash is not below the limit changes nothing, neither when it comes nor when it goes. Once the limit has been lowered
     it stays, until nothing is left.
-
-    Args:
-        configuration: What the schema says of the property.
-        capacity: How many hashes are kept.
     """
 
     spec: ClassVar[OperatorSpec] = built_in("DISTINCT_COUNT")
-
-    def __init__(self, configuration: Configuration, capacity: int = DEFAULT_CAPACITY) -> None:
-        super().__init__(configuration)
-        self._capacity = capacity
-
-    def with_capacity_for(self, parts: int) -> MergeableOperator:
-        """See :meth:`MergeableOperator.with_capacity_for`."""
-        return type(self)(self._configuration, max(_LEAST_CAPACITY, min(self._capacity, _CAPACITY_OF_PARTS // parts)))
+    default_capacity: ClassVar[int] = 256
+    least_capacity: ClassVar[int] = 16
 
     def add(self, state: State | None, operand: Operand, times: int) -> State | None:
         """See :meth:`AdditiveOperator.add`; takes any value, and of a list each item."""

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
@@ -14,6 +14,10 @@ from memory.schema.time_window import TimeWindow
 
 State = Any
 """An operator's state, as JSON carries it. It is bounded, and never changed in place."""
+
+
+_CAPACITY_OF_PARTS: Final = 2048
+"""Entries that the states of a time window's units keep together."""
 
 
 class UnknownValue(Enum):
@@ -149,3 +153,29 @@ class AdditiveOperator(MergeableOperator):
     def with_capacity_for(self, parts: int) -> MergeableOperator:
         """See :meth:`MergeableOperator.with_capacity_for`: a state without a capacity stays as it is."""
         return self
+
+
+class BoundedOperator(AdditiveOperator):
+    """An additive operator that keeps only so many entries.
+
+    Args:
+        configuration: What the schema says of the property.
+        capacity: How many entries are kept; None: the operator's own number.
+
+    Raises:
+        ValueError: If none would be kept.
+    """
+
+    default_capacity: ClassVar[int]
+    least_capacity: ClassVar[int]
+    """Of each state where several are kept side by side."""
+
+    def __init__(self, configuration: Configuration, capacity: int | None = None) -> None:
+        super().__init__(configuration)
+        self._capacity = self.default_capacity if capacity is None else capacity
+        if self._capacity < 1:
+            raise ValueError(f"{self.spec.name} keeps at least one entry, got a capacity of {self._capacity}")
+
+    def with_capacity_for(self, parts: int) -> MergeableOperator:
+        """See :meth:`MergeableOperator.with_capacity_for`."""
+        return type(self)(self._configuration, max(self.least_capacity, min(self._capacity, _CAPACITY_OF_PARTS // parts)))

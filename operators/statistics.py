@@ -2,19 +2,13 @@
 
 from bisect import bisect_left
 from fractions import Fraction
-from typing import Any, ClassVar, Final, cast
+from typing import Any, ClassVar, cast
 
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.schema.time_window import TimeUnit, TimeWindow
 from operators import exact_sum
 from operators.exact_sum import ExactSum
-from operators.operator import AdditiveOperator, Configuration, MergeableOperator, Operand, State, UnknownValue
-
-DEFAULT_CAPACITY: Final = 32
-"""Distinct numbers that an extreme keeps."""
-_LEAST_CAPACITY: Final = 8
-_CAPACITY_OF_PARTS: Final = 2048
-"""Numbers that the parts of a time window keep together."""
+from operators.operator import AdditiveOperator, BoundedOperator, Configuration, Operand, State, UnknownValue
 
 
 class Count(AdditiveOperator):
@@ -84,33 +78,18 @@ class Avg(Sum):
         return float(exact_sum.fraction_of(state) / count) if count else None
 
 
-class Extreme(AdditiveOperator):
+class Extreme(BoundedOperator):
     """The largest or smallest number.
 
     Keeps the best distinct numbers with their counts, and of all others only their exact sum and the best of them. Every kept number is
     better than every dropped one, so the best kept one is the answer. When retractions have used up the kept ones and others are left, the
     answer is unknown: never a wrong number.
-
-    Args:
-        configuration: What the schema says of the property.
-        capacity: How many distinct numbers are kept.
-
-    Raises:
-        ValueError: If none would be kept.
     """
 
+    default_capacity: ClassVar[int] = 32
+    least_capacity: ClassVar[int] = 8
     sign: ClassVar[int]
     """1: the largest number is wanted; -1: the smallest."""
-
-    def __init__(self, configuration: Configuration, capacity: int = DEFAULT_CAPACITY) -> None:
-        super().__init__(configuration)
-        if capacity < 1:
-            raise ValueError(f"an extreme keeps at least one number, got a capacity of {capacity}")
-        self._capacity = capacity
-
-    def with_capacity_for(self, parts: int) -> MergeableOperator:
-        """See :meth:`MergeableOperator.with_capacity_for`."""
-        return type(self)(self._configuration, max(_LEAST_CAPACITY, min(self._capacity, _CAPACITY_OF_PARTS // parts)))
 
     def add(self, state: State | None, operand: Operand, times: int) -> State | None:
         """See :meth:`AdditiveOperator.add`; takes numbers."""

@@ -8,20 +8,16 @@ import orjson
 from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.distinct_count import items_of
 from operators.errors import RefusedChangeError
-from operators.operator import AdditiveOperator, Configuration, MergeableOperator, Operand, Value
+from operators.operator import BoundedOperator, Configuration, Operand, Value
 
-DEFAULT_CAPACITY: Final = 256
-"""Different values up to which the counts are exact."""
 MAX_ITEM: Final = 256
 """Characters of a value, as JSON."""
-_LEAST_CAPACITY: Final = 64
-_CAPACITY_OF_PARTS: Final = 2048
 
 State = list[Any]
 """``[floor, counts]``: how often each value is there, and the largest count that a value may have which is not kept."""
 
 
-class TopK(AdditiveOperator):
+class TopK(BoundedOperator):
     """The values that are there most often, the most frequent first, equally frequent ones in the order of their text.
 
     Space-Saving (Metwally et al. 2005, 3): while there are more different values than can be kept, a new one takes the place of the least
@@ -30,19 +26,16 @@ class TopK(AdditiveOperator):
 
     Args:
         configuration: What the schema says of the property.
-        capacity: How many different values are kept.
+        capacity: How many different values are kept; None: 256, up to which the counts are exact.
     """
 
     spec: ClassVar[OperatorSpec] = built_in("TOP_K")
+    default_capacity: ClassVar[int] = 256
+    least_capacity: ClassVar[int] = 64
 
-    def __init__(self, configuration: Configuration, capacity: int = DEFAULT_CAPACITY) -> None:
-        super().__init__(configuration)
+    def __init__(self, configuration: Configuration, capacity: int | None = None) -> None:
+        super().__init__(configuration, capacity)
         self._k = cast(int, configuration.parameters["K"])
-        self._capacity = capacity
-
-    def with_capacity_for(self, parts: int) -> MergeableOperator:
-        """See :meth:`MergeableOperator.with_capacity_for`."""
-        return type(self)(self._configuration, max(_LEAST_CAPACITY, min(self._capacity, _CAPACITY_OF_PARTS // parts)))
 
     def add(self, state: State | None, operand: Operand, times: int) -> State | None:
         """See :meth:`AdditiveOperator.add`; takes any value, and of a list each item."""

@@ -46,14 +46,14 @@ def reranked(query: str, candidates: Sequence[ScoredMemory], model: RankingModel
     features = features_of(query, ranked)
     scores = model.probabilities(linear_scores(model.weights, features)).tolist()
     least = min(scores)
-    found = [replace(each, score=score) for each, score in zip(ranked, scores, strict=True)]
-    found += [replace(each, score=least * each.score) for each in behind]
-    if not explain:
-        return [replace(each, parts={}) for each in found]
-    for index, each in enumerate(ranked):
-        added = {f"ranking_{name}": model.slope * weight * float(features[name][index]) for name, weight in model.weights.items()}
-        found[index] = replace(found[index], parts=each.parts | added)
-    return found
+    found = []
+    for index, (each, score) in enumerate(zip(ranked, scores, strict=True)):
+        parts: dict[str, float] = {}
+        if explain:
+            added = {f"ranking_{name}": model.slope * weight * float(features[name][index]) for name, weight in model.weights.items()}
+            parts = each.parts | added
+        found.append(replace(each, score=score, parts=parts))
+    return found + [replace(each, score=least * each.score, parts=each.parts if explain else {}) for each in behind]
 
 
 MAX_RERANKED: Final = 200
