@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
-from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream
+from httpx2 import RemoteProtocolError
+from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI, AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, TransientModelError
@@ -166,10 +168,15 @@ class Endpoint:
         max_tokens = min(request.max_tokens or self.max_completion_tokens, self.max_completion_tokens)
         messages = cast(Any, [{"role": each.role, "content": join_surrogates(each.content)} for each in request.messages])
         arguments = capabilities.arguments(request, max_tokens=max_tokens, temperature=self._temperature)
-        return cast(
-            AsyncStream[ChatCompletionChunk],
-            await self._client.chat.completions.create(model=self.model, messages=messages, stream=True, **arguments),
-        )
+        create = partial(self._client.chat.completions.create, model=self.model, messages=messages, stream=True, **arguments)
+        try:
+            response = await create()
+        except APIConnectionError as error:
+            # A server may close an idle connection in the moment in which it is used again (RFC 9112, 9.3.1). Nothing was answered on it.
+            if not isinstance(error.__cause__, RemoteProtocolError):
+                raise
+            response = await create()
+        return cast(AsyncStream[ChatCompletionChunk], response)
 
     async def _next_chunk(self, stream: ChunkStream, deadline: float, awaited: str) -> Chunk:
         try:
