@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any
 
 import structlog
@@ -68,7 +69,14 @@ class Caller:
             raise _forbidden("this needs an API key that is bound to no user")
 
 
-def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
+@cache
+def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
+    """The dependency that admits tenants' keys of a scope. There is one a scope, so that a request is authenticated once.
+
+    Args:
+        scope: What the request takes.
+    """
+
     async def _authenticate(dependencies: AppDependencies, bearer: _Bearer, header: _Header) -> Caller:
         found = dependencies.tenants.by_api_key(_key(bearer, header, whose="the tenant's API key"))
         if found is None:
@@ -112,5 +120,9 @@ def _forbidden(detail: str) -> ProblemError:
     return ProblemError(403, "forbidden", detail)
 
 
-IngestCaller = Annotated[Caller, Depends(_caller("ingest"))]
-RecallCaller = Annotated[Caller, Depends(_caller("recall"))]
+IngestCaller = Annotated[Caller, Depends(caller_with("ingest"))]
+RecallCaller = Annotated[Caller, Depends(caller_with("recall"))]
+CorrectCaller = Annotated[Caller, Depends(caller_with("correct"))]
+"""For whatever changes memories by hand."""
+OperateCaller = Annotated[Caller, Depends(caller_with("operate"))]
+"""For what a tenant may see and set right of its own stream."""

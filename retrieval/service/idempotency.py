@@ -10,9 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memory.keys import encode_key
-from retrieval.service.authentication import IngestCaller
+from retrieval.service.authentication import Caller, caller_with
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.problems import RETRY_AFTER_S, ProblemError
+from runtime.control.documents import Scope
 from runtime.errors import RedisUnavailableError
 from runtime.kept_answers import KeptAnswers, Obstacle
 
@@ -95,8 +96,14 @@ class Idempotency:
         return _with_status(response, "kept" if is_kept else "not-kept")
 
 
-async def _tenants(request: Request, caller: IngestCaller, dependencies: AppDependencies, key: KeyHeader = None) -> Idempotency:
-    return await _idempotency(request, dependencies, encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii"), key)
+def _tenants(scope: Scope) -> Callable[..., Awaitable[Idempotency]]:
+    async def _of_caller(
+        request: Request, caller: Annotated[Caller, Depends(caller_with(scope))], dependencies: AppDependencies, key: KeyHeader = None
+    ) -> Idempotency:
+        owner = encode_key(*filter(None, (caller.tenant.id, caller.key.user))).decode("ascii")
+        return await _idempotency(request, dependencies, owner, key)
+
+    return _of_caller
 
 
 async def _operators(request: Request, dependencies: AppDependencies, key: KeyHeader = None) -> Idempotency:
@@ -113,6 +120,8 @@ def _with_status(response: Response, status: str) -> Response:
     return response
 
 
-TenantsIdempotency = Annotated[Idempotency, Depends(_tenants)]
+IngestIdempotency = Annotated[Idempotency, Depends(_tenants("ingest"))]
+CorrectIdempotency = Annotated[Idempotency, Depends(_tenants("correct"))]
+OperateIdempotency = Annotated[Idempotency, Depends(_tenants("operate"))]
 OperatorsIdempotency = Annotated[Idempotency, Depends(_operators)]
 """For routes that admit operators alone."""

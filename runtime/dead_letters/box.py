@@ -119,15 +119,19 @@ class DeadLetterBox:
         known, _ = await self._all()
         return sorted(filter(selection.matches, known), key=lambda letter: (letter.metadata.last_time, letter.position))
 
-    async def open(self, position: LogPosition) -> LetterWithContent:
+    async def open(self, position: LogPosition, *, tenant: str | None = None) -> LetterWithContent:
         """One letter with its content.
 
+        Args:
+            position: Where it lies.
+            tenant: Whose it has to be; None: anybody's.
+
         Raises:
-            DeadLetterMissingError: If none lies there, or it was purged.
+            DeadLetterMissingError: If none lies there, or it was purged, or is another tenant's.
             KafkaUnavailableError: If no broker answers.
             TopicMissingError: If there is no dead-letter topic.
         """
-        everything = LetterSelection(positions=frozenset({position}), states=frozenset({"open", "redriven", "superseded"}))
+        everything = LetterSelection(tenant=tenant, positions=frozenset({position}), states=frozenset({"open", "redriven", "superseded"}))
         async for each in self._contents(await self.letters(everything)):
             content = each.content()
             return LetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)

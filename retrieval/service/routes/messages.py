@@ -11,7 +11,7 @@ from memory.records.message import Name
 from retrieval.service.answers import FLUSHED, MESSAGES
 from retrieval.service.authentication import IngestCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
-from retrieval.service.idempotency import TenantsIdempotency
+from retrieval.service.idempotency import IngestIdempotency
 from retrieval.service.ingestion import AcceptedMessage, MessageIngestion, RejectedMessage
 from retrieval.service.json_http import JsonResponse, read_json
 from retrieval.service.openapi import refusals, schema_of
@@ -30,7 +30,7 @@ def _body_schema() -> dict[str, Any]:
 
 @router.post("/v1/messages", openapi_extra=_body_schema(), responses=MESSAGES | refusals(409, 507))
 async def post_messages(
-    request: Request, caller: IngestCaller, dependencies: AppDependencies, trace: RequestTrace, idempotency: TenantsIdempotency
+    request: Request, caller: IngestCaller, dependencies: AppDependencies, trace: RequestTrace, idempotency: IngestIdempotency
 ) -> Response:
     """Ingests one message (an object) or a batch (a list). Responds when they are durable in Kafka (acks=all).
 
@@ -48,19 +48,20 @@ async def post_messages(
     limit = dependencies.settings.service.max_batch
     if len(batch) > limit:
         raise ProblemError(413, "too-large", f"a batch may have {limit} messages, this one has {len(batch)}")
-    quota = await dependencies.quotas.admit_messages(caller.tenant, count=len(batch), size=len(await request.body()))
+    size = len(await request.body())
     now = dependencies.clock.now()
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
     messages = [caller.message(item) for item in batch]
 
     async def ingest() -> Response:
+        quota = await dependencies.quotas.admit_messages(caller.tenant, count=len(batch), size=size)
         headers = record_headers(trace, now)
         outcomes = await ingestion.ingest(messages, tenant=caller.tenant.id, now=now, headers=headers, request_key=idempotency.request_name)
-        return _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
+        response = _batch_response(outcomes) if isinstance(body, list) else _single_response(outcomes[0])
+        response.headers.update(quota)
+        return response
 
-    response = await idempotency.once(ingest)
-    response.headers.update(quota)
-    return response
+    return await idempotency.once(ingest)
 
 
 class FlushRequest(BaseModel):
@@ -79,24 +80,26 @@ async def post_flush(
     body: Annotated[FlushRequest, Depends(json_body(FlushRequest, default=FlushRequest()))],
     dependencies: AppDependencies,
     trace: RequestTrace,
-    idempotency: TenantsIdempotency,
+    idempotency: IngestIdempotency,
 ) -> Response:
     """Closes a session's open window now, or without a session all of the tenant's. Counts as one message.
 
     200 with ``{positions: [{topic, partition, offset}]}``. The windows are closed once the sessions stage has committed past these.
     """
     caller.require_every_user()
-    quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=len(await request.body()))
+    size = len(await request.body())
     ingestion = MessageIngestion(producer=dependencies.producer, settings=dependencies.settings)
     now = dependencies.clock.now()
     headers = record_headers(trace, now)
 
     async def flush() -> Response:
-        return JsonResponse({"positions": await ingestion.flush(tenant=caller.tenant.id, session=body.session, now=now, headers=headers)})
+        quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=size)
+        positions = await ingestion.flush(tenant=caller.tenant.id, session=body.session, now=now, headers=headers)
+        response = JsonResponse({"positions": positions})
+        response.headers.update(quota)
+        return response
 
-    response = await idempotency.once(flush)
-    response.headers.update(quota)
-    return response
+    return await idempotency.once(flush)
 
 
 def _single_response(outcome: AcceptedMessage | RejectedMessage) -> Response:

@@ -36,6 +36,13 @@ async def test_a_key_opens_what_its_scopes_say(service: RunningService) -> None:
     expect_problem(await service.http.post("/v1/recall", json={"query": "x"}, headers=writes), 403, "lacks the scope recall")
     for path in (f"/v1/memories/{OSLO.id}", "/v1/sessions/talk", f"/v1/entities/user_profile/{ENTITY_KEY}"):
         expect_problem(await service.http.get(path, headers=writes), 403, "lacks the scope recall")
+    operates = await when_known(service, await add_key(service.settings, "acme", scopes=("operate",)))
+    assert (await service.http.get("/v1/dead-letters", headers=operates)).status_code == 200
+    for headers in (reads, writes):
+        expect_problem(await service.http.get("/v1/dead-letters", headers=headers), 403, "lacks the scope operate")
+        expect_problem(
+            await service.http.post("/v1/dead-letters/purge", json={"all": True}, headers=headers), 403, "lacks the scope operate"
+        )
 
 
 async def test_a_users_key_opens_that_user_alone(service: RunningService) -> None:
@@ -49,6 +56,7 @@ async def test_a_users_key_opens_that_user_alone(service: RunningService) -> Non
         expect_problem(await service.http.get(f"/v1/memories/{hidden.id}", headers=bobs), 404, "no memory")
     expect_problem(await service.http.get(f"/v1/entities/user_profile/{ENTITY_KEY}", headers=bobs), 404, "no entity")
     expect_problem(await service.http.post("/v1/flush", json={"session": "talk"}, headers=bobs), 403, "bound to no user")
+    expect_problem(await service.http.get("/v1/dead-letters", headers=bobs), 403, "bound to no user")
 
 
 async def test_a_users_key_speaks_for_that_user_alone(service: RunningService) -> None:

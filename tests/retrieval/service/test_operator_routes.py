@@ -23,6 +23,7 @@ pytestmark = pytest.mark.integration
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 PATH = "/v1/admin/dead-letters"
+OWN_PATH = "/v1/dead-letters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,3 +107,23 @@ async def test_tenants_and_operators_keys_open_only_their_routes(operator: Opera
             assert answer.status_code == 401, (method, path)
             assert "malformed" not in answer.text
     assert (await operator.http.post("/v1/recall", json={"query": "tea?"})).status_code == 401
+
+
+async def test_a_tenant_sees_and_settles_its_own_letters(operator: OperatorClient) -> None:
+    http, places = operator.http, operator.places
+    tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
+    listed = (await http.get(OWN_PATH, headers=tenant)).json()
+    assert ([letter["place"] for letter in listed["letters"]], listed["total"]) == ([places["acme"]], 1)
+    assert (await http.get(f"{OWN_PATH}/{places['acme']}", headers=tenant)).json()["value_base64"] == "/w=="
+    assert (await http.get(f"{OWN_PATH}/{places['umbrella']}", headers=tenant)).status_code == 404
+
+    assert (await http.post(f"{OWN_PATH}/purge", json={}, headers=tenant)).status_code == 422
+    assert (await http.post(f"{OWN_PATH}/purge", json={"tenant": "umbrella"}, headers=tenant)).status_code == 422
+    for command in ("redrive", "purge"):
+        others = await http.post(f"{OWN_PATH}/{command}", json={"at": [places["umbrella"]]}, headers=tenant)
+        assert not any(others.json().values()), "it has no letter there"
+    driven = await http.post(f"{OWN_PATH}/redrive", json={"all": True}, headers=tenant)
+    assert driven.json() == {"redriven": 1, "superseded": 0, "refused": []}
+    assert (await http.post(f"{OWN_PATH}/purge", json={"all": True, "state": ["redriven"]}, headers=tenant)).json() == {"purged": 1}
+    left = (await http.get(PATH, params={"state": ["open", "redriven"]})).json()
+    assert [letter["place"] for letter in left["letters"]] == [places["umbrella"]], "another's are as they were"

@@ -52,6 +52,17 @@ async def test_messages_are_counted_over_all_processes(service: RunningService) 
         assert (await one.post("/v1/messages", json=MESSAGE, headers=service.auth("umbrella"))).status_code == 200
 
 
+async def test_a_repetition_costs_nothing_of_a_quota(service: RunningService) -> None:
+    settings = with_quota(service, messages_per_second=2 / 3600, burst_s=3600)
+    once = {**service.auth("acme"), "Idempotency-Key": str(uuid.uuid4())}
+    async with serving(settings) as http:
+        answers = [await http.post("/v1/messages", json=MESSAGE, headers=once) for _ in range(5)]
+        assert [each.headers["idempotency-status"] for each in answers] == ["kept", *["replayed"] * 4]
+        assert (await http.post("/v1/messages", json=MESSAGE, headers=service.auth("acme"))).status_code == 200
+        flush = await http.post("/v1/flush", json={}, headers=service.auth("acme"))
+        expect_problem(flush, 429, "messages a second are used up")
+
+
 async def test_bytes_are_counted_by_the_body(service: RunningService) -> None:
     settings = with_quota(service, messages_per_second=1000, bytes_per_second=1000 / 3600, burst_s=3600)
     async with serving(settings) as http:
