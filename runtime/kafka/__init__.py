@@ -10,6 +10,7 @@ from runtime.kafka.reader import read_topic
 from runtime.kafka.records import OutgoingRecord
 from runtime.kafka.topic_config import check_topic_configs
 from runtime.kafka.topics import check_topics, create_topic, create_topics
+from runtime.kafka.ungrouped import UngroupedConsumer
 
 __all__ = [
     "Backlog",
@@ -20,6 +21,7 @@ __all__ = [
     "ProducerConnection",
     "RecordStamp",
     "TopicPartition",
+    "UngroupedConsumer",
     "check_topic_configs",
     "check_topics",
     "client_options",

@@ -1,12 +1,12 @@
 """When the records of a log were written."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from runtime.kafka.client import client_options, kafka_faults
+from runtime.kafka.client import kafka_faults
+from runtime.kafka.ungrouped import UngroupedConsumer
 from runtime.settings import KafkaSettings
 
 _FETCH_BYTES: Final = 16_384
@@ -23,7 +23,7 @@ class RecordStamp(NamedTuple):
 
 
 class StampReader:
-    """A consumer outside of any group, connected by the first reading.
+    """Asks a log when single records of it were written; connects by its first reading.
 
     Args:
         kafka: Where the records are.
@@ -31,14 +31,11 @@ class StampReader:
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
         self._kafka = kafka
-        self._consumer: AIOKafkaConsumer | None = None
-        self._reading = asyncio.Lock()
+        self._consumer = UngroupedConsumer(kafka=kafka, fetch_bytes=_FETCH_BYTES)
 
     async def stop(self) -> None:
         """Disconnects; harmless when repeated."""
-        consumer, self._consumer = self._consumer, None
-        if consumer is not None:
-            await consumer.stop()
+        await self._consumer.stop()
 
     async def read(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, RecordStamp]:
         """The first record of each partition at an offset or behind it; a partition that has none is left out. Waits for no transaction.
@@ -52,8 +49,7 @@ class StampReader:
         if not offsets:
             return {}
         with kafka_faults("reading when records were written", self._kafka):
-            async with self._reading, asyncio.timeout(self._kafka.request_timeout_s):
-                consumer = await self._connected()
+            async with self._consumer.reading() as consumer:
                 begins = await consumer.beginning_offsets([*offsets])
                 ends = await consumer.end_offsets([*offsets])
                 starts = {each: max(offset, begins[each]) for each, offset in offsets.items()}
@@ -61,23 +57,6 @@ class StampReader:
                     return await _first_records(consumer, {each: start for each, start in starts.items() if start < ends[each]}, ends)
                 finally:
                     consumer.unsubscribe()
-
-    async def _connected(self) -> AIOKafkaConsumer:
-        if self._consumer is None:
-            consumer = AIOKafkaConsumer(
-                **client_options(self._kafka),
-                enable_auto_commit=False,
-                auto_offset_reset="none",
-                isolation_level="read_uncommitted",
-                max_partition_fetch_bytes=_FETCH_BYTES,
-            )
-            try:
-                await consumer.start()
-            except BaseException:
-                await consumer.stop()
-                raise
-            self._consumer = consumer
-        return self._consumer
 
 
 async def _first_records(

@@ -1,12 +1,10 @@
 """Reads the payloads of evicted records again, one at a time, from the log."""
 
-import asyncio
-
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 from aiokafka.errors import KafkaError, OffsetOutOfRangeError
 
 from memory.positions import LogPosition
-from runtime.kafka import TopicPartition, client_options
+from runtime.kafka import TopicPartition, UngroupedConsumer
 from runtime.settings import KafkaSettings
 from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
@@ -18,16 +16,14 @@ _READ_ON = 100
 
 
 class PayloadLoader:
-    """A consumer outside of any group, connected by the first read. Use it as an async context manager.
+    """Connects by its first read. Use it as an async context manager.
 
     Args:
         kafka: Where the records are.
     """
 
     def __init__(self, *, kafka: KafkaSettings) -> None:
-        self._kafka = kafka
-        self._consumer: AIOKafkaConsumer | None = None
-        self._reading = asyncio.Lock()
+        self._consumer = UngroupedConsumer(kafka=kafka, fetch_bytes=_FETCH_BYTES)
         self._reached: tuple[TopicPartition, int] | None = None
         """Behind the record that was read last."""
 
@@ -35,8 +31,7 @@ class PayloadLoader:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._consumer is not None:
-            await self._consumer.stop()
+        await self._consumer.stop()
 
     async def read(self, record: ConsumedRecord) -> ConsumedRecord:
         """The record with its value.
@@ -49,8 +44,8 @@ class PayloadLoader:
             PoisonRecordError: ``expired``: the topic's retention has removed it while it waited.
         """
         try:
-            async with self._reading, asyncio.timeout(self._kafka.request_timeout_s):
-                found = await self._fetch(TopicPartition(record.topic, record.partition), record.offset)
+            async with self._consumer.reading() as consumer:
+                found = await self._fetch(consumer, TopicPartition(record.topic, record.partition), record.offset)
         except OffsetOutOfRangeError as error:
             raise self._expired(record.position) from error
         except (KafkaError, TimeoutError) as error:
@@ -61,8 +56,9 @@ class PayloadLoader:
             record.topic, record.partition, record.offset, found.key, found.value, tuple(found.headers), found.timestamp / 1000
         )
 
-    async def _fetch(self, partition: TopicPartition, offset: int) -> ConsumerRecord[bytes | None, bytes | None]:
-        consumer = await self._connected()
+    async def _fetch(
+        self, consumer: AIOKafkaConsumer, partition: TopicPartition, offset: int
+    ) -> ConsumerRecord[bytes | None, bytes | None]:
         reached = self._reached
         self._reached = None
         if reached is None or reached[0] != partition or not 0 <= offset - reached[1] <= _READ_ON:
@@ -73,22 +69,6 @@ class PayloadLoader:
             found = await consumer.getone(partition)
         self._reached = (partition, found.offset + 1)
         return found
-
-    async def _connected(self) -> AIOKafkaConsumer:
-        if self._consumer is None:
-            consumer = AIOKafkaConsumer(
-                **client_options(self._kafka),
-                enable_auto_commit=False,
-                auto_offset_reset="none",
-                max_partition_fetch_bytes=_FETCH_BYTES,
-            )
-            try:
-                await consumer.start()
-            except BaseException:
-                await consumer.stop()
-                raise
-            self._consumer = consumer
-        return self._consumer
 
     @staticmethod
     def _expired(position: LogPosition) -> PoisonRecordError:

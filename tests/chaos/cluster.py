@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from pydantic import SecretStr
 
 from memory.keys import partition_of
 from runtime.control.tenant_changes import set_tenant
@@ -23,6 +24,7 @@ from runtime.settings import (
     ServiceSettings,
     SessionSettings,
     Settings,
+    SigningSettings,
     StoreSettings,
 )
 from streams.stages import STAGES
@@ -39,6 +41,7 @@ from varve.supervisor.process import ProcessSpec
 
 SCHEMA = "education"
 PARTITIONS = 4
+SECRET = "chaos has a secret of thirty-two characters"
 START_DEADLINE_S = 240.0
 STOP_DEADLINE_S = 60.0
 PROBE_TIMEOUT_S = 2.0
@@ -81,6 +84,7 @@ class Cluster:
             delivery=DeliverySettings(retry_initial_interval_s=0.1, retry_maximum_interval_s=2.0, breaker_reset_s=1.0),
             llm=LLMSettings(base_url=f"http://{HOST}:{llm_port}/v1", model="simulated", first_token_timeout_s=4.0, timeout_s=20.0),
             service=ServiceSettings(host=HOST, port=free_port()),
+            signing=SigningSettings(secret=SecretStr(SECRET)),
         )
         self._metrics_urls: dict[str, str] = {}
         self.extra_environment: dict[str, dict[str, str]] = {}
@@ -167,7 +171,9 @@ class Cluster:
 
     def environment(self) -> dict[str, str]:
         """The variables that give a process these settings."""
-        return dict(_variables("VARVE", self.settings.model_dump(mode="json", exclude_defaults=True)))
+        values = self.settings.model_dump(mode="json", exclude_defaults=True)
+        values["signing"]["secret"] = SECRET
+        return dict(_variables("VARVE", values))
 
     async def command(self, *arguments: str) -> tuple[int, str]:
         """What ``varve`` answers to a command: its exit code and output."""

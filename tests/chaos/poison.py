@@ -56,7 +56,7 @@ def poison(tenant: str, *, number: int, now: datetime) -> Iterator[Poison]:
     yield message("unsupported_version", changed(schema_version="2.0"))
     yield message("unknown_tenant", changed(tenant=UNKNOWN_TENANT))
     yield message("future_dated", changed(event_time=(now + timedelta(days=400)).isoformat()))
-    yield message("malformed", b'{"command": "explode"}', (KIND, COMMAND))
+    yield message("forged_header", b'{"command": "explode"}', (KIND, COMMAND))
     yield Poison("windows", "malformed", key, b"no window")
     yield Poison("extractions", "malformed", encode_key(tenant, good.user), b'{"window_id": 7}')
     orphan = Extraction(

@@ -19,6 +19,7 @@ from streams.delivery.records import ConsumedRecord
 from streams.errors import TransientError
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
+from tests.streams.harness import until_true
 from varve.embedded.ports import free_port
 from varve.stage_status import StageStatusReader, describe_holder
 
@@ -63,18 +64,18 @@ async def _send_aged(settings: Settings, topic: str, *, age_ms: int) -> None:
 
 async def _page(probe: httpx.AsyncClient, path: str, *texts: str) -> httpx.Response:
     """A page of the worker's health server, once it holds the texts."""
-    shown = ""
+    pages: list[httpx.Response] = []
+
+    async def shows() -> bool:
+        with contextlib.suppress(httpx.TransportError):
+            pages[:] = [await probe.get(path)]
+        return bool(pages) and all(text in pages[0].text for text in texts)
+
     try:
-        async with asyncio.timeout(60):
-            while True:
-                with contextlib.suppress(httpx.TransportError):
-                    response = await probe.get(path)
-                    shown = response.text
-                    if all(text in shown for text in texts):
-                        return response
-                await asyncio.sleep(0.1)
+        await until_true(shows)
     except TimeoutError as error:
-        raise AssertionError(f"{path} lacks one of {texts}: {shown}") from error
+        raise AssertionError(f"{path} lacks one of {texts}: {[page.text for page in pages]}") from error
+    return pages[0]
 
 
 async def test_a_paused_tenant_is_named_in_time(settings: Settings) -> None:

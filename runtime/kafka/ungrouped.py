@@ -1,0 +1,59 @@
+"""A consumer outside of any group, for single records of a log: connected by its first use, and read by one caller at a time."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from aiokafka import AIOKafkaConsumer
+
+from runtime.kafka.client import client_options
+from runtime.settings import KafkaSettings
+
+
+class UngroupedConsumer:
+    """Reads uncommitted records too: it is asked for what is known, or waits for no transaction.
+
+    Args:
+        kafka: Where the records are.
+        fetch_bytes: How much of a partition one fetch brings; a larger record still comes whole.
+    """
+
+    def __init__(self, *, kafka: KafkaSettings, fetch_bytes: int) -> None:
+        self._kafka = kafka
+        self._fetch_bytes = fetch_bytes
+        self._consumer: AIOKafkaConsumer | None = None
+        self._reading = asyncio.Lock()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AIOKafkaConsumer]:
+        """The connected client, for one caller at a time. A time-out of a request ends it.
+
+        Raises:
+            KafkaError: If no broker answers.
+            TimeoutError: If the reading takes longer than a request may.
+        """
+        async with self._reading, asyncio.timeout(self._kafka.request_timeout_s):
+            yield await self._connected()
+
+    async def stop(self) -> None:
+        """Disconnects; harmless when repeated."""
+        consumer, self._consumer = self._consumer, None
+        if consumer is not None:
+            await consumer.stop()
+
+    async def _connected(self) -> AIOKafkaConsumer:
+        if self._consumer is None:
+            consumer = AIOKafkaConsumer(
+                **client_options(self._kafka),
+                enable_auto_commit=False,
+                auto_offset_reset="none",
+                isolation_level="read_uncommitted",
+                max_partition_fetch_bytes=self._fetch_bytes,
+            )
+            try:
+                await consumer.start()
+            except BaseException:
+                await consumer.stop()
+                raise
+            self._consumer = consumer
+        return self._consumer
