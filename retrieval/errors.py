@@ -33,3 +33,7 @@ class StoreBehindError(RetrievalError):
 
 class OwnershipError(RetrievalError):
     """The folder or the socket of an Edge shard belongs to another process, or cannot be used."""
+
+
+class RecallLateError(RetrievalError):
+    """A recall, or a path of it, was not done by its deadline. Later, or with more time, it may be."""

@@ -63,6 +63,7 @@ class Metrics:
             "varve_quota_checks", "Requests held against their tenant's quotas, by who keeps them.", "kept_by"
         )
         self.quota_refusals = self._counter("varve_quota_refusals", "Requests refused for a quota of their tenant.", "quota")
+        self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")
         self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
 
     def render(self) -> bytes:

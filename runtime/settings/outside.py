@@ -17,6 +17,12 @@ class RecallSettings(Group):
         default="learned", description="How results are ranked, unless the request says otherwise: `learned` or `weighted`."
     )
     limit: int = Field(default=10, ge=1, description="Results unless the request says otherwise.")
+    deadline_s: float = Field(
+        default=20.0,
+        gt=0,
+        le=60,
+        description="From when a recall comes in: what is not found by then is left out of its answer, unless the request says otherwise.",
+    )
     prefetch: int = Field(default=64, ge=1, description="Candidates of each of dense and BM25.")
     time_weight: float = Field(default=0.0, ge=0, le=1, description="w_time of the final score.")
     business_weight: float = Field(default=0.0, ge=0, le=1, description="w_busi of the final score.")

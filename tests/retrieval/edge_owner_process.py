@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -53,3 +55,14 @@ class EdgeOwnerProcess:
 def launch_owner(folder: Path, socket: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "retrieval.stores.edge", "--data", str(folder), "--socket", str(socket)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def standing_still(owner: EdgeOwnerProcess) -> Iterator[None]:
+    """Within the block the owner's process takes requests and answers none."""
+    assert owner.process is not None
+    owner.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        owner.process.send_signal(signal.SIGCONT)

@@ -6,11 +6,11 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from extraction.one_pass.prompt.fencing import one_line, one_line_json
+from memory.fencing import one_line, one_line_json
 from memory.schema.coerce import coerce_value
 
 BREAK: Final = "\x00"
-"""Between the lines of a flat text: it counts as a token, and :func:`extraction.one_pass.prompt.fencing.one_line` leaves none in a line."""
+"""Between the lines of a flat text: it counts as a token, and :func:`memory.fencing.one_line` leaves none in a line."""
 _FIELD_INDENT: Final = "  "
 _LINE_INDENT: Final = "    "
 """Deeper than a field's, so that no line of a text can pass for a field or an entity."""

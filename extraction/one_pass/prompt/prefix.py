@@ -5,7 +5,7 @@ from typing import Final
 
 from extraction.one_pass.answer import form
 from extraction.one_pass.prompt.example import example
-from extraction.one_pass.prompt.fencing import one_line
+from memory.fencing import one_line
 from memory.schema import EntityType, MemorySchema, Property
 
 _TASK: Final = (

@@ -12,11 +12,11 @@ from extraction.one_pass.answer import form
 from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.entity_view import entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.example import example
-from extraction.one_pass.prompt.fencing import one_line
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
+from memory.fencing import one_line
 from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names

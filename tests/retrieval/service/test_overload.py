@@ -1,7 +1,6 @@
 """A service process whose store stands still: who waits, who is refused, and what comes back; on a real Edge owner and a real Redis."""
 
 import asyncio
-import signal
 import socket
 import time
 import uuid
@@ -20,7 +19,7 @@ from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindo
 from runtime.settings import RedisSettings, Settings, StoreSettings
 from tests.control_log import add_tenant
 from tests.one_broker import one_broker
-from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess, standing_still
 from tests.retrieval.service.running_service import MEMORIES, expect_problem, index
 from tests.retrieval.service.service_process import DEADLINE_S, ServiceProcess, service_process
 
@@ -67,16 +66,6 @@ async def known(kafka: str) -> Known:
 def service_on(owner: EdgeOwnerProcess, data: Path, known: Known, **variables: str) -> Iterator[ServiceProcess]:
     with service_process(data, key=known.key, VARVE_STORE__SOCKET=str(owner.socket), **known.variables, **variables) as service:
         yield service
-
-
-@contextmanager
-def standing_still(owner: EdgeOwnerProcess) -> Iterator[None]:
-    assert owner.process is not None
-    owner.process.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        owner.process.send_signal(signal.SIGCONT)
 
 
 @asynccontextmanager

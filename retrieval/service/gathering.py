@@ -1,0 +1,132 @@
+"""Gathers all that a recall answers with: its paths beside each other, each to the recall's deadline."""
+
+import asyncio
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from memory.records import Memory, RecallRecord
+from memory.schema.model import MemorySchema
+from memory.text import content_hash
+from retrieval.recall import RecallRequest, RecallResponse
+from retrieval.recall.paths import LeftOut, PathName, attempt
+from retrieval.service.dependencies import Dependencies
+from runtime.logs import logger
+from runtime.session_tail import SessionView
+from runtime.tracing import Trace, record_headers
+
+T = TypeVar("T")
+
+_log = logger(__name__)
+
+NO_TAIL: Final = SessionView()
+_NOTHING: Final = RecallResponse(hits=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TailRequest:
+    """The session whose tail stands beside the memories."""
+
+    session: str
+    user: str | None
+    """Only what this user said; None: all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What the paths gave."""
+
+    memories: RecallResponse
+    entities: Sequence[Memory]
+    tail: SessionView
+    degraded: tuple[PathName, ...]
+    """The paths that were left out: late, or away."""
+
+
+async def gather(
+    dependencies: Dependencies, request: RecallRequest, schema: MemorySchema, *, tail: TailRequest | None, until: float
+) -> Gathered:
+    """Runs the paths that a recall takes.
+
+    Args:
+        dependencies: The clients and stores.
+        request: The recall. The path to the entities is taken where it names a user.
+        schema: The tenant's.
+        tail: The session's tail; None: that path is not taken.
+        until: The deadline, in seconds of the event loop's clock.
+
+    Raises:
+        VarveError: If every path was left out: why the one to the memories was. And what a path raises that is no outage.
+    """
+    tenant, user = request.scope.tenant, request.scope.user
+    recall = dependencies.recall
+    types = [entity_type.name for entity_type in schema.entity_types]
+    memories, entities, view = await asyncio.gather(
+        attempt(recall.recall(request), name="memories", until=until),
+        _none()
+        if user is None
+        else attempt(
+            recall.nearest_entities(request.scope, [request.query], types, generation=request.generation), name="entities", until=until
+        ),
+        _none() if tail is None else attempt(dependencies.tail.read(tenant, tail.session), name="session_tail", until=until),
+    )
+    taken: dict[PathName, object] = {"session_tail": view, "memories": memories, "entities": entities}
+    taken = {name: found for name, found in taken.items() if found is not None}
+    for name, found in taken.items():
+        dependencies.metrics.recall_paths.labels(path=name, outcome=found.outcome if isinstance(found, LeftOut) else "answered").inc()
+    degraded = tuple(name for name, found in taken.items() if isinstance(found, LeftOut))
+    if isinstance(memories, LeftOut):
+        if len(degraded) == len(taken):
+            raise memories.error
+        _log.warning("recall_without_memories", outcome=memories.outcome, error=str(memories.error))
+    return Gathered(
+        memories=_or_else(memories, _NOTHING),
+        entities=_or_else(entities, ()),
+        tail=_or_else(view, NO_TAIL).of(None if tail is None else tail.user),
+        degraded=degraded,
+    )
+
+
+def record_recall(dependencies: Dependencies, request: RecallRequest, returned: Iterable[str], texts: Iterable[str], trace: Trace) -> str:
+    """Tells the stream what was returned, behind the answer's back.
+
+    Args:
+        dependencies: The clients and stores.
+        request: The recall.
+        returned: Ids of the memories returned, best first.
+        texts: What may come back in the conversation as an echo.
+        trace: Of the request.
+
+    Returns:
+        The recall's id.
+    """
+    record = RecallRecord(
+        id=str(uuid.uuid4()),
+        tenant=request.scope.tenant,
+        user=request.scope.user,
+        memory_ids=list(returned),
+        content_hashes=list(dict.fromkeys(map(content_hash, texts))),
+        time=dependencies.clock.now(),
+    )
+    dependencies.recall_log.append(record, record_headers(trace, record.time))
+    return record.id
+
+
+def deadline_of(dependencies: Dependencies, deadline_ms: int | None) -> float:
+    """The deadline of a request that has just come in, in seconds of the event loop's clock.
+
+    Args:
+        dependencies: For the setting.
+        deadline_ms: The request's own; None: the setting's.
+    """
+    seconds = dependencies.settings.recall.deadline_s if deadline_ms is None else deadline_ms / 1000
+    return asyncio.get_running_loop().time() + seconds
+
+
+def _or_else(found: T | LeftOut | None, default: T) -> T:
+    return default if found is None or isinstance(found, LeftOut) else found
+
+
+async def _none() -> None:
+    return None

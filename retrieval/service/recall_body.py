@@ -1,0 +1,82 @@
+"""What a caller asks of the memory, as ``/v1/recall`` and ``/v1/context`` take it."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from memory.records.limits import Time
+from memory.records.message import Name
+from memory.schema.model import MemorySchema
+from retrieval.recall import RecallRequest
+from retrieval.service.authentication import Caller
+from retrieval.stores.port import TenantScope
+from runtime.settings import RankingProfile
+
+_MAX_NAMES: Final = 64
+"""Most kinds or types of one request. Each is a condition that the store compares every candidate with."""
+_MAX_DEADLINE_MS: Final = 60_000
+
+
+def _not_blank(query: str) -> str:
+    if not query.strip():
+        raise ValueError("a query has to be more than white space")
+    return query
+
+
+class QueryBody(BaseModel):
+    """What a recall and a context have in common."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S"), AfterValidator(_not_blank)]
+    user: Name | None = None
+    """Only this user's memories, and with them this user's nearest entities; None: the whole tenant's memories."""
+    session: Name | None = None
+    """The session whose newest messages to return with the results."""
+    kinds: tuple[Literal["event", "entity", "summary", "segment"], ...] = Field(default=(), max_length=_MAX_NAMES)
+    """Only memories of these kinds; empty: any."""
+    types: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
+    """Only memories of these event or entity types; empty: any."""
+    since: Time | None = None
+    """Only memories whose event time is not before this one."""
+    until: Time | None = None
+    """Only memories whose event time is before this one."""
+    profile: RankingProfile | None = None
+    """How results are ranked; None: the setting."""
+    deadline_ms: int | None = Field(default=None, ge=1, le=_MAX_DEADLINE_MS)
+    """From when the request comes in, in milliseconds: what is not found by then is left out; None: the setting."""
+
+    def request_of(self, caller: Caller, schema: MemorySchema, *, limit: int | None, explain: bool = False) -> RecallRequest:
+        """The recall of the memories that this asks for.
+
+        Args:
+            caller: Whose key it came with.
+            schema: The tenant's.
+            limit: Most results; None: the setting.
+            explain: Whether the parts of each score are asked for.
+
+        Raises:
+            ProblemError: If it names another user than the key's.
+        """
+        return RecallRequest(
+            scope=TenantScope(caller.tenant.id, caller.user_of(self.user)),
+            query=self.query,
+            limit=limit,
+            kinds=self.kinds,
+            types=self.types,
+            since=self.since,
+            until=self.until,
+            type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
+            generation=caller.tenant.generation,
+            profile=self.profile,
+            explain=explain,
+        )
+
+
+class RecallBody(QueryBody):
+    """A query to the memory."""
+
+    limit: int | None = Field(default=None, ge=1, le=1000)
+    """Most results; None: the setting."""
+    explain: bool = False
+    """Adds the parts of each score."""

@@ -1,0 +1,51 @@
+"""A recall answers by its deadline with what there is, on a real Edge owner that stands still."""
+
+import time
+
+import pytest
+
+from runtime.metrics import metrics
+from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess, standing_still
+from tests.retrieval.service.running_service import OSLO, RunningService, expect_problem
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+BODY = {"query": "Where does Ann live now?", "user": "ann", "session": "late"}
+
+
+def counted(path: str, outcome: str) -> float:
+    return metrics().registry.get_sample_value("varve_recall_paths_total", {"path": path, "outcome": outcome}) or 0.0
+
+
+async def test_late_paths_are_left_out_and_named(service: RunningService, edge_owner: EdgeOwnerProcess) -> None:
+    await service.tail.write([TailUpdate("acme", "late", SessionView(open=TailWindow(0, (b'{"text":"hello"}',))), 0, 0)])
+    whole = (await service.http.post("/v1/recall", json=BODY, headers=service.auth("acme"))).json()
+    assert whole["degraded"] == []
+    assert OSLO.id in {each["id"] for each in whole["results"]}
+
+    before = {path: counted(path, "late") for path in ("memories", "entities", "session_tail")}
+    with standing_still(edge_owner):
+        started = time.monotonic()
+        response = await service.http.post("/v1/recall", json={**BODY, "deadline_ms": 3000}, headers=service.auth("acme"))
+        assert time.monotonic() - started < 30
+    assert response.status_code == 200, response.text
+    answer = response.json()
+    assert answer["degraded"] == ["memories", "entities"]
+    assert (answer["results"], answer["entities"]) == ([], [])
+    assert answer["session"]["messages"] == [{"window_sequence": 0, "message": {"text": "hello"}}]
+    assert {path: counted(path, "late") - count for path, count in before.items()} == {"memories": 1, "entities": 1, "session_tail": 0}
+
+
+async def test_a_recall_with_nothing_in_time_is_unavailable(service: RunningService, edge_owner: EdgeOwnerProcess) -> None:
+    with standing_still(edge_owner):
+        response = await service.http.post("/v1/recall", json={"query": "x", "deadline_ms": 100}, headers=service.auth("acme"))
+    problem = expect_problem(response, 503, "not done by the recall's deadline")
+    assert problem["type"] == "urn:varve:problem:late"
+    assert int(response.headers["retry-after"]) > 0
+
+
+@pytest.mark.parametrize("deadline_ms", [0, -1, 60_001, 1.5, "soon"])
+async def test_a_deadline_is_a_bounded_number(service: RunningService, deadline_ms: object) -> None:
+    body = {"query": "x", "deadline_ms": deadline_ms}
+    expect_problem(await service.http.post("/v1/recall", json=body, headers=service.auth("acme")), 422, "deadline_ms")

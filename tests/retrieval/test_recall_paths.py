@@ -1,0 +1,53 @@
+"""A path of a recall is answered with, or left out with the reason."""
+
+import asyncio
+
+import pytest
+
+from models.errors import ModelConfigurationError, TransientModelError
+from retrieval.errors import RecallLateError, StoreUnavailableError
+from retrieval.recall.paths import LeftOut, attempt
+from runtime.errors import RedisUnavailableError
+
+
+def in_s(seconds: float) -> float:
+    return asyncio.get_running_loop().time() + seconds
+
+
+async def raising(error: Exception) -> int:
+    raise error
+
+
+async def test_what_comes_in_time_is_answered() -> None:
+    async def answer() -> int:
+        await asyncio.sleep(0)
+        return 7
+
+    assert await attempt(answer(), name="memories", until=in_s(60)) == 7
+
+
+async def test_what_is_late_is_cancelled_and_named() -> None:
+    cancelled = asyncio.Event()
+
+    async def never() -> int:
+        try:
+            return await asyncio.get_running_loop().create_future()
+        finally:
+            cancelled.set()
+
+    found = await attempt(never(), name="session_tail", until=in_s(0.01))
+    assert isinstance(found, LeftOut)
+    assert (found.outcome, type(found.error)) == ("late", RecallLateError)
+    assert "session tail" in str(found.error)
+    assert cancelled.is_set()
+
+
+@pytest.mark.parametrize("error", [StoreUnavailableError("x"), TransientModelError("x"), RedisUnavailableError("x")])
+async def test_what_is_away_is_left_out(error: Exception) -> None:
+    assert await attempt(raising(error), name="entities", until=in_s(60)) == LeftOut("away", error)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("error", [ModelConfigurationError("x"), TimeoutError("of something else"), ValueError("x")])
+async def test_a_defect_is_not_left_out(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        await attempt(raising(error), name="memories", until=in_s(60))
