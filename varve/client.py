@@ -96,6 +96,23 @@ class ServiceClient:
         results: list[dict[str, Any]] = (await self._post("/v1/recall", {"query": query, **fields}))["results"]
         return results
 
+    async def context(self, query: str, **options: Any) -> dict[str, Any]:
+        """Asks for a block of text for a prompt.
+
+        Args:
+            query: The question.
+            **options: Further fields of the request, such as ``user``, ``session`` or ``tokens``; those that are None are left out.
+
+        Returns:
+            The answer, with ``context``, ``tokens`` and ``citations``.
+
+        Raises:
+            ServiceError: If the service refuses the request or stays unavailable.
+        """
+        fields = {name: value for name, value in options.items() if value is not None}
+        answer: dict[str, Any] = await self._post("/v1/context", {"query": query, **fields})
+        return answer
+
     async def _post(self, path: str, body: Any) -> Any:
         """Posts; retries while the service answers 429 or 503, after the time it says. Every request is idempotent."""
         for attempt in range(1, MAX_ATTEMPTS + 1):

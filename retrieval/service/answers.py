@@ -91,6 +91,27 @@ class Recalled(BaseModel):
     ms: float
 
 
+class Citation(BaseModel):
+    """What a mark of the block stands for: a memory, or a message of the session's tail."""
+
+    mark: str
+    id: str
+    kind: str
+    evidence: list[str]
+
+
+class Context(BaseModel):
+    """A block of text for a prompt."""
+
+    recall_id: str
+    context: str
+    tokens: int = Field(ge=0)
+    citations: list[Citation]
+    left_out: int = Field(ge=0)
+    degraded: list[str]
+    ms: float
+
+
 class Letters(BaseModel):
     """Dead letters without their content, and how many there are in all."""
 
@@ -145,6 +166,7 @@ FLUSHED: Final[Responses] = answers(
     schema_of(Flushed), description="The windows close once the sessions stage has come so far.", headers=_STATUS | _LIMITS
 )
 RECALLED: Final[Responses] = answers(_recalled(), description="The memories found, best first.", headers=_LIMITS)
+CONTEXT: Final[Responses] = answers(schema_of(Context), description="The block; an empty text where nothing was found.", headers=_LIMITS)
 MEMORY: Final[Responses] = answers(_memory(), description="The memory.")
 SESSION: Final[Responses] = answers(schema_of(Session), description="The messages; none for a session that is unknown or long idle.")
 LETTERS: Final[Responses] = answers(schema_of(Letters), description="The letters, oldest first.")

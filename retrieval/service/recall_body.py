@@ -8,6 +8,7 @@ from memory.records.limits import Time
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
 from retrieval.recall import RecallRequest
+from retrieval.recall.context import MIN_TOKENS
 from retrieval.service.authentication import Caller
 from retrieval.stores.port import TenantScope
 from runtime.settings import RankingProfile
@@ -15,6 +16,7 @@ from runtime.settings import RankingProfile
 _MAX_NAMES: Final = 64
 """Most kinds or types of one request. Each is a condition that the store compares every candidate with."""
 _MAX_DEADLINE_MS: Final = 60_000
+_MAX_TOKENS: Final = 100_000
 
 
 def _not_blank(query: str) -> str:
@@ -80,3 +82,10 @@ class RecallBody(QueryBody):
     """Most results; None: the setting."""
     explain: bool = False
     """Adds the parts of each score."""
+
+
+class ContextBody(QueryBody):
+    """What a prompt needs to know."""
+
+    tokens: int | None = Field(default=None, ge=MIN_TOKENS, le=_MAX_TOKENS)
+    """Most tokens of the block; None: the setting."""

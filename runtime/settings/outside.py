@@ -17,6 +17,9 @@ class RecallSettings(Group):
         default="learned", description="How results are ranked, unless the request says otherwise: `learned` or `weighted`."
     )
     limit: int = Field(default=10, ge=1, description="Results unless the request says otherwise.")
+    context_tokens: int = Field(
+        default=2000, ge=100, le=100_000, description="Tokens of a context's block unless the request says otherwise, as estimated."
+    )
     deadline_s: float = Field(
         default=20.0,
         gt=0,

@@ -1,8 +1,8 @@
-"""``varve send`` and ``varve recall``: into the stream, and out of the memory."""
+"""``varve send``, ``varve recall`` and ``varve context``: into the stream, and out of the memory."""
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,6 +44,23 @@ def recall(
         console.print(line, soft_wrap=True)
 
 
+@app.command()
+def context(
+    query: Annotated[str, typer.Argument(help="The question.")],
+    user: Annotated[str | None, typer.Option(help="Only this user's memories, and what holds about this user.")] = None,
+    session: Annotated[str | None, typer.Option(help="The session whose newest messages stand at the end.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Most tokens of the block.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON, with what the marks stand for.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Print what the memory knows as a block of text for a prompt."""
+    answer = asyncio.run(_context(query, user, session, tokens, data))
+    if as_json:
+        say_json(answer, indent=True)
+    else:
+        say(answer["context"])
+
+
 async def _send(file: Path, flush: bool, data: Path | None) -> int:
     from varve.client import ServiceClient
     from varve.conversations import read_conversation
@@ -61,3 +78,10 @@ async def _recall(query: str, user: str | None, limit: int | None, data: Path | 
 
     async with ServiceClient.from_settings(attached_settings(data)) as service:
         return await service.recall(query, user=user, limit=limit)
+
+
+async def _context(query: str, user: str | None, session: str | None, tokens: int | None, data: Path | None) -> dict[str, Any]:
+    from varve.client import ServiceClient
+
+    async with ServiceClient.from_settings(attached_settings(data)) as service:
+        return await service.context(query, user=user, session=session, tokens=tokens)

@@ -1,6 +1,7 @@
 """A query service on a real Kafka, Redis, Edge store and embedding model, and the memories in its store."""
 
 import asyncio
+import time
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ from runtime.recall_history import RecallHistory
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from tests.retrieval.factories import in_feed
+from tests.retrieval.service.service_process import DEADLINE_S
 
 PARTITIONS = 3
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -125,3 +127,15 @@ def expect_problem(response: httpx.Response, status: int, detail: str) -> dict[s
     body: dict[str, Any] = response.json()
     assert detail in body["detail"]
     return body
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+async def when_known(service: RunningService, key: str) -> dict[str, str]:
+    """The headers of a new key, once the running service follows so far."""
+    deadline = time.monotonic() + DEADLINE_S
+    while (await service.http.get("/v1/memories/none", headers=bearer(key))).status_code == 401:
+        assert time.monotonic() < deadline
+    return bearer(key)

@@ -6,24 +6,12 @@ import pytest
 
 from runtime.control.tenant_changes import set_tenant
 from tests.control_log import add_key, add_operator, add_tenant, write
-from tests.retrieval.service.running_service import BERLIN, ENTITY_KEY, OSLO, PROFILE, RunningService, expect_problem
+from tests.retrieval.service.running_service import BERLIN, ENTITY_KEY, OSLO, PROFILE, RunningService, bearer, expect_problem, when_known
 from tests.retrieval.service.service_process import DEADLINE_S
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
 MESSAGE = {"user": "ann", "session": "talk", "text": "I moved."}
-
-
-def bearer(key: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}"}
-
-
-async def when_known(service: RunningService, key: str) -> dict[str, str]:
-    """The headers of a new key, once the running service follows so far."""
-    deadline = time.monotonic() + DEADLINE_S
-    while (await service.http.get("/v1/memories/none", headers=bearer(key))).status_code == 401:
-        assert time.monotonic() < deadline
-    return bearer(key)
 
 
 async def test_a_key_opens_what_its_scopes_say(service: RunningService) -> None:

@@ -1,0 +1,84 @@
+"""``POST /v1/context``: what the memory knows, as a block of text for a prompt."""
+
+import time
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from memory.errors import RecordError
+from memory.records import Message
+from retrieval.recall.context import pack
+from retrieval.service.answers import CONTEXT
+from retrieval.service.authentication import RecallCaller
+from retrieval.service.dependencies import AppDependencies, RequestTrace
+from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
+from retrieval.service.json_http import JsonResponse
+from retrieval.service.quota_dependency import RecallQuota
+from retrieval.service.recall_body import ContextBody
+from retrieval.service.request_body import body_schema, json_body
+from runtime.logs import logger
+from runtime.session_tail import SessionView
+
+router = APIRouter(tags=["read"])
+
+_log = logger(__name__)
+
+_TOKENS_OF_MEMORY: Final = 20
+"""A short one has fewer, most have more: so many memories fill a block of so many tokens."""
+_FEWEST: Final = 10
+_MOST: Final = 200
+
+
+@router.post("/v1/context", openapi_extra=body_schema(ContextBody), responses=CONTEXT)
+async def post_context(
+    request: Request,
+    caller: RecallCaller,
+    quota: RecallQuota,
+    body: Annotated[ContextBody, Depends(json_body(ContextBody))],
+    dependencies: AppDependencies,
+    trace: RequestTrace,
+) -> Response:
+    """Packs what a recall finds into a block of text for the user's part of a prompt, within a number of tokens.
+
+    200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, degraded, ms}``. In the block stand, behind
+    their marks, the states of the body's user, then summaries and events by their time, then the newest messages of the body's session:
+    what changes least comes first. All of it stands in a fence that none of it can close. ``left_out`` counts what was found and did not
+    fit. ``degraded`` is as in a recall.
+    """
+    started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
+    tokens = body.tokens or dependencies.settings.recall.context_tokens
+    limit = min(max(tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
+    schema = dependencies.tenants.schema_of(caller.tenant.id)
+    asked = body.request_of(caller, schema, limit=limit)
+    tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
+    async with dependencies.admission.turn(request, caller.tenant, results=limit):
+        found = await gather(dependencies, asked, schema, tail=tail, until=until)
+        packed = pack(asked.scope, states=found.entities, hits=found.memories.hits, tail=_messages(found.tail), tokens=tokens)
+    shown = {each.id for each in packed.citations}
+    memories = [each for each in (*(hit.memory for hit in found.memories.hits), *found.entities) if each.id in shown]
+    ids = dict.fromkeys(each.id for each in memories)
+    answer = JsonResponse(
+        {
+            "recall_id": record_recall(dependencies, asked, ids, (*(each.content for each in memories), *packed.notes), trace),
+            "context": packed.text,
+            "tokens": packed.tokens,
+            "citations": packed.citations,
+            "left_out": packed.left_out,
+            "degraded": found.degraded,
+            "ms": round((time.perf_counter() - started) * 1000, 2),
+        }
+    )
+    answer.headers.update(quota)
+    return answer
+
+
+def _messages(view: SessionView) -> list[Message]:
+    """The tail's messages, oldest first; what is none is passed over."""
+    messages = []
+    for raw in (raw for window in (view.closed, view.open) if window is not None for raw in window.messages):
+        try:
+            messages.append(Message.from_json(raw))
+        except RecordError as error:
+            _log.warning("tail_holds_no_message", error=str(error))
+    return messages
