@@ -134,7 +134,7 @@ def test_the_best_events_take_the_room() -> None:
     assert context.left_out == 3
 
 
-def test_a_note_that_is_too_long_makes_way_for_the_next() -> None:
+def test_a_note_too_long_makes_way() -> None:
     long, short = hit("word " * 500), hit("Ann moved to Oslo")
     assert [each.id for each in packed(long, short, tokens=200).citations] == [short.memory.id]
 
@@ -157,7 +157,7 @@ def test_what_the_tail_says_is_repeated_last() -> None:
     assert said.memory.id not in {each.id for each in tight.citations}
 
 
-def test_what_a_recall_put_into_the_tail_is_passed_over() -> None:
+def test_what_a_recall_put_there_is_passed_over() -> None:
     tail = (message("Notes: Ann lives in Oslo", id="t1", from_recall=True), message("It snows", id="t2"))
     assert [each.id for each in packed(tail=tail).citations] == ["t2"]
 

@@ -31,7 +31,8 @@ async def test_what_is_late_is_cancelled_and_named() -> None:
 
     async def never() -> int:
         try:
-            return await asyncio.get_running_loop().create_future()
+            await asyncio.get_running_loop().create_future()
+            return 0
         finally:
             cancelled.set()
 
