@@ -73,7 +73,7 @@ async def running_service(folder: Path, *, points: int) -> AsyncIterator[Service
                 add_tenant(draft, tenant, schema="companion")
                 add_key(draft, tenant, hash_key(key), now=datetime.now(UTC))
 
-        await ControlWriter(settings=settings, by="a benchmark").write(add_all, action="tenants of a benchmark")
+        await ControlWriter(settings=settings).write(add_all, action="tenants of a benchmark", by="a benchmark")
         edge = EmbeddedEdge(data=folder / "edge", socket_path=settings.edge_socket, log=folder / "edge.log")
         await resources.enter_async_context(running_process(edge.prepare()))
         store = EdgeStore(path=settings.edge_socket, timeout_s=60)

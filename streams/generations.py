@@ -119,8 +119,8 @@ async def switch(
                     f"dropped: let `varve replay extraction --generation {name} --from-time T` do them, T before they closed, while "
                     "`windows` still has them, or say --incomplete to go on without"
                 )
-        writer = ControlWriter(settings=settings, by=by)
-        await writer.write(lambda draft: set_generation(draft, tenant, generation), action="generation switch")
+        writer = ControlWriter(settings=settings)
+        await writer.write(lambda draft: set_generation(draft, tenant, generation), action="generation switch", by=by)
         notice(f"generation {name} of tenant {tenant} is live")
         if behind:
             return
@@ -167,8 +167,8 @@ async def drop(settings: Settings, tenant: str, generation: str, *, by: str, not
     topic = settings.topic(EXTRACTIONS.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         partitions = list(await offsets.end_offsets([topic]))
-    counted = await ControlWriter(settings=settings, by=by).write(
-        lambda draft: count_drop(draft, tenant, generation), action="generation drop"
+    counted = await ControlWriter(settings=settings).write(
+        lambda draft: count_drop(draft, tenant, generation), action="generation drop", by=by
     )
     drops = counted.result
     newest: dict[str, OutgoingRecord | None] = {}

@@ -18,7 +18,7 @@ _R = TypeVar("_R")
 
 async def write(settings: Settings, change: Change[_R]) -> _R:
     """Makes a change of the control log, whose topic is there."""
-    return (await ControlWriter(settings=settings, by="a test").write(change, action="test")).result
+    return (await ControlWriter(settings=settings).write(change, action="test", by="a test")).result
 
 
 async def add_tenant(settings: Settings, tenant: str, *, schema: str | MemorySchema, **fields: Any) -> str:

@@ -45,7 +45,7 @@ async def isolated_settings(base: Settings, folder: Path, **tenants: str) -> Set
         for tenant, schema in tenants.items():
             add_tenant(draft, tenant, schema=schema)
 
-    await ControlWriter(settings=settings, by="a benchmark").write(add_all, action="tenants of a benchmark")
+    await ControlWriter(settings=settings).write(add_all, action="tenants of a benchmark", by="a benchmark")
     return settings
 
 

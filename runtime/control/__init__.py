@@ -3,8 +3,9 @@
 from runtime.control.draft import Change, DocumentChange, Draft
 from runtime.control.follower import ControlFollower
 from runtime.control.log import read_audit, read_control
+from runtime.control.session import Written
 from runtime.control.state import ControlState
-from runtime.control.writer import ControlWriter, Written
+from runtime.control.writer import ControlWriter
 
 __all__ = [
     "Change",

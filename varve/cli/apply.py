@@ -61,8 +61,8 @@ async def _apply(settings: "Settings", change: "Change[None]", *, by: str, dry_r
         draft = Draft(await read_control(settings))
         change(draft)
         return tuple(draft.changes())
-    writer = ControlWriter(settings=settings, by=by)
-    written = await writer.write(change, action="apply")
+    writer = ControlWriter(settings=settings)
+    written = await writer.write(change, action="apply", by=by)
     if written.documents:
         await writer.settle()
     return written.documents

@@ -64,8 +64,8 @@ def write_control(settings: "Settings", change: "Change[_R]", *, action: str, by
     from runtime.control import ControlWriter
 
     async def write() -> _R:
-        writer = ControlWriter(settings=settings, by=by or getpass.getuser())
-        written = await writer.write(change, action=action)
+        writer = ControlWriter(settings=settings)
+        written = await writer.write(change, action=action, by=by or getpass.getuser())
         if not written.documents:
             print_notice("it is so already: nothing was written")
         elif settle:

@@ -46,16 +46,16 @@ async def prepare_tenants(settings: Settings, tenant: DeveloperTenant) -> None:
         AccessDeniedError: If the folder cannot be written.
         DiskFullError: If there is no space in it.
     """
-    writer = ControlWriter(settings=settings, by=_BY)
+    writer = ControlWriter(settings=settings)
     path = settings.tenants_path
     if path.is_file() and not (await read_control(settings)).audit_head.change:
         file = read_tenants_file(path)
         await writer.write(
-            lambda draft: apply_file(draft, file, folder=path.parent, now=SystemClock().now()), action="tenants file taken over"
+            lambda draft: apply_file(draft, file, folder=path.parent, now=SystemClock().now()), action="tenants file taken over", by=_BY
         )
         _log.info("tenants_file_taken_over", path=str(path), tenants=len(file.tenants))
     key = _own_key(settings, tenant.id)
-    await writer.write(lambda draft: _ensure(draft, tenant, hash_key(key)), action="developer tenant")
+    await writer.write(lambda draft: _ensure(draft, tenant, hash_key(key)), action="developer tenant", by=_BY)
 
 
 def key_path(settings: Settings, tenant: str) -> Path:

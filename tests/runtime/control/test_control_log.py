@@ -1,18 +1,13 @@
 """The control log on the real broker: ordered, whole or not at all, and known everywhere in milliseconds."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 
 import pytest
-import yaml
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import ProducerFenced
 
@@ -21,6 +16,7 @@ from runtime.control import ControlFollower, ControlState, ControlWriter, Draft,
 from runtime.control.documents import hash_key
 from runtime.control.key_changes import add_key
 from runtime.control.log import control_partition
+from runtime.control.session import ControlSession
 from runtime.control.tenant_changes import add_tenant, set_tenant
 from runtime.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
 from runtime.kafka import Producer, create_topics, read_topic
@@ -63,7 +59,7 @@ async def test_writers_that_race_lose_no_change(settings: Settings) -> None:
 
     async def run(number: int) -> None:
         for _ in range(each):
-            await ControlWriter(settings=settings, by=f"writer {number}").write(more, action="more")
+            await ControlWriter(settings=settings).write(more, action="more", by=f"writer {number}")
 
     async with asyncio.TaskGroup() as running:
         for number in range(writers):
@@ -78,6 +74,48 @@ async def test_writers_that_race_lose_no_change(settings: Settings) -> None:
     assert {each.by for each in records} == {"a test", *(f"writer {number}" for number in range(writers))}
 
 
+async def test_changes_of_one_process_race_nobody(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    open_session = ControlSession.open
+
+    async def counted(session: ControlSession) -> None:
+        opened.append(session)
+        await open_session(session)
+
+    monkeypatch.setattr(ControlSession, "open", counted)
+    writer = ControlWriter(settings=settings)
+    changes = [partial(add_tenant, tenant_id=f"t{number}", schema="companion") for number in range(20)]
+    written = await asyncio.gather(*(writer.write(each, action="add", by=f"caller {n}") for n, each in enumerate(changes)))
+    assert len(opened) == 1, "one hold of the id serves all that wait"
+    assert [each.position for each in written] == sorted({each.position for each in written})
+    check, records = await read_audit(settings)
+    assert check.problems == []
+    assert [each.by for each in records if each.subject.startswith("tenant/")] == [f"caller {number}" for number in range(20)]
+    await writer.write(partial(set_tenant, tenant_id="t0", weight=2.0), action="set", by="a test")
+    assert len(opened) == 2, "nothing is held while nobody writes"
+
+
+async def test_a_writer_sees_what_others_wrote_meanwhile(settings: Settings) -> None:
+    """Though it holds the id all the while, and what it is asked first changes nothing."""
+    await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
+    begun, others_are_done = threading.Event(), threading.Event()
+
+    def nothing(draft: Draft) -> None:
+        begun.set()
+        assert others_are_done.wait(DEADLINE_S)
+
+    writer = ControlWriter(settings=settings)
+    async with asyncio.TaskGroup() as running:
+        running.create_task(writer.write(nothing, action="nothing", by="a test"))
+        assert await asyncio.to_thread(begun.wait, DEADLINE_S)
+        late = running.create_task(writer.write(lambda draft: set_tenant(draft, "late", weight=2.0), action="set", by="a test"))
+        await write(settings, lambda draft: add_tenant(draft, "late", schema="companion", weight=5.0))
+        others_are_done.set()
+    assert late.result().result.weight == 2.0
+    assert (await read_control(settings)).tenants["late"].weight == 2.0
+    assert (await read_audit(settings))[0].problems == []
+
+
 async def test_a_refused_change_writes_nothing(settings: Settings) -> None:
     await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
     before = await read_control(settings)
@@ -85,7 +123,7 @@ async def test_a_refused_change_writes_nothing(settings: Settings) -> None:
         await write(settings, lambda draft: add_tenant(draft, "acme", schema="companion"))
     with pytest.raises(UnknownTenantError):
         await write(settings, lambda draft: set_tenant(draft, "nobody", weight=2.0))
-    again = await ControlWriter(settings=settings, by="a test").write(lambda draft: set_tenant(draft, "acme", weight=1.0), action="same")
+    again = await ControlWriter(settings=settings).write(lambda draft: set_tenant(draft, "acme", weight=1.0), action="same", by="a test")
     assert again.documents == ()
     assert (await read_control(settings)).position == before.position
 
@@ -95,8 +133,8 @@ async def test_a_follower_knows_in_milliseconds(settings: Settings) -> None:
         waits = []
         for number in range(10):
             seen = asyncio.create_task(_seen(follower, f"t{number}"))
-            written = await ControlWriter(settings=settings, by="a test").write(
-                partial(add_tenant, tenant_id=f"t{number}", schema="companion"), action="add"
+            written = await ControlWriter(settings=settings).write(
+                partial(add_tenant, tenant_id=f"t{number}", schema="companion"), action="add", by="a test"
             )
             started = time.monotonic()
             await seen
@@ -187,42 +225,6 @@ async def test_the_compacted_log_says_the_same(settings: Settings) -> None:
         compacted.take(record.key, record.value, offset=record.offset)
     assert len(newest) < len(records)
     assert compacted.__dict__ == whole.__dict__
-
-
-async def test_a_killed_apply_leaves_one_version(settings: Settings, tmp_path: Path) -> None:
-    """Killed at any moment, `varve apply` has changed all of its tenants or none of them."""
-    names = [f"tenant-{number}" for number in range(200)]
-    environment = {
-        **os.environ,
-        "VARVE_DATA": str(tmp_path),
-        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
-        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
-        "VARVE_CONTROL__LEASE_S": "0.1",
-    }
-    seen = set()
-    async with following(settings) as follower:
-        for version, killed_after_s in enumerate((None, 0.0, 0.05, 0.15, 0.3, 0.6, None), start=1):
-            path = tmp_path / f"{version}.yaml"
-            path.write_text(yaml.safe_dump({"tenants": [{"id": name, "schema": "companion", "weight": version} for name in names]}))
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "varve", "apply", "-f", str(path)),
-                env=environment,
-                stdout=subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            if killed_after_s is not None:
-                # From when it writes: the fence of its transactional id is the first thing that it does.
-                await asyncio.sleep(1.0 + killed_after_s)
-                if process.returncode is None:
-                    process.send_signal(signal.SIGKILL)
-            _, errors = await process.communicate()
-            assert killed_after_s is not None or process.returncode == 0, errors
-            weights = {tenant.weight for tenant in (await read_control(settings)).tenants.values()}
-            assert len(weights) == 1
-            seen |= weights
-        assert seen >= {1.0, 7.0}
-        await _until(lambda: {tenant.weight for tenant in follower.state.tenants.values()} == {7.0})
-    assert (await read_audit(settings))[0].problems == []
 
 
 def _with_key(draft: Draft, key: str) -> None:
