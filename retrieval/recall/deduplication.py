@@ -8,6 +8,7 @@ import re
 import unicodedata
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from memory.records import Memory
@@ -17,6 +18,8 @@ _WEIGHTLESS: Final = frozenset(
     ("a", "an", "the", "this", "that", "these", "those", "and", "so", "also", "just", "really", "very", "quite", "well", "oh")
 )
 _WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*|[^\w\s.,;:!?\"'’()\[\]…–—-]|(?<!\w)-(?=\d)")
+
+_TEXTS_CACHED: Final = 8192
 
 DuplicateKey = tuple[str | None, ...]
 
@@ -47,6 +50,7 @@ def duplicate_key(memory: Memory) -> DuplicateKey:
     return (memory.user, memory.kind, memory.type, memory.entity_key, *_significant_words(memory.content))
 
 
+@lru_cache(maxsize=_TEXTS_CACHED)
 def _significant_words(text: str) -> tuple[str, ...]:
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
     significant = tuple(word for word in words if word not in _WEIGHTLESS)

@@ -122,8 +122,16 @@ class Recall:
         return own + [each for each in shared if each.user is None]
 
     async def _search_each_type(self, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
-        by_type = await asyncio.gather(*(self._search(replace(query, types=(each,))) for each in dict.fromkeys(types)))
-        return [each.memory for found in by_type for each in found]
+        types = tuple(dict.fromkeys(types))
+        if not types:
+            return []
+        most = max(query.prefetch, query.limit)
+        found = await self._search(replace(query, types=types, limit=most))
+        by_type = [[each for each in found if each.memory.type == one][: query.limit] for one in types]
+        if len(found) == most and len(types) > 1:
+            # There may be more than these, and those of one type have left no room for another's.
+            by_type = await asyncio.gather(*(self._search(replace(query, types=(each,))) for each in types))
+        return [each.memory for of_type in by_type for each in of_type]
 
     async def _search(self, query: RecallQuery) -> list[ScoredMemory]:
         try:

@@ -135,13 +135,14 @@ def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:
     return GuardedStore(store=store, guard=guard)
 
 
-def _dependencies(request: Request) -> Dependencies:
+# Coroutines, though they wait for nothing: FastAPI runs plain functions in threads, which wait for the interpreter lock.
+async def _dependencies(request: Request) -> Dependencies:
     dependencies = request.app.state.dependencies
     assert isinstance(dependencies, Dependencies)
     return dependencies
 
 
-def _trace(request: Request) -> Trace:
+async def _trace(request: Request) -> Trace:
     trace = request.state.trace
     assert isinstance(trace, Trace)
     return trace

@@ -7,6 +7,7 @@ know (integers beyond 64 bits become floats), and a text is the cheapest field t
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +23,9 @@ from retrieval.stores.position import FeedPosition
 
 MAX_LATE_ROWS: Final = 1024
 """Both engines refuse multivectors of more than about a million numbers. Pooling leaves far fewer rows than this."""
+
+_RECORDS_CACHED: Final = 4096
+"""Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much as scoring it."""
 
 
 def payload_of(point: Point, *, model: str) -> dict[str, Any]:
@@ -46,8 +50,9 @@ def tombstone_payload(position: FeedPosition, now: datetime) -> dict[str, Any]:
     return {DELETED_AT: iso_time(now), **position.payload()}
 
 
+@lru_cache(maxsize=_RECORDS_CACHED)
 def memory_of(record: str) -> Memory:
-    """Reads a memory from the payload's record."""
+    """Reads a memory from the payload's record. Equal records give one object, which nobody may change."""
     return Memory.from_json(record.encode())
 
 

@@ -6,7 +6,7 @@ at the root mixes these three scores into S_origin. The fused ranks only choose 
 less information than the score it came from. On LoCoMo's questions, the three scores found more of the evidence than any mix with ranks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -92,6 +92,34 @@ class QueryPlan:
             summands.append(Summand(LATE_WEIGHT / len(self.late), "late"))
             summands.append(Summand(LATE_WEIGHT, "dense", only_without_late=True))
         return tuple(summands)
+
+    def origin_score(self, parts: Mapping[Stage, float]) -> float:
+        """What the formula makes of the stages' scores of one memory.
+
+        Args:
+            parts: By stage; a stage that did not score the memory is missing.
+        """
+        score = 0.0
+        for each in self.formula():
+            part = parts.get(each.stage, 0.0)
+            if each.only_without_late and "late" in parts:
+                continue
+            score += each.weight * (part if each.half_saturation is None else part / (part + each.half_saturation))
+        return score
+
+
+def fused(rankings: Iterable[Sequence[str]], limit: int) -> list[str]:
+    """The ids that reciprocal rank fusion puts first; of equal ones, that of the ranking before.
+
+    Args:
+        rankings: Ids, best first.
+        limit: Most ids.
+    """
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, each in enumerate(ranking, 1):
+            scores[each] = scores.get(each, 0.0) + 1 / (RRF_K + rank)
+    return sorted(scores, key=scores.__getitem__, reverse=True)[:limit]
 
 
 def plan_query(query: RecallQuery) -> QueryPlan:

@@ -144,6 +144,15 @@ async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore
     assert await recall.nearest_entities(scope, ["bicycle"], []) == []
 
 
+async def test_many_entities_of_one_type_hide_no_other(edge_store: EdgeStore) -> None:
+    people = [memory(f"Ann rides bicycle {index}", kind="entity", type="person", user="ann") for index in range(20)]
+    trip = memory("a journey to Rome", kind="entity", type="trip", user="ann")
+    await store_all(edge_store, *people, trip)
+    recall = recall_over(edge_store, settings=RecallSettings(prefetch=8))
+    nearest = await recall.nearest_entities(TenantScope("acme", "ann"), ["Ann rides bicycle"], ["person", "trip"])
+    assert [each.type for each in nearest] == ["person"] * 5 + ["trip"]
+
+
 async def test_shared_types_are_searched_in_the_whole_tenant(edge_store: EdgeStore) -> None:
     tool = memory("a bicycle pump", kind="entity", type="tool")
     own = memory("Ann rides a bicycle", kind="entity", type="person", user="ann")

@@ -6,6 +6,8 @@ import signal
 import sys
 from pathlib import Path
 
+import uvloop
+
 from retrieval.errors import OwnershipError
 from retrieval.stores.edge.owner import Owner
 from retrieval.stores.edge.ownership import FolderLock
@@ -36,7 +38,7 @@ def main() -> int:
         lock = FolderLock(arguments.data)
         shard = _open(arguments.data)
         try:
-            asyncio.run(_serve(shard, arguments.socket))
+            uvloop.run(_serve(shard, arguments.socket))
         finally:
             shard.close()
             lock.release()

@@ -26,17 +26,16 @@ from retrieval.stores.collection import (
 )
 from retrieval.stores.edge.requests import (
     POSITION_ONLY,
-    candidates_request,
+    candidate_requests,
     filter_of,
     ids_request,
-    score_part_requests,
-    score_request,
+    score_requests,
     scroll_request,
 )
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition, mark_id
-from retrieval.stores.query_plan import QueryPlan
+from retrieval.stores.query_plan import QueryPlan, Stage, fused
 
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
 """No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
@@ -186,7 +185,8 @@ class Shard:
         if self._engine is None:
             return
         self._check_dimension(plan.dense)
-        candidates = [str(point.id) for point in self._engine.query(candidates_request(plan))]
+        rankings = self._engine.query_batch(edge.QueryBatchRequest(candidate_requests(plan)))
+        candidates = fused([[str(point.id) for point in ranking] for ranking in rankings], plan.prefetch)
         yield []
         for start in range(0, len(candidates), CANDIDATES_IN_CALL):
             if self._engine is None:
@@ -234,13 +234,21 @@ class Shard:
 
     def _scored(self, plan: QueryPlan, ids: list[str], explain: bool) -> list[ScoredRecord]:
         assert self._engine is not None
-        points = self._engine.query(score_request(plan, ids))
-        parts: dict[str, dict[str, float]] = {str(point.id): {} for point in points}
-        if explain and points:
-            for name, request in score_part_requests(plan, list(parts)).items():
-                for scored in self._engine.query(request):
-                    parts[str(scored.id)][name] = scored.score
-        return [ScoredRecord(_record(point), point.score, parts[str(point.id)]) for point in points]
+        requests = score_requests(plan, ids)
+        records: dict[str, str] = {}
+        parts: dict[str, dict[Stage, float]] = {each: {} for each in ids}
+        for stage, points in zip(requests, self._engine.query_batch(edge.QueryBatchRequest([*requests.values()])), strict=True):
+            for point in points:
+                point_id = str(point.id)
+                parts[point_id][stage] = point.score
+                if stage == "dense":
+                    records[point_id] = _record(point)
+        return [
+            ScoredRecord(
+                record, plan.origin_score(parts[each]), {str(stage): score for stage, score in parts[each].items()} if explain else {}
+            )
+            for each, record in records.items()
+        ]
 
     def _stored(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """The positions of stored points, and when the tombstones among them were written, by their ids."""
