@@ -4,10 +4,10 @@ All of it comes from what the store returned for one query: nothing further is r
 standard deviation 1), so that a model does not depend on their scale.
 """
 
-import math
+import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -80,7 +80,7 @@ def features_of(query: str, candidates: Sequence[ScoredMemory]) -> dict[str, Col
     return {
         "late": late,
         "dense": _standardised(_part(candidates, "dense")),
-        "neighbours_late": np.array([max((late[each] for each in found), default=late.min()) for found in neighbours]),
+        "neighbours_late": np.where(neighbours, late, late.min()).max(axis=1),
         "neighbours_bm25": _standardised(words.neighbourhood_scores(neighbours)),
         "session_late": _session_best(candidates, late),
         "coverage": words.coverage(),
@@ -109,61 +109,55 @@ class _Words:
     """The query's terms in the candidates, and how rare each is among them."""
 
     def __init__(self, query: str, candidates: Sequence[ScoredMemory], texts: Sequence[_Text]) -> None:
-        self._texts = texts
         self._sessions = [(each.memory.user, each.memory.session) for each in candidates]
+        terms = [*dict.fromkeys(terms_of(query))]
         # Names of persons are another feature, and are in nearly every candidate.
         names = frozenset[str]().union(*(each.subject_terms for each in texts))
-        number = len(candidates)
-        self._rarity: dict[str, float] = {}
-        for term in dict.fromkeys(terms_of(query)):
-            having = sum(term in each.terms for each in texts)
-            self._rarity[term] = math.log(1 + (number - having + 0.5) / (having + 0.5))
-        self._topical = {term: rarity for term, rarity in self._rarity.items() if term not in names}
-        self._whole = sum(self._topical.values())
+        self._counts = np.array([[each.terms.get(term, 0) for term in terms] for each in texts], dtype=np.float64)
+        self._lengths = np.array([each.number_of_terms for each in texts], dtype=np.float64)
+        having = (self._counts > 0).sum(axis=0)
+        self._rarity = np.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+        self._topical_rarity = np.where([term in names for term in terms], 0.0, self._rarity)
+        self._whole = self._topical_rarity.sum()
 
     def coverage(self) -> Column:
         """By candidate."""
-        return np.array([self._covered(each.terms) for each in self._texts])
+        return self._covered(self._counts > 0)
 
     def session_coverage(self) -> Column:
         """By candidate, of its session; 0 where it has none."""
-        together: dict[tuple[str | None, str | None], set[str]] = defaultdict(set)
-        for session, text in zip(self._sessions, self._texts, strict=True):
-            together[session].update(term for term in self._topical if term in text.terms)
-        covered = {session: self._covered(terms) for session, terms in together.items() if session[1] is not None}
-        return np.array([covered.get(session, 0.0) for session in self._sessions])
+        together: dict[tuple[str | None, str | None], NDArray[np.bool_]] = {}
+        for session, has in zip(self._sessions, self._counts > 0, strict=True):
+            together[session] = together[session] | has if session in together else has
+        covered = self._covered(np.array([together[each] for each in self._sessions]))
+        return np.where([session is None for _, session in self._sessions], 0.0, covered)
 
-    def neighbourhood_scores(self, neighbours: Sequence[Sequence[int]]) -> Column:
+    def neighbourhood_scores(self, neighbours: NDArray[np.bool_]) -> Column:
         """By candidate, BM25 of its terms and its neighbours' together."""
-        return np.array([self._score([self._texts[each] for each in (index, *found)]) for index, found in enumerate(neighbours)])
+        neighbourhood = (neighbours | np.eye(len(neighbours), dtype=np.bool_)).astype(np.float64)
+        counts = neighbourhood @ self._counts
+        norms = K1 * (1 - B + B * (neighbourhood @ self._lengths) / _NEIGHBOURHOOD_LENGTH)
+        return np.asarray((counts * (K1 + 1) / (counts + norms[:, np.newaxis])) @ self._rarity)
 
-    def _score(self, texts: Sequence[_Text]) -> float:
-        norm = K1 * (1 - B + B * sum(each.number_of_terms for each in texts) / _NEIGHBOURHOOD_LENGTH)
-        score = 0.0
-        for term, rarity in self._rarity.items():
-            count = sum(each.terms.get(term, 0) for each in texts)
-            score += rarity * count * (K1 + 1) / (count + norm)
-        return score
-
-    def _covered(self, terms: Container[str]) -> float:
-        return sum(rarity for term, rarity in self._topical.items() if term in terms) / self._whole if self._whole else 0.0
+    def _covered(self, has: NDArray[np.bool_]) -> Column:
+        return np.asarray(has @ self._topical_rarity / self._whole) if self._whole else np.zeros(len(has))
 
 
-def _neighbours(candidates: Sequence[ScoredMemory]) -> list[list[int]]:
-    """By candidate, the candidates of the same window whose turns are near its own, but none of the same turn."""
+def _neighbours(candidates: Sequence[ScoredMemory]) -> NDArray[np.bool_]:
+    """By candidate, which are of the same window and of a turn near its own, but not of the same turn."""
     by_turn: dict[tuple[str | None, str, int], list[int]] = defaultdict(list)
     for index, each in enumerate(candidates):
         memory = each.memory
         if memory.window_id is not None and memory.turn is not None:
             by_turn[memory.user, memory.window_id, memory.turn].append(index)
-    found: list[list[int]] = []
-    for each in candidates:
-        memory = each.memory
-        if memory.window_id is None or memory.turn is None:
-            found.append([])
-            continue
-        turns = (memory.turn + step for step in range(-NEIGHBOURHOOD, NEIGHBOURHOOD + 1) if step)
-        found.append([index for turn in turns for index in by_turn.get((memory.user, memory.window_id, turn), ())])
+    pairs: list[tuple[int, int]] = []
+    for (user, window, turn), indices in by_turn.items():
+        for step in range(1, NEIGHBOURHOOD + 1):
+            pairs += itertools.product(indices, by_turn.get((user, window, turn + step), ()))
+    found = np.zeros((len(candidates), len(candidates)), dtype=np.bool_)
+    if pairs:
+        one, other = zip(*pairs, strict=True)
+        found[one, other] = found[other, one] = True
     return found
 
 

@@ -1,7 +1,7 @@
 """A linear ranking model over the features of the candidates, and the one that ships."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -52,8 +52,8 @@ def reranked(query: str, candidates: Sequence[ScoredMemory], model: RankingModel
         if explain:
             added = {f"ranking_{name}": model.slope * weight * float(features[name][index]) for name, weight in model.weights.items()}
             parts = each.parts | added
-        found.append(replace(each, score=score, parts=parts))
-    return found + [replace(each, score=least * each.score, parts=each.parts if explain else {}) for each in behind]
+        found.append(ScoredMemory(each.memory, score, parts))
+    return found + [ScoredMemory(each.memory, least * each.score, each.parts if explain else {}) for each in behind]
 
 
 MAX_RERANKED: Final = 200

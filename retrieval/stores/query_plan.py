@@ -93,19 +93,21 @@ class QueryPlan:
             summands.append(Summand(LATE_WEIGHT, "dense", only_without_late=True))
         return tuple(summands)
 
-    def origin_score(self, parts: Mapping[Stage, float]) -> float:
-        """What the formula makes of the stages' scores of one memory.
 
-        Args:
-            parts: By stage; a stage that did not score the memory is missing.
-        """
-        score = 0.0
-        for each in self.formula():
-            part = parts.get(each.stage, 0.0)
-            if each.only_without_late and "late" in parts:
-                continue
-            score += each.weight * (part if each.half_saturation is None else part / (part + each.half_saturation))
-        return score
+def origin_score(formula: Iterable[Summand], parts: Mapping[Stage, float]) -> float:
+    """S_origin of one memory.
+
+    Args:
+        formula: Of the query's plan.
+        parts: The stages' scores; a stage that did not score the memory is missing.
+    """
+    score = 0.0
+    for each in formula:
+        part = parts.get(each.stage, 0.0)
+        if each.only_without_late and "late" in parts:
+            continue
+        score += each.weight * (part if each.half_saturation is None else part / (part + each.half_saturation))
+    return score
 
 
 def fused(rankings: Iterable[Sequence[str]], limit: int) -> list[str]:

@@ -35,7 +35,7 @@ from retrieval.stores.edge.requests import (
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition, mark_id
-from retrieval.stores.query_plan import QueryPlan, Stage, fused
+from retrieval.stores.query_plan import QueryPlan, Stage, fused, origin_score
 
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
 """No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
@@ -234,7 +234,7 @@ class Shard:
 
     def _scored(self, plan: QueryPlan, ids: list[str], explain: bool) -> list[ScoredRecord]:
         assert self._engine is not None
-        requests = score_requests(plan, ids)
+        requests, formula = score_requests(plan, ids), plan.formula()
         records: dict[str, str] = {}
         parts: dict[str, dict[Stage, float]] = {each: {} for each in ids}
         for stage, points in zip(requests, self._engine.query_batch(edge.QueryBatchRequest([*requests.values()])), strict=True):
@@ -245,7 +245,7 @@ class Shard:
                     records[point_id] = _record(point)
         return [
             ScoredRecord(
-                record, plan.origin_score(parts[each]), {str(stage): score for stage, score in parts[each].items()} if explain else {}
+                record, origin_score(formula, parts[each]), {str(stage): score for stage, score in parts[each].items()} if explain else {}
             )
             for each, record in records.items()
         ]
