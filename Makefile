@@ -13,7 +13,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall test-image check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall test-image test-helm generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -56,6 +56,13 @@ bench-recall: setup ## measure recall on the Qdrant engine
 
 test-image: setup .venv-checks/.installed ## lint the image and the Compose file, and lay down what the image holds, without Docker
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks $(BIN)/pytest tests/deploy/test_image.py tests/deploy/test_image_tools.py
+
+test-helm: setup .venv-checks/.installed .venv-checkov/.installed ## lint and render the chart, hold it against two Kubernetes versions, and let checkov look at it
+	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CHECKOV=$(CURDIR)/.venv-checkov \
+		$(BIN)/pytest tests/deploy/test_chart.py tests/deploy/test_chart_rendered.py
+
+generated: setup ## write what follows from the code again: docs/settings.md, the chart's schema and README
+	$(BIN)/python -m deploy.generate
 
 check: lint test ## everything that must pass before a push
 

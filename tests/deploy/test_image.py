@@ -48,7 +48,7 @@ def closure(requirement: Requirement, known: set[str]) -> Iterator[str]:
 def licence_of(package: str) -> str:
     metadata = importlib.metadata.metadata(package)
     classifiers = [each for each in metadata.get_all("Classifier") or [] if each.startswith("License")]
-    return " ".join([metadata.get("License-Expression") or "", *classifiers])
+    return " ".join([*(metadata.get_all("License-Expression") or []), *classifiers])
 
 
 def test_the_image_has_the_locks_versions() -> None:
