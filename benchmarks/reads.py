@@ -23,7 +23,7 @@ from typing import Final
 import aiohttp
 
 from benchmarks.processes import broker_and_redis, environment, python_process, running_process
-from evaluation.bench_recall import DIMENSION, RandomData, fill
+from evaluation.bench_recall import DIMENSION, LATE_DIMENSION, RandomData, fill
 from models.embedding.weights import MODEL_NAME
 from retrieval.stores.edge.client import EdgeStore
 from runtime.control import ControlWriter, Draft
@@ -77,7 +77,7 @@ async def running_service(folder: Path, *, points: int) -> AsyncIterator[Service
         edge = EmbeddedEdge(data=folder / "edge", socket_path=settings.edge_socket, log=folder / "edge.log")
         await resources.enter_async_context(running_process(edge.prepare()))
         store = EdgeStore(path=settings.edge_socket, timeout_s=60)
-        await store.prepare(model=MODEL_NAME, dimension=DIMENSION)
+        await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
         await fill(store, RandomData(seed=1, tenants=len(_TENANTS)), points * len(_TENANTS))
         await store.close()
         port = free_port()

@@ -34,8 +34,9 @@ from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import plan_query
 
 DIMENSION = 384
+LATE_DIMENSION = 64
 MODEL = "random"
-LATE_ROWS = 16
+LATE_ROWS = 50
 QUERY_ROWS = 14
 WORDS_IN_TEXT = 22
 WORDS_IN_QUERY = 6
@@ -70,11 +71,11 @@ class RandomData:
             event_time=START + timedelta(minutes=index),
             message_ids=[f"m{index}"],
         )
-        return Point(memory, Embedding(self._unit(DIMENSION), self._unit(LATE_ROWS, DIMENSION)), FeedPosition(0, index, index))
+        return Point(memory, Embedding(self._unit(DIMENSION), self._unit(LATE_ROWS, LATE_DIMENSION)), FeedPosition(0, index, index))
 
     def query(self, index: int) -> RecallQuery:
         """The query of that index, with random vectors."""
-        embedding = Embedding(self._unit(DIMENSION), self._unit(QUERY_ROWS, DIMENSION))
+        embedding = Embedding(self._unit(DIMENSION), self._unit(QUERY_ROWS, LATE_DIMENSION))
         return RecallQuery(scope=TenantScope(f"tenant-{index % self._tenants}"), text=self._words(WORDS_IN_QUERY), embedding=embedding)
 
     def _unit(self, *shape: int) -> Vector:
@@ -172,7 +173,7 @@ async def measure(*, points: int, tenants: int, queries: int, folder: Path) -> d
     with owner_process(shard_folder, socket):
         store = EdgeStore(path=socket, timeout_s=60)
         await wait_until_ready(store)
-        await store.prepare(model=MODEL, dimension=DIMENSION)
+        await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
         seconds = await fill(store, data, points)
         recall_queries = [data.query(index) for index in range(queries)]
         socket_ms = await latencies(recall_queries, store.recall)

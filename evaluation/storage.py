@@ -1,29 +1,38 @@
 """``python -m evaluation storage``: the size of what the offline extractor stores of LoCoMo, compared with the raw turns.
 
-VikingMem (table 3) compares the tokens of the stored memories with those of the conversation. Bytes and vectors are added here.
+VikingMem (table 3) compares the tokens of the stored memories with those of the conversation. Bytes and vectors are added here, and what
+the events take on the disk of a real Edge shard: for each, and for a year of a user who talks as much as LoCoMo's.
 """
 
 import argparse
 import asyncio
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final
 
-from evaluation.locomo import read_locomo
+from evaluation.bench_recall import owner_process, wait_until_ready
+from evaluation.locomo import AnnotatedWindow, read_locomo
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
-from memory.records import Extraction, Memory
+from memory.records import Memory
 from memory.schema import scenario, scenario_names
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder, Embedding
 from models.embedding.tokens import count_tokens
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import Point
+from retrieval.stores.position import FeedPosition
 from runtime.settings import Settings
 from streams.events.handler import memory_of
 
-_DENSE_BYTES: Final = 4
-"""float32, as both stores keep dense vectors."""
-_LATE_BYTES: Final = 2
-"""float16, as both stores keep late vectors."""
+_LENGTH_BYTES: Final = 4
+"""Both stores keep a byte for each number of a vector, and its length beside them."""
+_BLOCK_BYTES: Final = 512
+"""The unit of ``st_blocks``: files of the engine have holes."""
+_YEAR: Final = timedelta(days=365.25)
 
 
 @dataclass(slots=True)
@@ -49,8 +58,8 @@ class StorageSize:
         self.tokens += count_tokens(text)
         self.text_bytes += len(text.encode())
         self.record_bytes += len(record)
-        self.dense_bytes += embedding.dense.size * _DENSE_BYTES
-        self.late_bytes += 0 if embedding.late is None else embedding.late.size * _LATE_BYTES
+        self.dense_bytes += embedding.dense.size + _LENGTH_BYTES
+        self.late_bytes += 0 if embedding.late is None else embedding.late.size + len(embedding.late) * _LENGTH_BYTES
 
     def as_report(self) -> dict[str, Any]:
         """The sizes as JSON values."""
@@ -77,18 +86,23 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
-    windows = [each.window for conversation in read_locomo(arguments.data)[: arguments.conversations] for each in conversation]
+    conversations = read_locomo(arguments.data)[: arguments.conversations]
+    windows = [each.window for conversation in conversations for each in conversation]
     settings, schema = Settings(), scenario(arguments.schema)
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     turns, events, segments, patches = StorageSize(), StorageSize(), StorageSize(), 0
+    memories: list[Memory] = []
     try:
         extractor = OfflineExtractor(embedder=embedder)
         for window in windows:
             extraction = await extractor.extract(window, schema, ExtractionContext())
             await _add(turns, [(message.text, message.to_json()) for message in window.messages], embedder)
-            await _add(events, [(each.content, each.to_json()) for each in _memories(extraction)], embedder)
+            found = [memory_of(event, extraction, version=0) for event in extraction.events]
+            memories += found
+            await _add(events, [(each.content, each.to_json()) for each in found], embedder)
             await _add(segments, [(each.topic, each.model_dump_json().encode()) for each in extraction.segments], embedder)
             patches += len(extraction.patches)
+        on_disk = await _on_disk(memories, embedder)
     finally:
         await embedder.close()
     return {
@@ -100,6 +114,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "raw_turns": turns.as_report(),
         "events": events.as_report(),
         "segments": segments.as_report(),
+        "on_disk": {**on_disk, **_by_user_year(on_disk["bytes"], conversations)},
         "patches": patches,
         "event_tokens_to_raw": round(events.tokens / turns.tokens, 4),
         "event_text_bytes_to_raw": round(events.text_bytes / turns.text_bytes, 4),
@@ -115,5 +130,37 @@ async def _add(total: StorageSize, texts: Sequence[tuple[str, bytes]], embedder:
         total.add(text, record, embedding)
 
 
-def _memories(extraction: Extraction) -> list[Memory]:
-    return [memory_of(event, extraction, version=0) for event in extraction.events]
+async def _on_disk(memories: Sequence[Memory], embedder: Embedder) -> dict[str, Any]:
+    """What an Edge shard of these memories takes, its write-ahead log included, once its owner has stopped."""
+    with tempfile.TemporaryDirectory(prefix="varve-storage-") as name:
+        folder, socket = Path(name) / "edge", Path(name) / "socket"
+        with owner_process(folder, socket):
+            store = EdgeStore(path=socket, timeout_s=60)
+            try:
+                await wait_until_ready(store)
+                await store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
+                embeddings = await embedder.embed_documents([each.content for each in memories])
+                pairs = enumerate(zip(memories, embeddings, strict=True))
+                await store.upsert([Point(memory, embedding, FeedPosition(0, offset, offset)) for offset, (memory, embedding) in pairs])
+            finally:
+                await store.close()
+        total = _allocated(folder)
+        return {
+            "memories": len(memories),
+            "bytes": total,
+            "log_bytes": sum(_allocated(log) for log in folder.rglob("wal")),
+            "bytes_per_memory": round(total / len(memories)) if memories else None,
+        }
+
+
+def _allocated(folder: Path) -> int:
+    return sum(path.stat().st_blocks * _BLOCK_BYTES for path in folder.rglob("*") if path.is_file())
+
+
+def _by_user_year(total: int, conversations: Sequence[Sequence[AnnotatedWindow]]) -> dict[str, float | None]:
+    """The bytes of a year, from the time that each conversation spans."""
+    years = 0.0
+    for conversation in conversations:
+        times = [message.event_time for each in conversation for message in each.window.messages]
+        years += (max(times) - min(times)) / _YEAR
+    return {"user_years": round(years, 3), "bytes_per_user_year": round(total / years) if years else None}

@@ -16,7 +16,7 @@ class CollectionMissingError(StoreUnavailableError):
 
 
 class StoreTooOldError(StoreUnavailableError):
-    """The server's version would give wrong answers without a word. Nothing is written or read until it is updated."""
+    """The server cannot keep the vectors, or would give wrong answers without a word. Nothing is written or read until it is updated."""
 
 
 class StoreRejectedError(RetrievalError):
@@ -24,7 +24,7 @@ class StoreRejectedError(RetrievalError):
 
 
 class ModelMismatchError(StoreRejectedError):
-    """The store's points were made by another embedding model or lexical analyzer, or have another dimension."""
+    """The store's points were made by another embedding model or lexical analyzer, or their vectors in another way."""
 
 
 class StoreBehindError(RetrievalError):

@@ -46,7 +46,7 @@ class Example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
-    parser.add_argument("--ridge", type=float, default=30.0, help="strength of the L2 penalty on the weights")
+    parser.add_argument("--ridge", type=float, default=10.0, help="strength of the L2 penalty on the weights")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -64,4 +64,4 @@ def _minilm(settings: EmbeddingSettings, cache: Path) -> EmbeddingBackend:
             f"VARVE_EMBEDDING__KIND=minilm is {MODEL_NAME} of dimension {DIMENSION}; the settings say {settings.model!r} of dimension "
             f"{settings.dimension}: leave both at their defaults or choose another kind"
         )
-    return MiniLMBackend(cache=cache, compute_type=settings.compute_type, threads=settings.threads, late_tokens=settings.late_tokens)
+    return MiniLMBackend(cache=cache, compute_type=settings.compute_type, threads=settings.threads)

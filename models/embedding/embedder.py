@@ -23,6 +23,16 @@ class EmbeddingBackend(Protocol):
         """Length of a dense vector."""
         ...
 
+    @property
+    def late_dimension(self) -> int | None:
+        """Length of a late vector; None: the model gives none."""
+        ...
+
+    @property
+    def distinguishes_queries(self) -> bool:
+        """Whether a text has other vectors as a query than as a document."""
+        ...
+
     async def documents(self, texts: Sequence[str]) -> list[Embedding]:
         """Embeds one batch of texts to be stored."""
         ...
@@ -75,12 +85,13 @@ class EmbeddingCache:
 class BatchedEmbedder:
     """An :class:`models.embedding.port.Embedder` over a backend, which it owns.
 
-    Queries and documents have batchers of their own, so a query waits behind at most the document batches that are running.
+    Queries and documents have batchers of their own, so a query waits behind at most the document batches that are running. They share a
+    cache where the backend makes no difference between them: a text that was embedded as either is known as both.
 
     Args:
         backend: The model or endpoint.
         batch_size: Texts in one batch, at least 1.
-        cache_entries: Embeddings cached, of documents and of queries each; 0 caches none.
+        cache_entries: Embeddings cached, of documents and of queries each where the backend distinguishes them; 0 caches none.
         document_concurrency: Batches of documents that the backend may run at the same time, at least 1.
         query_concurrency: Batches of queries that it may run at the same time, at least 1.
 
@@ -99,7 +110,7 @@ class BatchedEmbedder:
     ) -> None:
         self._backend = backend
         self._document_cache = EmbeddingCache(entries=cache_entries)
-        self._query_cache = EmbeddingCache(entries=cache_entries)
+        self._query_cache = EmbeddingCache(entries=cache_entries) if backend.distinguishes_queries else self._document_cache
         self._document_batcher = MicroBatcher(
             embed_batch=backend.documents,
             batch_size=batch_size,
@@ -120,8 +131,13 @@ class BatchedEmbedder:
         """Length of a dense vector."""
         return self._backend.dimension
 
+    @property
+    def late_dimension(self) -> int | None:
+        """Length of a late vector; None: the model gives none."""
+        return self._backend.late_dimension
+
     async def embed_documents(self, texts: list[str]) -> list[Embedding]:
-        """Embeds texts to be stored; the late vectors are pooled to the configured count.
+        """Embeds texts to be stored.
 
         Raises:
             models.errors.ModelError: What the backend raised.
@@ -129,7 +145,7 @@ class BatchedEmbedder:
         return await _embed(texts, self._document_cache, self._document_batcher)
 
     async def embed_query(self, text: str) -> Embedding:
-        """Embeds a query; the late vectors are one per token.
+        """Embeds a query.
 
         Raises:
             models.errors.ModelError: What the backend raised.

@@ -75,6 +75,16 @@ class EndpointBackend:
         """Length of a dense vector."""
         return self._dimension
 
+    @property
+    def late_dimension(self) -> int | None:
+        """Length of a late vector; None: the model gives none."""
+        return None
+
+    @property
+    def distinguishes_queries(self) -> bool:
+        """False: an endpoint is not told."""
+        return False
+
     async def documents(self, texts: Sequence[str]) -> list[Embedding]:
         """Embeds one batch. Of a text longer than ``max_chars``, or than the endpoint takes, the beginning is embedded.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from models.embedding.pooling import unit_rows
+from models.embedding.normalisation import unit_rows
 from models.embedding.port import Embedding, Vector
 from models.errors import ModelConfigurationError
 
@@ -57,6 +57,16 @@ class FastembedBackend:
     def dimension(self) -> int:
         """Length of a dense vector."""
         return self._dimension
+
+    @property
+    def late_dimension(self) -> int | None:
+        """Length of a late vector; None: the model gives none."""
+        return None
+
+    @property
+    def distinguishes_queries(self) -> bool:
+        """True: some of the models do."""
+        return True
 
     async def documents(self, texts: Sequence[str]) -> list[Embedding]:
         """Embeds one batch, as passages where the model distinguishes them from queries."""

@@ -40,6 +40,11 @@ class GuardedEmbedder:
         """Length of a dense vector."""
         return self._embedder.dimension
 
+    @property
+    def late_dimension(self) -> int | None:
+        """Length of a late vector; None: the model gives none."""
+        return self._embedder.late_dimension
+
     async def check(self) -> None:
         """Whether the model answered when it was asked last: asking an endpoint costs, so only its callers' calls tell, and the first one.
 

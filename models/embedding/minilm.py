@@ -10,8 +10,9 @@ import ctranslate2
 import numpy as np
 
 from models.embedding.conversion import ComputeType, converted_model
-from models.embedding.pooling import pool_tokens, unit_rows
+from models.embedding.normalisation import unit_rows
 from models.embedding.port import Embedding, Vector
+from models.embedding.projection import LATE_DIMENSION, project_tokens
 from models.embedding.tokens import load_tokenizer
 from models.embedding.weights import DIMENSION, MODEL_NAME
 
@@ -28,18 +29,16 @@ class MiniLMBackend:
         cache: The folder that the converted model is kept in.
         compute_type: The arithmetic of the linear layers.
         threads: Threads of one call of the model, at least 1.
-        late_tokens: Late vectors kept per document, at least 1.
 
     Raises:
         ModelConfigurationError: If the weights are missing or not the published ones.
-        ValueError: If a number is out of range.
+        ValueError: If ``threads`` is below 1.
     """
 
-    def __init__(self, *, cache: Path, compute_type: ComputeType, threads: int, late_tokens: int) -> None:
-        if threads < 1 or late_tokens < 1:
-            raise ValueError(f"threads and late_tokens are at least 1, got {threads} and {late_tokens}")
+    def __init__(self, *, cache: Path, compute_type: ComputeType, threads: int) -> None:
+        if threads < 1:
+            raise ValueError(f"a call of the model runs in at least one thread, got {threads}")
         self._encoder = MiniLMEncoder(cache=cache, compute_type=compute_type, threads=threads)
-        self._late_tokens = late_tokens
         self._query_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed-query")
         self._document_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed-document")
 
@@ -53,24 +52,31 @@ class MiniLMBackend:
         """Length of a dense vector."""
         return DIMENSION
 
+    @property
+    def late_dimension(self) -> int | None:
+        """Length of a late vector; None: the model gives none."""
+        return LATE_DIMENSION
+
+    @property
+    def distinguishes_queries(self) -> bool:
+        """False."""
+        return False
+
     async def documents(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embeds one batch; each text's late vectors are pooled to ``late_tokens`` rows."""
-        return await asyncio.get_running_loop().run_in_executor(self._document_thread, self._encode, texts, self._late_tokens)
+        """Embeds one batch."""
+        return await asyncio.get_running_loop().run_in_executor(self._document_thread, self._encode, texts)
 
     async def queries(self, texts: Sequence[str]) -> list[Embedding]:
-        """Embeds one batch; late vectors are one per token."""
-        return await asyncio.get_running_loop().run_in_executor(self._query_thread, self._encode, texts, None)
+        """Embeds one batch: the same vectors as :meth:`documents`, in another thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._query_thread, self._encode, texts)
 
     async def close(self) -> None:
         """Ends the threads."""
         self._query_thread.shutdown(wait=False, cancel_futures=True)
         self._document_thread.shutdown(wait=False, cancel_futures=True)
 
-    def _encode(self, texts: Sequence[str], late_tokens: int | None) -> list[Embedding]:
-        return [
-            Embedding(dense=dense, late=tokens if late_tokens is None else pool_tokens(tokens, late_tokens))
-            for dense, tokens in self._encoder.encode(texts)
-        ]
+    def _encode(self, texts: Sequence[str]) -> list[Embedding]:
+        return [Embedding(dense=dense, late=project_tokens(tokens)) for dense, tokens in self._encoder.encode(texts)]
 
 
 class MiniLMEncoder:

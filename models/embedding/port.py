@@ -16,7 +16,8 @@ class Embedding:
     dense: Vector
     """Shape ``(dimension,)``, unit length."""
     late: Vector | None
-    """Shape ``(tokens, dimension)``, each row of unit length: the late-interaction vectors. None where the endpoint gives none."""
+    """Shape ``(tokens, late_dimension)``, each row of unit length: the late-interaction vectors, one per token. None where the model gives
+    none."""
 
 
 class Embedder(Protocol):
@@ -32,12 +33,17 @@ class Embedder(Protocol):
         """Length of a dense vector."""
         ...
 
+    @property
+    def late_dimension(self) -> int | None:
+        """Length of a late vector; None: the model gives none."""
+        ...
+
     async def embed_documents(self, texts: list[str]) -> list[Embedding]:
-        """Embeds texts to be stored; the late vectors are pooled to the configured count."""
+        """Embeds texts to be stored."""
         ...
 
     async def embed_query(self, text: str) -> Embedding:
-        """Embeds a query; the late vectors are one per token."""
+        """Embeds a query."""
         ...
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from models.embedding.pooling import unit_rows
+from models.embedding.normalisation import unit_rows
 from models.embedding.port import Vector
 from models.errors import ModelConfigurationError, TransientModelError, UnusableVectorError
 

@@ -117,7 +117,8 @@ class IndexWriter:
     async def _prepare(self) -> None:
         if not self._prepared:
             await self._require_marks()
-            await self._store.prepare(model=self._embedder.name, dimension=self._embedder.dimension)
+            embedder = self._embedder
+            await self._store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
             self._prepared = True
 
     async def _require_marks(self) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from models.embedding.pooling import unit_rows
+from models.embedding.normalisation import unit_rows
 from models.embedding.port import Embedder, Embedding, Vector
 from models.errors import InputRefusedError
 from runtime.logs import logger

@@ -136,7 +136,8 @@ class Recall:
     async def _search(self, query: RecallQuery) -> list[ScoredMemory]:
         try:
             if not self._prepared:
-                await self._store.prepare(model=self._embedder.name, dimension=self._embedder.dimension)
+                embedder = self._embedder
+                await self._store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
                 self._prepared = True
             return await self._store.recall(query)
         except StoreUnavailableError:

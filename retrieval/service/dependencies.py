@@ -125,7 +125,7 @@ def _guarded_store(settings: Settings, embedder: Embedder) -> GuardedStore:
     store = build_store(settings)
     guard = Guard(
         name="the vector store",
-        probe=lambda: store.prepare(model=embedder.name, dimension=embedder.dimension),
+        probe=lambda: store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension),
         outage=StoreUnavailableError,
         unavailable=StoreUnavailableError,
         timeout_s=settings.store.timeout_s,

@@ -13,7 +13,8 @@ from retrieval.stores.port import Point, TenantScope
 class StoreBase(ABC):
     """Reads memories through an engine's scroll, and checks points against the model that the store was prepared for."""
 
-    _model: tuple[str, int] | None = None
+    _model: tuple[str, int, int | None] | None = None
+    """Name, dimension and length of token vectors."""
 
     @abstractmethod
     async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
@@ -32,16 +33,17 @@ class StoreBase(ABC):
         records = await self._scroll_records(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
 
-    def _checked_points(self, points: Sequence[Point]) -> tuple[list[Point], str, int]:
+    def _checked_points(self, points: Sequence[Point]) -> tuple[list[Point], str]:
         """Checks points before an upsert.
 
         Returns:
-            The newest point of each id, and the model and the dimension that the store was prepared for.
+            The newest point of each id, and the model that the store was prepared for.
 
         Raises:
             StoreRejectedError: If the store was not prepared, or a point does not fit.
         """
         if self._model is None:
             raise StoreRejectedError("call prepare() before upsert(): the store has to know which model made the vectors")
-        check_points(points, dimension=self._model[1])
-        return newest_by_id(points), *self._model
+        model, dimension, late_dimension = self._model
+        check_points(points, dimension=dimension, late_dimension=late_dimension)
+        return newest_by_id(points), model

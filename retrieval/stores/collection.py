@@ -11,7 +11,7 @@ DENSE: Final = "dense"
 BM25: Final = "bm25"
 """Sparse term weights. The engine multiplies the tenant's inverse document frequency in."""
 LATE: Final = "late"
-"""Token vectors in half precision, compared by MaxSim. A point may lack them."""
+"""Token vectors, compared by MaxSim. A point may lack them, and a collection whose model gives none lacks the field."""
 
 TENANT: Final = "tenant"
 """Its index is a tenant index: the engine keeps the points of one tenant together."""
@@ -40,13 +40,29 @@ DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 POSITION_FIELDS: Final = (FEED_PARTITION, FEED_OFFSET, FEED_MS)
 """Whole numbers. Only the server filters by them, so only there they are indexed."""
 
+VECTORS_VERSION: Final = 2
+"""Of how vectors are made and kept, beyond the model: the projection of token vectors, and the datatypes. Raise it when they change: scores
+of vectors that were made in two ways cannot be compared, and an engine cannot change a datatype, so an older store is refused."""
+
 _UNVERSIONED: Final = 1
-"""The analyzer's version of collections that were created before it was recorded."""
+"""The versions of collections that were created before they were recorded."""
 
 
-def metadata_of(model: str, dimension: int) -> dict[str, Any]:
-    """What a collection records of how its vectors and terms are made."""
-    return {"model": model, "dimension": dimension, "analyzer_version": ANALYZER_VERSION}
+def metadata_of(model: str, dimension: int, late_dimension: int | None) -> dict[str, Any]:
+    """What a collection records of how its vectors and terms are made.
+
+    Args:
+        model: The embedding model.
+        dimension: Length of its dense vectors.
+        late_dimension: Length of its token vectors; None: it gives none.
+    """
+    return {
+        "model": model,
+        "dimension": dimension,
+        "late_dimension": late_dimension,
+        "vectors_version": VECTORS_VERSION,
+        "analyzer_version": ANALYZER_VERSION,
+    }
 
 
 def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *, collection: str) -> None:
@@ -58,9 +74,9 @@ def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *,
         collection: The collection's name, for the error.
 
     Raises:
-        ModelMismatchError: If model, dimension or analyzer differ.
+        ModelMismatchError: If model, dimensions, the way of vectors or the analyzer differ.
     """
-    made = {"analyzer_version": _UNVERSIONED, **existing}
+    made = {"late_dimension": None, "vectors_version": _UNVERSIONED, "analyzer_version": _UNVERSIONED, **existing}
     if any(made.get(name) != value for name, value in requested.items()):
         raise ModelMismatchError(
             f"the points of {collection} were made by {_described(made)}, not by {_described(requested)}: "
@@ -69,4 +85,9 @@ def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *,
 
 
 def _described(metadata: Mapping[str, Any]) -> str:
-    return f"{metadata.get('model')} with {metadata.get('dimension')} dimensions and lexical analyzer {metadata.get('analyzer_version')}"
+    late = metadata.get("late_dimension")
+    return (
+        f"{metadata.get('model')} with {metadata.get('dimension')} dimensions, "
+        f"{'no token vectors' if late is None else f'token vectors of {late}'}, vector format {metadata.get('vectors_version')} "
+        f"and lexical analyzer {metadata.get('analyzer_version')}"
+    )

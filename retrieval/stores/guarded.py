@@ -30,9 +30,9 @@ class GuardedStore:
         """
         await self._guard.check()
 
-    async def prepare(self, *, model: str, dimension: int) -> None:
+    async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
         """See :meth:`MemoryStore.prepare`."""
-        await self._guard.run(lambda: self._store.prepare(model=model, dimension=dimension))
+        await self._guard.run(lambda: self._store.prepare(model=model, dimension=dimension, late_dimension=late_dimension))
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """See :meth:`MemoryStore.upsert`."""

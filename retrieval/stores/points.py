@@ -22,7 +22,7 @@ from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
 
 MAX_LATE_ROWS: Final = 1024
-"""Both engines refuse multivectors of more than about a million numbers. Pooling leaves far fewer rows than this."""
+"""Both engines refuse multivectors of more than about a million numbers. The embedded model gives at most 254 rows."""
 
 _RECORDS_CACHED: Final = 4096
 """Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much as scoring it."""
@@ -63,14 +63,19 @@ def terms_of_memory(memory: Memory) -> Terms:
     return document_terms(" ".join((memory.content, *missing)))
 
 
-def check_points(points: Sequence[Point], *, dimension: int) -> None:
+def check_points(points: Sequence[Point], *, dimension: int, late_dimension: int | None) -> None:
     """Refuses points that an engine would refuse half-way through a batch, after it wrote the first half.
+
+    Args:
+        points: The points.
+        dimension: Length of the store's dense vectors.
+        late_dimension: Length of its token vectors; None: it keeps none.
 
     Raises:
         StoreRejectedError: Names the memory and what is wrong with it.
     """
     for point in points:
-        problem = _id_problem(point.memory.id) or embedding_problem(point.embedding, dimension)
+        problem = _id_problem(point.memory.id) or embedding_problem(point.embedding, dimension, late_dimension)
         if problem:
             raise StoreRejectedError(f"memory {point.memory.id!r} of tenant {point.memory.tenant!r}: {problem}")
 
@@ -95,8 +100,14 @@ def canonical_positions(positions: Mapping[str, FeedPosition]) -> dict[str, Feed
     return newest
 
 
-def embedding_problem(embedding: Embedding, dimension: int) -> str | None:
-    """What is wrong with vectors for a store of this dimension; None if nothing is."""
+def embedding_problem(embedding: Embedding, dimension: int, late_dimension: int | None) -> str | None:
+    """What is wrong with vectors for a store; None if nothing is.
+
+    Args:
+        embedding: The vectors.
+        dimension: Length of the store's dense vectors.
+        late_dimension: Length of its token vectors; None: it keeps none.
+    """
     dense, late = embedding.dense, embedding.late
     if dense.shape != (dimension,):
         return f"its dense vector has shape {dense.shape}, the store's points have ({dimension},)"
@@ -104,8 +115,10 @@ def embedding_problem(embedding: Embedding, dimension: int) -> str | None:
         return "its dense vector holds a number that is not finite"
     if late is None:
         return None
-    if late.ndim != 2 or late.shape[1] != dimension or not 1 <= late.shape[0] <= MAX_LATE_ROWS:
-        return f"its late vectors have shape {late.shape}, allowed is (1..{MAX_LATE_ROWS}, {dimension})"
+    if late_dimension is None:
+        return "it has late vectors, the store's model gives none"
+    if late.ndim != 2 or late.shape[1] != late_dimension or not 1 <= late.shape[0] <= MAX_LATE_ROWS:
+        return f"its late vectors have shape {late.shape}, allowed is (1..{MAX_LATE_ROWS}, {late_dimension})"
     return None if _is_finite(late) else "its late vectors hold a number that is not finite"
 
 

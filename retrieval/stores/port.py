@@ -73,8 +73,14 @@ class MemoryStore(Protocol):
     Every method raises StoreUnavailableError if the store does not answer, and StoreRejectedError if it refuses the request.
     """
 
-    async def prepare(self, *, model: str, dimension: int) -> None:
-        """Creates the collection and its indexes if they are missing. Refuses points of another model or dimension."""
+    async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
+        """Creates the collection and its indexes if they are missing. Refuses points of another model or dimension.
+
+        Args:
+            model: The embedding model of the points.
+            dimension: Length of its dense vectors.
+            late_dimension: Length of its token vectors; None: it gives none.
+        """
         ...
 
     async def upsert(self, points: Sequence[Point]) -> None:

@@ -133,9 +133,9 @@ def plan_query(query: RecallQuery) -> QueryPlan:
     for name, value in (("limit", query.limit), ("prefetch", query.prefetch)):
         if not 1 <= value <= MAX_CANDIDATES:
             raise StoreRejectedError(f"a recall's {name} must lie in 1..{MAX_CANDIDATES}, got {value}")
-    if problem := embedding_problem(query.embedding, query.embedding.dense.size):
-        raise StoreRejectedError(f"a recall cannot be run: {problem}")
     late = query.embedding.late
+    if problem := embedding_problem(query.embedding, query.embedding.dense.size, None if late is None else late.shape[-1]):
+        raise StoreRejectedError(f"a recall cannot be run: {problem}")
     return QueryPlan(
         filter=TenantFilter(
             scope=query.scope,

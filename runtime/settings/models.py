@@ -124,7 +124,4 @@ class EmbeddingSettings(Group):
         "8,000 of Chinese; for a model that refuses more than 512 tokens, 1500 and 400.",
     )
     batch_size: int = Field(default=32, ge=1, description="Texts in one batch.")
-    late_tokens: int = Field(default=16, ge=1, description="Late-interaction vectors kept per memory, after pooling.")
-    cache_entries: int = Field(
-        default=2000, ge=0, description="Embeddings kept in memory by content hash, of documents and of queries each; 26 kB a document."
-    )
+    cache_entries: int = Field(default=2000, ge=0, description="Embeddings kept in memory by content hash; 15 kB each with token vectors.")

@@ -141,6 +141,7 @@ def test_usage_weighs_cached_prefixes_and_completions() -> None:
     assert (total.calls, total.prompt, total.tokens, total.cost) == (2, 2700, 2710, 1000 + 100 + 40 + 500 + 100)
 
 
+@pytest.mark.integration
 def test_the_command_line_reports_storage(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = tmp_path / "reports" / "storage.json"
     monkeypatch.setattr(sys, "argv", ["evaluation", "storage", "--data", str(data), "--report", str(report)])
@@ -150,7 +151,10 @@ def test_the_command_line_reports_storage(data: Path, tmp_path: Path, monkeypatc
     assert figures["raw_turns"]["count"] == 8
     assert figures["raw_turns"]["text_bytes"] == 2 * sum(len(text) for _, text in TURNS)
     assert figures["events"]["count"] > 0
-    assert figures["raw_turns"]["dense_bytes"] == 8 * 384 * 4
+    assert figures["raw_turns"]["dense_bytes"] == 8 * (384 + 4)
+    assert figures["on_disk"]["memories"] == figures["events"]["count"]
+    assert figures["on_disk"]["bytes"] > figures["events"]["dense_bytes"] + figures["events"]["late_bytes"]
+    assert figures["on_disk"]["bytes_per_user_year"] > figures["on_disk"]["bytes"]
     assert figures["event_tokens_to_raw"] == pytest.approx(figures["events"]["tokens"] / figures["raw_turns"]["tokens"], abs=1e-4)
 
 

@@ -10,6 +10,7 @@ class CountingEmbedder:
 
     name = "letters"
     dimension = 26
+    late_dimension = None
 
     def __init__(self) -> None:
         self.embedded = 0
@@ -34,6 +35,7 @@ class RefusingEmbedder:
 
     name = "refusing"
     dimension = 2
+    late_dimension = None
 
     def __init__(self, error: Exception) -> None:
         self.error = error

@@ -7,7 +7,7 @@ import pytest
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import MemoryStore
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
-from tests.retrieval.factories import DIMENSION, MODEL
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL
 from tests.retrieval.store_kinds import KINDS, edge_store_on, qdrant_store
 
 
@@ -31,7 +31,7 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[MemoryStore]:
     """An empty, prepared store of each kind in turn."""
     kind = request.param
     built = edge_store_on(request.getfixturevalue("edge_owner_process").socket) if kind == "edge" else qdrant_store(kind)
-    await built.prepare(model=MODEL, dimension=DIMENSION)
+    await built.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     yield built
     await built.drop()
     await built.close()

@@ -16,6 +16,7 @@ from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
 
 DIMENSION = 8
+LATE_DIMENSION = 6
 MODEL = "made-up"
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
@@ -42,10 +43,15 @@ def word_vector(word: str) -> Vector:
     return unit(np.random.default_rng(seed).standard_normal(DIMENSION).astype(np.float32))
 
 
+def token_vectors(rows: Vector) -> Vector:
+    """The words' vectors as late ones: shorter than dense ones, as the embedded model's are."""
+    return unit(rows[:, :LATE_DIMENSION])
+
+
 def embedding(text: str, *, late: bool = True) -> Embedding:
     """A bag of words' vectors: texts are as similar as the words that they share."""
     rows = np.stack([word_vector(word) for word in text.split() or [""]])
-    return Embedding(unit(rows.sum(axis=0)), rows if late else None)
+    return Embedding(unit(rows.sum(axis=0)), token_vectors(rows) if late else None)
 
 
 def at(offset: int, *, partition: int = 0, produced_ms: int | None = None) -> FeedPosition:
@@ -74,6 +80,7 @@ class BagOfWordsEmbedder:
 
     name = MODEL
     dimension = DIMENSION
+    late_dimension = LATE_DIMENSION
 
     def __init__(self) -> None:
         self.embedded: list[str] = []

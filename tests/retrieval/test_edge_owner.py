@@ -14,7 +14,7 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.edge.protocol import Frame, read_frame
 from retrieval.stores.port import RecallQuery, TenantScope
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess, launch_owner
-from tests.retrieval.factories import DIMENSION, MODEL, deletions, embedding, memory, point
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, deletions, embedding, memory, point
 
 pytestmark = pytest.mark.integration
 
@@ -30,7 +30,7 @@ def owner(tmp_path: Path) -> Iterator[EdgeOwnerProcess]:
 @pytest.fixture
 async def store(owner: EdgeOwnerProcess) -> AsyncIterator[EdgeStore]:
     built = EdgeStore(path=owner.socket)
-    await built.prepare(model=MODEL, dimension=DIMENSION)
+    await built.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     yield built
     await built.close()
 
@@ -83,7 +83,7 @@ async def test_a_deletion_and_a_drop_survive_a_kill(owner: EdgeOwnerProcess, sto
     owner.stop(signal.SIGKILL)
     owner.start()
     assert await store.count(ACME) == 0
-    await store.prepare(model=MODEL, dimension=DIMENSION)
+    await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     await store.upsert([point(kept)])
     assert await store.count(ACME) == 1
 

@@ -7,7 +7,7 @@ from retrieval.errors import ModelMismatchError, StoreBehindError, StoreRejected
 from retrieval.index.writer import FeedChange, IndexWriter
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
-from tests.retrieval.factories import DIMENSION, BagOfWordsEmbedder, at, in_feed, memory
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, BagOfWordsEmbedder, at, in_feed, memory
 
 pytestmark = pytest.mark.integration
 
@@ -92,7 +92,7 @@ async def test_a_store_that_lost_its_mark_is_refused(edge_store: EdgeStore) -> N
 
 
 async def test_nothing_is_written_with_another_model(edge_store: EdgeStore) -> None:
-    await edge_store.prepare(model="another", dimension=DIMENSION)
+    await edge_store.prepare(model="another", dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     with pytest.raises(ModelMismatchError):
         await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed([upsert(memory("tea"))]))
 

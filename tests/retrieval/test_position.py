@@ -16,7 +16,7 @@ from retrieval.stores.points import payload_of, terms_of_memory, tombstone_paylo
 from retrieval.stores.port import Point, TenantScope
 from retrieval.stores.position import NEW_TOPIC_MS, FeedPosition
 from retrieval.stores.server.store import QdrantStore
-from tests.retrieval.factories import DIMENSION, MODEL, NOON, at, deletions, memory, point
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, memory, point
 
 ACME = TenantScope("acme")
 
@@ -49,7 +49,7 @@ def encoded(what: Point) -> EncodedPoint:
 
 def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:
     shard = Shard(tmp_path)
-    shard.prepare(MODEL, DIMENSION)
+    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
     old, gone = point(memory("tea")), point(memory("coffee"))
     for each in (old, gone):
         stored = encoded(each)
@@ -66,7 +66,7 @@ def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:
 
 def test_a_shard_of_before_gets_the_tombstones_index(tmp_path: Path) -> None:
     shard = Shard(tmp_path)
-    shard.prepare(MODEL, DIMENSION)
+    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
     engine = shard._engine
     assert engine is not None
     engine.update(edge.UpdateOperation.delete_field_index(DELETED_AT))
@@ -82,7 +82,7 @@ def test_a_shard_of_before_gets_the_tombstones_index(tmp_path: Path) -> None:
 async def test_a_collection_without_positions_is_written_to() -> None:
     client = AsyncQdrantClient(":memory:")
     store = QdrantStore(client=client, collection="old")
-    await store.prepare(model=MODEL, dimension=DIMENSION)
+    await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     old, gone = memory("tea"), memory("coffee")
     await store.upsert([point(old, position=at(99)), point(gone, position=at(99))])
     await client.delete_payload("old", [*POSITION_FIELDS], points=[old.id, gone.id])

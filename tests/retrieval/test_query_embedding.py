@@ -42,7 +42,7 @@ async def test_late_vectors_are_bounded_and_come_from_all_texts() -> None:
     texts = [" ".join(f"word{text}-{index}" for index in range(100)) for text in range(40)]
     together = await embed_query_texts(BagOfWordsEmbedder(), texts)
     assert together.late is not None
-    assert together.late.shape == (MAX_LATE_ROWS, BagOfWordsEmbedder.dimension)
+    assert together.late.shape == (MAX_LATE_ROWS, BagOfWordsEmbedder.late_dimension)
     last = embedding(texts[-1]).late
     assert last is not None
     assert (together.late[-1] == last[-1]).all()

@@ -16,7 +16,7 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import ManualClock
 from runtime.settings import EmbeddingSettings, RecallSettings
-from tests.retrieval.factories import DIMENSION, NOON, BagOfWordsEmbedder, in_feed, memory
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
 
@@ -167,7 +167,7 @@ async def test_shared_types_are_searched_in_the_whole_tenant(edge_store: EdgeSto
 
 
 async def test_points_of_another_model_are_not_searched(edge_store: EdgeStore) -> None:
-    await edge_store.prepare(model="another", dimension=DIMENSION)
+    await edge_store.prepare(model="another", dimension=DIMENSION, late_dimension=LATE_DIMENSION)
     with pytest.raises(ModelMismatchError):
         await recall_over(edge_store).recall(ask("tea"))
 

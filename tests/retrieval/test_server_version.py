@@ -1,4 +1,4 @@
-"""A Qdrant server that would rank by other tenants' words is refused before anything is written to it."""
+"""A Qdrant server that is too old is refused before anything is written to it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,25 +13,25 @@ from retrieval.stores.server.store import QdrantStore
 from retrieval.stores.server.version import check_version
 
 
-@pytest.mark.parametrize("version", ["1.19.0", "1.19.12", "1.20.0-dev", "v1.19.1", "1.100.0", "2.0.0", "1.19", "1.19.0+build.7"])
-def test_a_server_from_1_19_on_will_do(version: str) -> None:
+@pytest.mark.parametrize("version", ["1.20.0", "1.20.12", "1.21.0-dev", "v1.20.1", "1.100.0", "2.0.0", "1.20", "1.20.0+build.7"])
+def test_a_server_from_1_20_on_will_do(version: str) -> None:
     check_version(version)
 
 
-@pytest.mark.parametrize("version", ["1.18.3", "1.18.99", "1.9.0", "0.20.0", "", "unknown", "1", "1.x", "٢.٠"])
+@pytest.mark.parametrize("version", ["1.18.3", "1.19.99", "1.9.0", "0.20.0", "", "unknown", "1", "1.x", "٢.٠"])
 def test_an_older_or_unknown_server_is_refused(version: str) -> None:
-    with pytest.raises(StoreTooOldError, match=r"needs 1\.19 or newer"):
+    with pytest.raises(StoreTooOldError, match=r"needs 1\.20 or newer"):
         check_version(version)
 
 
-@pytest.mark.parametrize(("version", "error"), [("1.18.3", StoreTooOldError), ("1.19.0", StoreRejectedError)])
+@pytest.mark.parametrize(("version", "error"), [("1.19.3", StoreTooOldError), ("1.20.0", StoreRejectedError)])
 async def test_prepare_asks_for_the_version_first(version: str, error: type[Exception]) -> None:
     # No Qdrant server is at hand: this one knows its version and nothing else, and refuses whatever is asked beyond it.
     async with only_a_version(version) as port:
         client = AsyncQdrantClient(host="127.0.0.1", grpc_port=port, prefer_grpc=True, check_compatibility=False)
         store = QdrantStore(client=client, collection="c")
         with pytest.raises(error):
-            await store.prepare(model="m", dimension=4)
+            await store.prepare(model="m", dimension=4, late_dimension=4)
         await store.close()
 
 

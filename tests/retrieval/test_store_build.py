@@ -12,7 +12,7 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import MemoryStore, RecallQuery, TenantScope
 from retrieval.stores.server.store import QdrantStore
 from runtime.settings import Settings, StoreSettings
-from tests.retrieval.factories import DIMENSION, MODEL, NOON, deletions, embedding, memory, point, stable_id
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, deletions, embedding, memory, point, stable_id
 
 ACME = TenantScope("acme", "ann")
 QUERY = RecallQuery(
@@ -48,7 +48,7 @@ def test_the_default_store_is_edge(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda store: store.prepare(model=MODEL, dimension=DIMENSION),
+        lambda store: store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION),
         lambda store: store.delete(ACME, deletions(stable_id("x"))),
         lambda store: store.get(ACME, [stable_id("x")]),
         lambda store: store.recall(QUERY),

@@ -51,17 +51,17 @@ class EdgeStore(StoreBase):
         """
         await self._request({"op": "ping"})
 
-    async def prepare(self, *, model: str, dimension: int) -> None:
+    async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
         """See :meth:`MemoryStore.prepare`."""
-        await self._request({"op": "prepare", "model": model, "dimension": dimension})
-        self._model = (model, dimension)
+        await self._request({"op": "prepare", "model": model, "dimension": dimension, "late_dimension": late_dimension})
+        self._model = (model, dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """See :meth:`MemoryStore.upsert`. On return the points are in the owner's write-ahead log."""
-        checked, model, dimension = self._checked_points(points)
+        checked, model = self._checked_points(points)
         batches = [checked[start : start + POINTS_IN_FRAME] for start in range(0, len(checked), POINTS_IN_FRAME)]
         for batch in batches:
-            await self._request(*_upsert_request(batch, model, dimension))
+            await self._request(*_upsert_request(batch, model))
 
     async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
         """See :meth:`MemoryStore.delete`."""
@@ -204,15 +204,15 @@ def _scored_memory(found: tuple[str, float, dict[str, float]]) -> ScoredMemory:
     return ScoredMemory(memory_of(record), clamp_score(score), parts)
 
 
-def _upsert_request(points: Sequence[Point], model: str, dimension: int) -> tuple[dict[str, Any], bytes]:
+def _upsert_request(points: Sequence[Point], model: str) -> tuple[dict[str, Any], bytes]:
     fields: list[dict[str, Any]] = []
     body: list[bytes | memoryview] = []
     for point in points:
-        terms, late = terms_of_memory(point.memory), point.embedding.late
-        rows = 0 if late is None else len(late)
-        fields.append({"id": point.memory.id, "payload": payload_of(point, model=model), "late": rows, "terms": len(terms.indices)})
+        terms = terms_of_memory(point.memory)
+        shapes = _shapes(point.embedding)
+        fields.append({"id": point.memory.id, "payload": payload_of(point, model=model), "terms": len(terms.indices), **shapes})
         body += (*_vector_bytes(point.embedding), *_term_bytes(terms))
-    return {"op": "upsert", "dimension": dimension, "points": fields}, b"".join(body)
+    return {"op": "upsert", "points": fields}, b"".join(body)
 
 
 def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
@@ -220,14 +220,18 @@ def _recall_request(query: RecallQuery) -> tuple[dict[str, Any], bytes]:
     header = {
         "op": "recall",
         "filter": plan.filter.to_json(),
-        "dimension": len(plan.dense),
-        "late": len(plan.late),
         "terms": len(plan.terms.indices),
+        **_shapes(query.embedding),
         "limit": plan.limit,
         "prefetch": plan.prefetch,
         "explain": query.explain,
     }
     return header, b"".join((*_vector_bytes(query.embedding), *_term_bytes(plan.terms)))
+
+
+def _shapes(embedding: Embedding) -> dict[str, Any]:
+    """The numbers of the dense vector, and of the late ones, rows and columns, as a header gives them."""
+    return {"dense": embedding.dense.size, "late": (0, 0) if embedding.late is None else embedding.late.shape}
 
 
 def _vector_bytes(embedding: Embedding) -> tuple[memoryview, ...]:

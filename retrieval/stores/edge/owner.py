@@ -125,12 +125,13 @@ class Owner:
         return {"process": os.getpid()}
 
     async def _prepare(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
-        self._shard.prepare(str(header["model"]), int(header["dimension"]))
+        late_dimension = header["late_dimension"]
+        self._shard.prepare(str(header["model"]), int(header["dimension"]), None if late_dimension is None else int(late_dimension))
         return {}
 
     async def _upsert(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         numbers = BodyReader(body)
-        points = [_encoded_point(each, numbers, int(header["dimension"])) for each in header["points"]]
+        points = [_encoded_point(each, numbers) for each in header["points"]]
         numbers.finish()
         for start in range(0, len(points), POINTS_IN_CALL):
             self._dirty = True
@@ -187,22 +188,21 @@ class Owner:
                 self._shard.flush()
 
 
-def _encoded_point(fields: dict[str, Any], numbers: BodyReader, dimension: int) -> EncodedPoint:
+def _encoded_point(fields: dict[str, Any], numbers: BodyReader) -> EncodedPoint:
     return EncodedPoint(
         id=fields["id"],
         payload=fields["payload"],
-        dense=numbers.floats(dimension),
-        late=numbers.rows(fields["late"], dimension),
+        dense=numbers.floats(fields["dense"]),
+        late=numbers.rows(*fields["late"]),
         terms=Terms(numbers.numbers(fields["terms"]), list(numbers.floats(fields["terms"]))),
     )
 
 
 def _query_plan(header: dict[str, Any], numbers: BodyReader) -> QueryPlan:
-    dimension = int(header["dimension"])
     plan = QueryPlan(
         filter=TenantFilter.from_json(header["filter"]),
-        dense=numbers.floats(dimension),
-        late=numbers.rows(header["late"], dimension),
+        dense=numbers.floats(header["dense"]),
+        late=numbers.rows(*header["late"]),
         terms=Terms(numbers.numbers(header["terms"]), list(numbers.floats(header["terms"]))),
         limit=int(header["limit"]),
         prefetch=int(header["prefetch"]),

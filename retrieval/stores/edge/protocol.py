@@ -19,7 +19,7 @@ from retrieval.errors import ModelMismatchError, RetrievalError, StoreRejectedEr
 
 MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
 POINTS_IN_FRAME: Final = 128
-"""Most points in one frame: three megabytes at 384 dimensions and 16 token vectors."""
+"""Most points in one frame: two megabytes at 384 dimensions and 50 token vectors of 64."""
 
 _LENGTHS: Final = struct.Struct("<II")
 
@@ -86,6 +86,8 @@ class BodyReader:
 
     def rows(self, count: int, width: int) -> list[Sequence[float]]:
         """The next ``count`` rows of ``width`` floats each."""
+        if count and not width:
+            raise ValueError(f"{count} rows of no numbers")
         return [self.floats(width) for _ in range(count)]
 
     def numbers(self, count: int) -> list[int]:

@@ -40,6 +40,12 @@ from retrieval.stores.query_plan import QueryPlan, Stage, fused, origin_score
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
 """No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
 _NEVER_INDEX_KB: Final = 1_000_000_000
+_DATATYPE: Final = edge.VectorStorageDatatype.Turbo8
+"""One byte a number, and a vector's length beside them. Nothing is kept twice: these are the vectors. Scores are within .001 of exact."""
+_ENGINE_CONFIGURATION: Final = "edge_config.json"
+_LOG_SEGMENTS: Final = {"segment_capacity": 1 << 20, "segment_queue_len": 0, "retain_closed": 1}
+"""Bytes of a segment of the write-ahead log; a larger write gets a larger one. The engine keeps one or two beyond the last flush, of 32 MiB
+each if nothing else is said: more than ten thousand memories take."""
 CANDIDATES_IN_CALL: Final = 64
 """Most candidates that one engine call scores: about two milliseconds. A recall of 1,000 results would take seventy in one call."""
 
@@ -99,15 +105,20 @@ class Shard:
     def _engine_folder(self) -> Path:
         return self._folder / "shard"
 
-    def prepare(self, model: str, dimension: int) -> None:
+    def prepare(self, model: str, dimension: int, late_dimension: int | None) -> None:
         """Creates the shard if it is missing.
 
+        Args:
+            model: The embedding model.
+            dimension: Length of its dense vectors.
+            late_dimension: Length of its token vectors; None: it gives none.
+
         Raises:
-            ModelMismatchError: If its points are of another model, dimension or lexical analyzer.
+            ModelMismatchError: If its points are of another model, dimension, way of vectors or lexical analyzer.
         """
-        requested = metadata_of(model, dimension)
+        requested = metadata_of(model, dimension, late_dimension)
         if self._engine is None:
-            self._create(dimension)
+            self._create(dimension, late_dimension)
             _write_durably(self._model_file, orjson.dumps(requested))
             self._model = requested
         else:
@@ -124,7 +135,7 @@ class Shard:
         """
         self._require_engine()
         for each in points:
-            self._check_dimension(each.dense)
+            self._check_dimensions(each.dense, each.late)
         stored = self._stored([each.id for each in points])
         self._write([_engine_point(each) for each in points if not _is_late(each.payload, stored.get(each.id))])
 
@@ -184,7 +195,7 @@ class Shard:
         """
         if self._engine is None:
             return
-        self._check_dimension(plan.dense)
+        self._check_dimensions(plan.dense, plan.late)
         rankings = self._engine.query_batch(edge.QueryBatchRequest(candidate_requests(plan)))
         candidates = fused([[str(point.id) for point in ranking] for ranking in rankings], plan.prefetch)
         yield []
@@ -260,17 +271,21 @@ class Shard:
         if points:
             self._engine.update(edge.UpdateOperation.upsert_points(points))
 
-    def _check_dimension(self, dense: Sequence[float]) -> None:
+    def _check_dimensions(self, dense: Sequence[float], late: Sequence[Sequence[float]]) -> None:
         # The engine checks this too, but raises a bare Exception, perhaps half-way through a batch.
         if len(dense) != self._model["dimension"]:
             raise StoreRejectedError(
                 f"a dense vector has {len(dense)} dimensions, the points in {self._folder} have {self._model['dimension']}"
             )
+        if late and len(late[0]) != self._model["late_dimension"]:
+            raise StoreRejectedError(
+                f"a token vector has {len(late[0])} dimensions, those of the points in {self._folder} have {self._model['late_dimension']}"
+            )
 
-    def _create(self, dimension: int) -> None:
+    def _create(self, dimension: int, late_dimension: int | None) -> None:
         shutil.rmtree(self._engine_folder, ignore_errors=True)
         self._engine_folder.mkdir(parents=True)
-        engine = edge.EdgeShard.create(str(self._engine_folder), _configuration(dimension))
+        engine = _created_engine(self._engine_folder, _configuration(dimension, late_dimension))
         engine.update(edge.UpdateOperation.create_field_index(TENANT, edge.KeywordIndexParams(is_tenant=True)))
         for field in KEYWORD_FIELDS:
             engine.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Keyword))
@@ -280,15 +295,31 @@ class Shard:
         self._engine = engine
 
 
-def _configuration(dimension: int) -> edge.EdgeConfig:
-    token_vectors = edge.EdgeVectorParams(
-        size=dimension,
-        distance=edge.Distance.Cosine,
-        multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
-        datatype=edge.VectorStorageDatatype.Float16,
-    )
+def _created_engine(folder: Path, configuration: edge.EdgeConfig) -> edge.EdgeShard:
+    """Creates a shard whose write-ahead log has small segments.
+
+    The engine reads their size from the configuration that it keeps in the folder, and its Python class has no name for it. So the engine
+    writes its configuration once, and starts again from it with the size added, before it holds anything.
+    """
+    edge.EdgeShard.create(str(folder), configuration).close()
+    written = orjson.loads((folder / _ENGINE_CONFIGURATION).read_bytes())
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / _ENGINE_CONFIGURATION).write_bytes(orjson.dumps(written | {"wal_options": _LOG_SEGMENTS}))
+    return edge.EdgeShard.load(str(folder))
+
+
+def _configuration(dimension: int, late_dimension: int | None) -> edge.EdgeConfig:
+    vectors = {DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine, datatype=_DATATYPE)}
+    if late_dimension is not None:
+        vectors[LATE] = edge.EdgeVectorParams(
+            size=late_dimension,
+            distance=edge.Distance.Cosine,
+            multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
+            datatype=_DATATYPE,
+        )
     return edge.EdgeConfig(
-        vectors={DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine), LATE: token_vectors},
+        vectors=vectors,
         sparse_vectors={BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
         hnsw_config=_EXACT_SEARCH,
         optimizers=edge.EdgeOptimizersConfig(indexing_threshold=_NEVER_INDEX_KB),

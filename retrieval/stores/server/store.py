@@ -32,6 +32,8 @@ from retrieval.stores.server.version import check_version
 from runtime.pieces import map_in_pieces
 
 POINTS_IN_REQUEST: Final = 64
+DATATYPE: Final = models.Datatype.TURBO8
+"""One byte a number, and a vector's length beside them; nothing is kept twice."""
 EXACT_SEARCH_UP_TO_KB: Final = 100_000
 """The engine searches a tenant exactly whose dense vectors take less. Filtered graphs lost matches, and a scan of so few is as fast."""
 
@@ -55,21 +57,22 @@ class QdrantStore(StoreBase):
         self._collection = collection
         self._timeout_s = max(1, round(timeout_s))
 
-    async def prepare(self, *, model: str, dimension: int) -> None:
+    async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
         """See :meth:`MemoryStore.prepare`."""
         with qdrant_errors(self._collection):
             check_version((await self._client.info()).version)
             if not await self._client.collection_exists(self._collection):
-                await self._create(model, dimension)
+                await self._create(model, dimension, late_dimension)
             info = await self._client.get_collection(self._collection)
-        check_metadata(info.config.metadata or {}, metadata_of(model, dimension), collection=f"collection {self._collection!r}")
+        requested = metadata_of(model, dimension, late_dimension)
+        check_metadata(info.config.metadata or {}, requested, collection=f"collection {self._collection!r}")
         with qdrant_errors(self._collection):
             await self._create_missing_indexes(set(info.payload_schema))
-        self._model = (model, dimension)
+        self._model = (model, dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """See :meth:`MemoryStore.upsert`."""
-        checked, model, _ = self._checked_points(points)
+        checked, model = self._checked_points(points)
         with qdrant_errors(self._collection):
             for start in range(0, len(checked), POINTS_IN_REQUEST):
                 batch = checked[start : start + POINTS_IN_REQUEST]
@@ -137,22 +140,24 @@ class QdrantStore(StoreBase):
         """See :meth:`MemoryStore.close`."""
         await self._client.close()
 
-    async def _create(self, model: str, dimension: int) -> None:
-        token_vectors = models.VectorParams(
-            size=dimension,
-            distance=models.Distance.COSINE,
-            multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
-            datatype=models.Datatype.FLOAT16,
-            hnsw_config=models.HnswConfigDiff(m=0),
-            on_disk=True,
-        )
+    async def _create(self, model: str, dimension: int, late_dimension: int | None) -> None:
+        vectors = {DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE, datatype=DATATYPE)}
+        if late_dimension is not None:
+            vectors[LATE] = models.VectorParams(
+                size=late_dimension,
+                distance=models.Distance.COSINE,
+                multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
+                datatype=DATATYPE,
+                hnsw_config=models.HnswConfigDiff(m=0),
+                on_disk=True,
+            )
         await self._client.create_collection(
             self._collection,
-            vectors_config={DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE), LATE: token_vectors},
+            vectors_config=vectors,
             sparse_vectors_config={BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)},
             hnsw_config=models.HnswConfigDiff(m=0, payload_m=16, full_scan_threshold=EXACT_SEARCH_UP_TO_KB),
             strict_mode_config=models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False),
-            metadata=metadata_of(model, dimension),
+            metadata=metadata_of(model, dimension, late_dimension),
         )
 
     async def _create_missing_indexes(self, existing: set[str]) -> None:

@@ -154,6 +154,8 @@ class LimitedBackend:
 
     name = "limited"
     dimension = 1
+    late_dimension = None
+    distinguishes_queries = False
 
     def __init__(self, calls: int) -> None:
         self.calls_left = self.calls_of_a_window = calls

@@ -9,6 +9,7 @@ from models.embedding.build import build_embedder
 from models.embedding.conversion import converted_model
 from models.embedding.minilm import MAX_TOKENS, MiniLMEncoder
 from models.embedding.port import Embedder
+from models.embedding.projection import LATE_DIMENSION
 from models.embedding.tokens import count_tokens
 from models.errors import ModelConfigurationError
 from runtime.settings import EmbeddingSettings
@@ -32,7 +33,7 @@ def encoder(cache: Path) -> MiniLMEncoder:
 
 @pytest.fixture
 async def embedder(cache: Path) -> AsyncIterator[Embedder]:
-    embedder = build_embedder(EmbeddingSettings(late_tokens=4), cache=cache)
+    embedder = build_embedder(EmbeddingSettings(), cache=cache)
     yield embedder
     await embedder.close()
 
@@ -90,16 +91,19 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         converted_model(cache=blocked, compute_type="int8")
 
 
-async def test_documents_are_pooled_and_queries_are_not(embedder: Embedder) -> None:
+async def test_each_token_has_one_short_unit_vector(embedder: Embedder) -> None:
     document = (await embedder.embed_documents([SENTENCES[0]]))[0]
-    query = await embedder.embed_query(SENTENCES[0])
 
-    assert (embedder.name, embedder.dimension) == ("all-MiniLM-L6-v2", 384)
+    assert (embedder.name, embedder.dimension, embedder.late_dimension) == ("all-MiniLM-L6-v2", 384, LATE_DIMENSION)
     assert document.late is not None
-    assert document.late.shape == (4, 384)
-    assert query.late is not None
-    assert query.late.shape == (count_tokens(SENTENCES[0]), 384)
-    np.testing.assert_array_equal(document.dense, query.dense)
+    assert document.late.shape == (count_tokens(SENTENCES[0]), LATE_DIMENSION)
+    np.testing.assert_allclose(np.linalg.norm(document.late, axis=1), 1, atol=1e-5)
+
+
+async def test_a_text_has_the_same_embedding_as_a_query(embedder: Embedder) -> None:
+    document = (await embedder.embed_documents([SENTENCES[1]]))[0]
+
+    assert await embedder.embed_query(SENTENCES[1]) is document
 
 
 async def test_concurrent_callers_get_their_own_texts_in_order(embedder: Embedder, encoder: MiniLMEncoder) -> None:

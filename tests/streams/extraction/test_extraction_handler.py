@@ -112,6 +112,8 @@ class FailingBackend:
 
     name = "failing"
     dimension = 2
+    late_dimension = None
+    distinguishes_queries = False
 
     def __init__(self, error: Exception) -> None:
         self.error = error

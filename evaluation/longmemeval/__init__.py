@@ -1,1 +1,0 @@
-"""LongMemEval: which sessions a recall finds."""

@@ -1,0 +1,27 @@
+import numpy as np
+
+from models.embedding.normalisation import unit_rows
+from models.embedding.projection import LATE_DIMENSION, PROJECTION_FILE, project_tokens
+from models.embedding.weights import DIMENSION
+
+
+def test_the_projection_keeps_directions_apart() -> None:
+    projection = np.load(PROJECTION_FILE, allow_pickle=False).astype(np.float32)
+
+    assert projection.shape == (DIMENSION, LATE_DIMENSION)
+    directions = projection / np.linalg.norm(projection, axis=0)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(LATE_DIMENSION), atol=1e-2)
+
+
+def test_projected_rows_have_unit_length() -> None:
+    rows = unit_rows(np.random.default_rng(7).normal(size=(9, DIMENSION)).astype(np.float32))
+
+    projected = project_tokens(rows)
+
+    assert projected.shape == (9, LATE_DIMENSION)
+    assert projected.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(projected, axis=1), 1, atol=1e-5)
+
+
+def test_a_row_of_zeros_stays_one() -> None:
+    assert not project_tokens(np.zeros((1, DIMENSION), dtype=np.float32)).any()
