@@ -6,13 +6,14 @@ PYTHON ?= python3
 UV_VERSION := 0.13.9
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11
 
 # uv ships certificates of its own; it uses the machine's where there are some.
 ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall test-image test-helm generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -53,15 +54,33 @@ bench-reads: setup ## measure one tenant's recalls while another floods the serv
 bench-recall: setup ## measure recall on the Qdrant engine
 	$(BIN)/python -m evaluation.bench_recall
 
+test-image: setup .venv-checks/.installed ## lint the image and the Compose file, and lay down what the image holds, without Docker
+	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks $(BIN)/pytest tests/deploy/test_image.py tests/deploy/test_image_tools.py
+
+test-helm: setup .venv-checks/.installed .venv-checkov/.installed ## lint and render the chart, hold it against two Kubernetes versions, and let checkov look at it
+	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CHECKOV=$(CURDIR)/.venv-checkov \
+		$(BIN)/pytest tests/deploy/test_chart.py tests/deploy/test_chart_rendered.py
+
+generated: setup ## write what follows from the code again: docs/settings.md, the chart's schema and README
+	$(BIN)/python -m deploy.generate
+
 check: lint test ## everything that must pass before a push
 
-lock: $(BIN)/uv ## write requirements.lock again from pyproject.toml
-	$(BIN)/uv pip compile --quiet --generate-hashes --all-extras --no-header --python-version 3.11 --output-file requirements.lock pyproject.toml
+lock: $(BIN)/uv ## write the locks again: requirements.lock from pyproject.toml, those of deploy/requirements beside it
+	$(COMPILE) --all-extras --output-file requirements.lock pyproject.toml
+	$(COMPILE) --extra minilm --constraint requirements.lock --output-file deploy/requirements/image.lock pyproject.toml
+	for each in deploy/requirements/*.in; do $(COMPILE) --output-file "$${each%.in}.lock" "$$each" || exit 1; done
 
 # uv pip sync leaves uv itself in place; the project is then installed without asking any index.
 $(INSTALLED): requirements.lock pyproject.toml | $(BIN)/uv
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Tools that would bloat the lock, or fight with it, each set in an environment of its own.
+.venv-%/.installed: deploy/requirements/%.lock | $(INSTALLED)
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-$*
+	$(BIN)/uv pip sync --quiet --python .venv-$*/bin/python --require-hashes $<
 	touch $@
 
 $(BIN)/uv:

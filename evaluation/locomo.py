@@ -7,9 +7,8 @@ from typing import Any
 
 import orjson
 
-from memory.ids import window_id
+from evaluation.windows import session_windows
 from memory.records import Message, Window
-from runtime.settings import SessionSettings
 from varve.conversations import locomo_conversation
 from varve.errors import ConversationError
 
@@ -54,34 +53,22 @@ def read_locomo(path: Path) -> list[list[AnnotatedWindow]]:
 
 
 def _windows(sample: Mapping[str, Any], *, source: str) -> Iterator[AnnotatedWindow]:
-    cap = SessionSettings().message_cap
     sessions: dict[str, list[Message]] = {}
     for fields in locomo_conversation(sample, source=source).messages:
         message = Message.model_validate({**fields, "tenant": TENANT})
         sessions.setdefault(message.session, []).append(message)
     summary, offset = "", 0
     for session, messages in sessions.items():
-        for sequence, start in enumerate(range(0, len(messages), cap)):
-            turns = messages[start : start + cap]
-            is_last = start + cap >= len(messages)
+        windows = list(session_windows(messages, first_offset=offset))
+        for window in windows:
+            is_last = window is windows[-1]
             yield AnnotatedWindow(
-                window=Window(
-                    id=window_id(TENANT, f"{messages[0].user}/{session}", sequence),
-                    tenant=TENANT,
-                    user=messages[0].user,
-                    session=session,
-                    sequence=sequence,
-                    messages=turns,
-                    closed_by="flush" if is_last else "message_count",
-                    source_partition=0,
-                    first_offset=offset,
-                    last_offset=offset + len(turns) - 1,
-                ),
-                observations=tuple(_observations(sample, session, turns)),
+                window=window,
+                observations=tuple(_observations(sample, session, window.messages)),
                 significant_events=tuple(_significant_events(sample, session)) if is_last else (),
                 summary=summary,
             )
-            offset += len(turns)
+        offset += len(messages)
         summary = sample.get("session_summary", {}).get(f"{session}_summary", "")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = ("varve", "streams", "retrieval", "extraction", "operators", "models", "runtime", "memory")
-BESIDE = ("evaluation", "loadtest", "benchmarks")
+BESIDE = ("evaluation", "loadtest", "benchmarks", "deploy")
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
 MOST_WORDS = 9
 LARGEST_SHARE = 0.35

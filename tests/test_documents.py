@@ -4,11 +4,15 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
+
+from deploy.generate import stale
+from streams.stages import STAGES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PATH = re.compile(
-    r"`((?:\.ci|benchmarks|deploy|docs|evaluation|extraction|loadtest|memory|models|operators|retrieval|runtime|streams|tests|varve)/[\w./-]*)`"
+    r"`((?:\.ci|benchmarks|deploy|docs|evaluation|extraction|helm|loadtest|memory|models|operators|retrieval|runtime|streams|tests|varve)/[\w./-]*)`"
 )
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
@@ -19,3 +23,17 @@ def test_paths_and_links_of_documents_exist(document: Path) -> None:
     missing = [path for path in PATH.findall(text) if not (ROOT / path).exists()]
     missing += [link for link in LINK.findall(text) if not (document.parent / link).exists()]
     assert missing == []
+
+
+def test_what_is_generated_is_up_to_date() -> None:
+    assert sorted(map(str, stale())) == [], "write them again: make generated"
+
+
+def test_every_stage_is_deployed() -> None:
+    services = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"]
+    workers = {service["command"][1] for service in services.values() if service.get("command", [""])[0] == "worker"}
+    assert workers == STAGES.keys(), "a stage is a service of deploy/compose.yaml"
+    scraped = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())["scrape_configs"][0]["dns_sd_configs"][0][
+        "names"
+    ]
+    assert set(scraped) == {*STAGES, "service"}, "a stage is scraped by deploy/prometheus/prometheus.yml"

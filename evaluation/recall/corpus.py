@@ -19,8 +19,8 @@ from evaluation.locomo import TENANT, AnnotatedWindow, read_locomo
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.ids import event_id
-from memory.records import Memory
-from memory.schema import MemorySchema, scenario
+from memory.records import Memory, Window
+from memory.schema import scenario
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from operators.apply import apply_contribution
@@ -88,6 +88,26 @@ async def filled_store(path: Path, settings: Settings, *, with_raw_turns: bool =
     raw = await asyncio.to_thread(path.read_bytes)
     samples = orjson.loads(raw)
     samples = samples if isinstance(samples, list) else [samples]
+    async with empty_store(settings) as (store, embedder):
+        writer = MemoryWriter(store, embedder)
+        conversations = []
+        for sample, conversation in zip(samples, windows, strict=True):
+            turns = [each.window for each in conversation]
+            memories = await memories_of(turns, embedder)
+            await writer.write(memories)
+            if with_raw_turns:
+                await writer.write(_raw_turns(conversation))
+            conversations.append(Conversation(turns[0].user, tuple(_questions(sample, path)), len(memories)))
+        yield Corpus(store=store, embedder=embedder, conversations=tuple(conversations), sha256=hashlib.sha256(raw).hexdigest())
+
+
+@asynccontextmanager
+async def empty_store(settings: Settings) -> AsyncIterator[tuple[EdgeStore, Embedder]]:
+    """An Edge store behind its socket that is gone behind the block, prepared for an embedding model.
+
+    Args:
+        settings: The embedding model.
+    """
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     try:
         with (
@@ -98,24 +118,20 @@ async def filled_store(path: Path, settings: Settings, *, with_raw_turns: bool =
             try:
                 await wait_until_ready(store)
                 await store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
-                writer = _Writer(store, embedder)
-                conversations = []
-                for sample, conversation in zip(samples, windows, strict=True):
-                    memories = await _memories(conversation, OfflineExtractor(embedder=embedder), scenario(SCHEMA))
-                    await writer.write(memories)
-                    if with_raw_turns:
-                        await writer.write(_raw_turns(conversation))
-                    user = conversation[0].window.user
-                    conversations.append(Conversation(user, tuple(_questions(sample, path)), len(memories)))
-                yield Corpus(store=store, embedder=embedder, conversations=tuple(conversations), sha256=hashlib.sha256(raw).hexdigest())
+                yield store, embedder
             finally:
                 await store.close()
     finally:
         await embedder.close()
 
 
-class _Writer:
-    """Writes memories, each behind the one before."""
+class MemoryWriter:
+    """Writes memories, each behind the one before.
+
+    Args:
+        store: Where to.
+        embedder: Embeds their contents.
+    """
 
     def __init__(self, store: EdgeStore, embedder: Embedder) -> None:
         self._store = store
@@ -123,6 +139,7 @@ class _Writer:
         self._written = 0
 
     async def write(self, memories: Sequence[Memory]) -> None:
+        """Embeds and stores memories."""
         for start in range(0, len(memories), _BATCH):
             batch = memories[start : start + _BATCH]
             embeddings = await self._embedder.embed_documents([each.content for each in batch])
@@ -133,11 +150,18 @@ class _Writer:
             await self._store.upsert(points)
 
 
-async def _memories(conversation: Sequence[AnnotatedWindow], extractor: OfflineExtractor, schema: MemorySchema) -> list[Memory]:
+async def memories_of(windows: Sequence[Window], embedder: Embedder) -> list[Memory]:
+    """The events and the entities that the stages make of one user's windows, with the offline extractor.
+
+    Args:
+        windows: In their order.
+        embedder: Of the extractor.
+    """
+    extractor, schema = OfflineExtractor(embedder=embedder), scenario(SCHEMA)
     events: list[Memory] = []
     states: dict[tuple[str, str], EntityState] = {}
-    for position, each in enumerate(conversation):
-        extraction = await extractor.extract(each.window, schema, ExtractionContext())
+    for position, window in enumerate(windows):
+        extraction = await extractor.extract(window, schema, ExtractionContext())
         events += [memory_of(event, extraction, version=0) for event in extraction.events]
         for contribution in contributions_of(extraction, schema, source="extractions/0", position=position):
             key = (contribution.entity_type, contribution.entity_key)

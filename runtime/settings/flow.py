@@ -52,6 +52,12 @@ class KafkaSettings(Group):
     linger_ms: int = Field(default=5, ge=0, description="How long the producer waits to fill a batch.")
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = Field(default="none", description="Producer compression.")
     session_timeout_s: float = Field(default=6.0, gt=0, description="A worker silent for so long loses its partitions.")
+    group_instance_id: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A worker's name in its group, its own and the same after a restart: one that is back within the session time-out "
+        "keeps its partitions, without a rebalance. It does not leave the group when it stops. Unset: a new member at each start.",
+    )
     heartbeat_s: float = Field(default=1.5, gt=0, description="Heartbeat interval of a worker.")
     request_timeout_s: float = Field(default=30.0, gt=0, description="Time-out of one request to a broker.")
     transaction_timeout_s: float = Field(

@@ -42,6 +42,7 @@ def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
         broker_commit_interval=0.5,
         broker_max_poll_interval=_POLL_INTERVAL_S,
         consumer_auto_offset_reset="none",
+        consumer_group_instance_id=kafka.group_instance_id,
         consumer_metadata_max_age_ms=_METADATA_AGE_MS,
         datadir=str(data),
         key_serializer="raw",

@@ -1,0 +1,1 @@
+"""Parts of the Helm chart that follow from the settings, the stages and the values."""

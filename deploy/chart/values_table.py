@@ -1,0 +1,89 @@
+"""``helm/varve/README.md``: every value with its default and its meaning, out of ``values.yaml``."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+_MARK: Final = "# --"
+
+
+class Value(NamedTuple):
+    """One value."""
+
+    path: str
+    default: Any
+    meaning: str
+
+
+def values_of(text: str) -> list[Value]:
+    """The values that a text in YAML tells of, in its order. A comment that begins with ``# --`` tells of the key behind it.
+
+    Args:
+        text: That of ``values.yaml``, block style down to each value that is told of.
+    """
+    return list(_values(text))
+
+
+def untold(text: str) -> list[str]:
+    """The paths of values without a meaning, whose parents have none either."""
+    told = {value.path for value in _values(text)}
+    return [path for path in _leaves(yaml.safe_load(text)) if not any(path == each or path.startswith(f"{each}.") for each in told)]
+
+
+def readme_of(text: str) -> str:
+    """The chart's README.
+
+    Args:
+        text: That of ``values.yaml``.
+    """
+    lines = [
+        "# Varve",
+        "",
+        "What the chart does and how it was checked: [docs/deployment.md](../../docs/deployment.md).",
+        "This table is made from `values.yaml` by `make generated`; a test holds the two equal.",
+        "",
+        "```",
+        "helm install varve helm/varve --set kafka.bootstrap=kafka:9092,redis.url=redis://redis:6379/0,qdrant.url=http://qdrant:6333",
+        "```",
+        "",
+        "| value | default | meaning |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{value.path}` | `{json.dumps(value.default)}` | {value.meaning} |" for value in _values(text)]
+    return "\n".join(lines) + "\n"
+
+
+def _values(text: str) -> Iterator[Value]:
+    defaults = yaml.safe_load(text)
+    path: list[tuple[int, str]] = []
+    meaning: list[str] = []
+    for line in text.splitlines():
+        words = line.strip()
+        if words.startswith(_MARK):
+            meaning = [words.removeprefix(_MARK).strip()]
+        elif words.startswith("#"):
+            if meaning:
+                meaning.append(words.removeprefix("#").strip())
+        elif ":" in words:
+            indent = len(line) - len(line.lstrip())
+            path = [*(each for each in path if each[0] < indent), (indent, words.split(":")[0])]
+            if meaning:
+                keys = [key for _, key in path]
+                yield Value(".".join(keys), _at(defaults, keys), " ".join(meaning))
+            meaning = []
+
+
+def _at(values: Any, keys: list[str]) -> Any:
+    for key in keys:
+        values = values[key]
+    return values
+
+
+def _leaves(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"

@@ -1,0 +1,39 @@
+"""``python -m deploy.generate``: writes what follows from the code, and says what was another before."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from deploy.chart.values_schema import values_schema
+from deploy.chart.values_table import readme_of
+from runtime.settings_table import settings_markdown
+from streams.stages import STAGES
+
+ROOT: Final = Path(__file__).parents[1]
+CHART: Final = Path("helm/varve")
+
+
+def generated() -> Mapping[Path, str]:
+    """Each file that follows from others, by its path in the repository, as it has to be."""
+    stages = {name: {"source": stage.source.name} for name, stage in STAGES.items()}
+    return {
+        Path("docs/settings.md"): settings_markdown(),
+        CHART / "files" / "stages.yaml": "# From streams/stages.py: make generated\n" + yaml.safe_dump(stages, sort_keys=False),
+        CHART / "values.schema.json": json.dumps(values_schema(), indent=2) + "\n",
+        CHART / "README.md": readme_of((ROOT / CHART / "values.yaml").read_text()),
+    }
+
+
+def stale() -> dict[Path, str]:
+    """What of it is another than it has to be."""
+    return {path: text for path, text in generated().items() if not (ROOT / path).is_file() or (ROOT / path).read_text() != text}
+
+
+if __name__ == "__main__":
+    for path, text in stale().items():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(text)
+        print(path)

@@ -1,0 +1,1 @@
+"""LongMemEval: which sessions a recall finds."""

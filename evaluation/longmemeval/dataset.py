@@ -1,0 +1,90 @@
+"""Reads LongMemEval (Wu et al. 2025, section 3): questions, each with a history of dated sessions of its own."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from evaluation.locomo import TENANT
+from evaluation.windows import session_windows
+from memory.records import Message, Window
+from varve.errors import ConversationError
+
+_DATE: Final = re.compile(r"(\d{4}/\d{2}/\d{2}) \(\w{3}\) (\d{2}:\d{2})")
+_ABSTENTION: Final = "_abs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question to one user's history."""
+
+    id: str
+    kind: str
+    """As the data set names it: ``single-session-user``, ``multi-session``, ``temporal-reasoning`` and others."""
+    text: str
+    asked_at: datetime
+    windows: tuple[Window, ...]
+    """The history, in its order; a session's number in it is the session's name."""
+    sessions: int
+    answer_sessions: frozenset[str]
+    """Those that hold the answer; empty where the history does not."""
+
+
+def read_longmemeval(path: Path) -> Iterator[Question]:
+    """Reads the questions one after the other. The history of each belongs to a user of its own.
+
+    Raises:
+        ConversationError: If the file cannot be read or has another form; says where.
+    """
+    try:
+        entries = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise ConversationError(f"{path} cannot be read: {error.strerror}") from error
+    except orjson.JSONDecodeError as error:
+        raise ConversationError(f"{path} is not JSON: {error}") from error
+    for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+        try:
+            yield _question(entry)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ConversationError(f"{path}, question {index}: not in LongMemEval's form: {type(error).__name__} at {error}") from error
+
+
+def _question(entry: Any) -> Question:
+    question_id = str(entry["question_id"])
+    names = list(map(str, entry["haystack_session_ids"]))
+    histories = zip(entry["haystack_sessions"], entry["haystack_dates"], strict=True)
+    windows: list[Window] = []
+    offset = 0
+    for number, (turns, date) in enumerate(histories):
+        messages = _messages(turns, user=question_id, session=str(number), at=_time(date))
+        windows += session_windows(messages, first_offset=offset) if messages else ()
+        offset += len(messages)
+    # Whether a history holds an answer is told by the id: sessions are named even where they only seem to.
+    wanted = set() if question_id.endswith(_ABSTENTION) else set(map(str, entry["answer_session_ids"]))
+    return Question(
+        id=question_id,
+        kind=str(entry["question_type"]),
+        text=str(entry["question"]),
+        asked_at=_time(entry["question_date"]),
+        windows=tuple(windows),
+        sessions=len(names),
+        answer_sessions=frozenset(str(number) for number, name in enumerate(names) if name in wanted),
+    )
+
+
+def _messages(turns: Sequence[Any], *, user: str, session: str, at: datetime) -> list[Message]:
+    return [
+        Message(tenant=TENANT, user=user, session=session, id=f"{session}/{number}", role=turn["role"], text=turn["content"], event_time=at)
+        for number, turn in enumerate(turns)
+    ]
+
+
+def _time(text: str) -> datetime:
+    found = _DATE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"a date as 2023/05/30 (Tue) 23:40 is expected, not {text!r}")
+    return datetime.strptime(" ".join(found.groups()), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)

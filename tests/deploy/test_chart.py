@@ -1,0 +1,49 @@
+"""The chart: what plain Python can tell of its files."""
+
+import re
+from pathlib import Path
+
+from deploy.chart.settings_schema import OWN, config_schema, secrets_schema
+from deploy.chart.values_table import untold, values_of
+from runtime.settings import Settings
+from runtime.settings_table import MASK, setting_rows
+
+CHART = Path(__file__).parents[2] / "helm" / "varve"
+KNOWN = {row.name: row.value for row in setting_rows(Settings.model_construct())}
+
+
+def test_every_value_is_told_of() -> None:
+    assert untold((CHART / "values.yaml").read_text()) == []
+
+
+def test_a_comment_goes_with_its_key() -> None:
+    text = "# -- One\n# and more.\na: 1\nb:\n  # -- Two.\n  c: {d: 2}\n# No value.\ne: 3\n"
+    assert values_of(text) == [("a", 1, "One and more."), ("b.c", {"d": 2}, "Two.")]
+    assert untold(text) == ["e"]
+
+
+def test_the_templates_set_what_varve_knows() -> None:
+    named = {name for path in (CHART / "templates").iterdir() for name in re.findall(r"\bVARVE_[A-Z0-9_]+\b", path.read_text())}
+    assert named - KNOWN.keys() == set()
+    # Known to the image, or without a meaning in a cluster.
+    assert named & OWN == OWN - {"VARVE_CACHE", "VARVE_STORE__SOCKET", "VARVE_TENANTS_FILE"}
+
+
+def test_every_setting_can_be_given() -> None:
+    free = config_schema()["properties"].keys()
+    secret = set(secrets_schema()["propertyNames"]["enum"])
+    client = {name for name in KNOWN if name.startswith("VARVE_CLIENT__")}
+    assert free | secret | OWN | client == KNOWN.keys()
+    assert not free & OWN
+
+
+def test_no_secret_can_stand_in_plain_text() -> None:
+    secrets = {
+        "VARVE_LLM__API_KEY",
+        "VARVE_SIGNING__SECRET",
+        "VARVE_KAFKA__SASL_PASSWORD",
+        "VARVE_STORE__API_KEY",
+        "VARVE_EMBEDDING__API_KEY",
+    }
+    masked = {row.name for row in setting_rows(Settings(signing={"secret": "s" * 32})) if row.value == MASK}
+    assert (secrets | masked | {"VARVE_LLM__FALLBACKS", "VARVE_SIGNING__PREVIOUS_SECRETS"}) & config_schema()["properties"].keys() == set()

@@ -1,0 +1,270 @@
+"""The chart as Helm renders it, held against what Varve's processes are and do, and against Kubernetes' own schemas."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from runtime.metrics import Metrics
+from runtime.probe import ProbeServer
+from runtime.settings import Settings
+from streams.stages import STAGES
+
+pytestmark = pytest.mark.external
+
+ROOT = Path(__file__).parents[2]
+CHART = ROOT / "helm" / "varve"
+CASES = {path.name.removesuffix("-values.yaml"): yaml.safe_load(path.read_text()) for path in sorted((CHART / "ci").glob("*-values.yaml"))}
+MINIMAL = CASES["minimal"]
+KUBERNETES = ("1.29.0", "1.37.0")
+OF_OPERATORS = ("keda.sh/v1alpha1", "monitoring.coreos.com/v1")
+SECRETS = {"VARVE_REDIS__URL": "redis://redis:6379/0", "VARVE_SIGNING__SECRET": "x" * 32}
+
+Document = dict[str, Any]
+
+
+def helm(checks: Path, values: list[Document], *, lint: bool = False) -> Document:
+    given = json.dumps({"chart": str(CHART), "values": values, "lint": values if lint else []})
+    command = (checks / "python", ROOT / "tests" / "deploy" / "helm_tool.py")
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    outcome: Document = json.loads(done.stdout)
+    return outcome
+
+
+def documents_of(outcome: Document) -> list[Document]:
+    assert "error" not in outcome, outcome
+    texts = [text for file, text in outcome["rendered"].items() if file.endswith(".yaml")]
+    return [document for text in texts for document in yaml.safe_load_all(text) if document]
+
+
+@pytest.fixture(scope="module")
+def rendered(checks: Path) -> dict[str, list[Document]]:
+    outcomes = helm(checks, list(CASES.values()))["outcomes"]
+    return {name: documents_of(outcome) for name, outcome in zip(CASES, outcomes, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def manifests(rendered: dict[str, list[Document]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What Kubernetes itself knows of it, a file a case."""
+    folder = tmp_path_factory.mktemp("manifests")
+    for name, documents in rendered.items():
+        native = [each for each in documents if each["apiVersion"] not in OF_OPERATORS]
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump_all(native))
+    return folder
+
+
+def of_kind(documents: list[Document], kind: str) -> dict[str, Document]:
+    return {each["metadata"]["name"]: each for each in documents if each["kind"] == kind}
+
+
+def containers(documents: list[Document]) -> Iterator[tuple[str, Document, Document]]:
+    """Each container of Varve: what it belongs to, the pod, and itself."""
+    for document in documents:
+        pod = document.get("spec", {}).get("template", {}).get("spec", {})
+        for container in pod.get("containers", []):
+            if "varve" in container["image"]:
+                yield document["metadata"]["name"], pod, container
+
+
+def environment(container: Document) -> dict[str, str]:
+    return {each["name"]: each.get("value", SECRETS.get(each["name"], "given")) for each in container["env"]}
+
+
+def test_lint_finds_nothing(checks: Path) -> None:
+    for report in helm(checks, list(CASES.values()), lint=True)["lints"]:
+        assert report["errors"] == []
+        assert [each for each in report["messages"] if each["error"] != "icon is recommended"] == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_varve_takes_every_setting_as_rendered(case: str, rendered: Mapping[str, list[Document]], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in os.environ if each.startswith("VARVE_")]:
+        monkeypatch.delenv(name)
+    for owner, _, container in containers(rendered[case]):
+        given = environment(container)
+        with monkeypatch.context() as patch:
+            for name, value in given.items():
+                patch.setenv(name, value)
+            settings = Settings(_env_file=None)
+        assert settings.store.kind == "server", owner
+        assert settings.metrics_port == 9100, owner
+        assert settings.kafka.partitions == CASES[case].get("kafka", {}).get("partitions", 8), owner
+        fields = {name.removeprefix("VARVE_").lower().split("__")[0] for name in given}
+        assert fields <= Settings.model_fields.keys(), owner
+
+
+def test_everything_off_is_nothing(rendered: Mapping[str, list[Document]]) -> None:
+    assert rendered["everything-off"] == []
+
+
+@pytest.mark.parametrize("case", ["minimal", "production", "everything-on"])
+def test_every_stage_has_workers_with_a_volume(case: str, rendered: Mapping[str, list[Document]]) -> None:
+    owners = {container["args"][1]: owner for owner, _, container in containers(rendered[case]) if container["args"][0] == "worker"}
+    assert owners.keys() == STAGES.keys()
+    for name in STAGES:
+        spec = of_kind(rendered[case], "StatefulSet")[owners[name]]["spec"]
+        [container] = spec["template"]["spec"]["containers"]
+        assert [each["metadata"]["name"] for each in spec["volumeClaimTemplates"]] == ["data"]
+        assert {"name": "data", "mountPath": environment(container)["VARVE_DATA"]} in container["volumeMounts"]
+        [own_name] = [each for each in container["env"] if each["name"] == "VARVE_KAFKA__GROUP_INSTANCE_ID"]
+        assert own_name["valueFrom"] == {"fieldRef": {"fieldPath": "metadata.name"}}
+
+
+@pytest.mark.parametrize("case", ["minimal", "production", "everything-on"])
+def test_nobody_is_killed_while_it_drains(case: str, rendered: Mapping[str, list[Document]]) -> None:
+    for owner, pod, container in containers(rendered[case]):
+        if container["args"][0] not in ("worker", "serve"):
+            continue
+        drain_s = float(environment(container)["VARVE_DELIVERY__DRAIN_TIMEOUT_S"])
+        wait_s = float(container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command", ["sleep", "0"])[1])
+        # A worker drains what it has begun, then stops its consumer: each may take the whole time.
+        needed_s = wait_s + drain_s * (2 if container["args"][0] == "worker" else 1)
+        assert pod["terminationGracePeriodSeconds"] > needed_s, owner
+
+
+@pytest.mark.parametrize("case", ["production", "everything-on"])
+def test_lag_is_that_of_the_stages_group(case: str, rendered: Mapping[str, list[Document]]) -> None:
+    scaled = of_kind(rendered[case], "ScaledObject")
+    partitions = CASES[case]["kafka"]["partitions"]
+    triggers = {each["spec"]["triggers"][0]["metadata"]["consumerGroup"]: each["spec"] for each in scaled.values()}
+    assert triggers.keys() == {stage.group("varve.") for stage in STAGES.values()}
+    for stage in STAGES.values():
+        spec = triggers[stage.group("varve.")]
+        assert spec["triggers"][0]["metadata"]["topic"] == f"varve.{stage.source.name}"
+        assert 1 <= spec["minReplicaCount"] <= spec["maxReplicaCount"] <= partitions
+        assert spec["scaleTargetRef"]["name"] in of_kind(rendered[case], "StatefulSet")
+        assert "replicas" not in of_kind(rendered[case], "StatefulSet")[spec["scaleTargetRef"]["name"]]["spec"]
+
+
+async def test_probes_ask_what_a_process_answers(rendered: Mapping[str, list[Document]]) -> None:
+    asked = {
+        container[probe]["httpGet"]["path"]
+        for _, _, container in containers(rendered["minimal"])
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe")
+        if probe in container
+    }
+    assert asked == {"/healthz", "/readyz"}
+    async with (
+        ProbeServer(host="127.0.0.1", port=0, ready=lambda: {"assigned": True}, metrics=Metrics()) as page,
+        httpx.AsyncClient() as http,
+    ):
+        answers = {path: (await http.get(f"http://127.0.0.1:{page.port}{path}")).status_code for path in asked}
+    assert answers == {"/healthz": 200, "/readyz": 200}
+
+
+def test_metrics_are_not_on_the_public_port(rendered: Mapping[str, list[Document]]) -> None:
+    documents = rendered["everything-on"]
+    public = of_kind(documents, "Service")["release-memory-service"]
+    assert [each["targetPort"] for each in public["spec"]["ports"]] == ["http"]
+    policy = of_kind(documents, "NetworkPolicy")["release-memory-service"]
+    peers = {rule["ports"][0]["port"]: rule["from"] for rule in policy["spec"]["ingress"]}
+    assert peers["metrics"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
+    assert peers["http"] != peers["metrics"]
+
+
+def test_every_pod_has_a_policy(rendered: Mapping[str, list[Document]]) -> None:
+    for case in ("minimal", "production", "everything-on"):
+        policies = [
+            each["spec"] for each in of_kind(rendered[case], "NetworkPolicy").values() if each["spec"]["policyTypes"] == ["Ingress"]
+        ]
+        for document in rendered[case]:
+            labels = document["spec"].get("template", {}).get("metadata", {}).get("labels") if "spec" in document else None
+            if labels is None:
+                continue
+            assert any(selects(policy["podSelector"], labels) for policy in policies), document["metadata"]["name"]
+
+
+def selects(selector: Document, labels: Mapping[str, str]) -> bool:
+    matches = selector["matchLabels"].items() <= labels.items()
+    return matches and all(labels[each["key"]] in each["values"] for each in selector.get("matchExpressions", []))
+
+
+def test_a_hook_needs_nothing_of_the_release(rendered: Mapping[str, list[Document]]) -> None:
+    jobs = of_kind(rendered["production"], "Job")
+    assert jobs["release-varve-topics"]["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    assert "serviceAccountName" not in jobs["release-varve-topics"]["spec"]["template"]["spec"]
+    assert jobs["release-varve-tenants"]["spec"]["template"]["spec"]["containers"][0]["args"][:3] == [
+        "apply",
+        "--file",
+        "/secret/tenants.yaml",
+    ]
+    # The broker of the release comes with it: before it there is none to ask.
+    assert "annotations" not in of_kind(rendered["everything-on"], "Job")["release-memory-topics-3"]["metadata"]
+
+
+def test_rules_and_dashboards_are_those_of_the_repository(rendered: Mapping[str, list[Document]]) -> None:
+    rules = [each["spec"] for each in of_kind(rendered["production"], "PrometheusRule").values()]
+    written = [yaml.safe_load(path.read_text()) for path in sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yaml"))]
+    assert sorted(map(str, rules)) == sorted(map(str, written))
+    boards = {name: text for each in of_kind(rendered["production"], "ConfigMap").values() for name, text in each["data"].items()}
+    files = {f"varve-{path.name}": json.loads(path.read_text()) for path in (ROOT / "deploy" / "grafana" / "dashboards").glob("*.json")}
+    assert {name: json.loads(text) for name, text in boards.items()} == files
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kafka": {"bootstrap": ""}}, "kafka.bootstrap is empty"),
+        ({"kafka": {"bundled": {"enabled": True}}}, "contradict each other"),
+        ({"kafka": {"bootstrap": "", "bundled": {"enabled": True}}}, "the bundled Kafka is one broker"),
+        ({"kafka": {"minInsyncReplicas": 4}}, "kafka.minInsyncReplicas is 4 and must be from 2"),
+        ({"kafka": {"minInsyncReplicas": 1}}, "kafka.minInsyncReplicas is 1 and must be from 2"),
+        ({"redis": {"url": ""}}, "Redis has to be told in exactly one way"),
+        ({"redis": {"bundled": {"enabled": True}}}, "Redis has to be told in exactly one way"),
+        ({"qdrant": {"url": ""}}, "Qdrant has to be told in exactly one way"),
+        ({"stages": {"events": {"replicas": 9}}}, "stages.events.replicas is 9 and kafka.partitions is 8"),
+        ({"stages": {"index": {"autoscaling": {"enabled": True, "maxReplicas": 9}}}}, "a worker without a partition has no work"),
+        ({"stages": {"index": {"autoscaling": {"enabled": True, "maxReplicas": 2, "minReplicas": 3}}}}, "more than the most, which is 2"),
+        ({"service": {"autoscaling": {"enabled": True, "minReplicas": 11}}}, "more than maxReplicas, which is 10"),
+        (
+            {"config": {"VARVE_BUDGET__HARD_TOKENS": 1}, "secrets": {"VARVE_BUDGET__HARD_TOKENS": {"name": "a", "key": "b"}}},
+            "stands in config and in secrets",
+        ),
+        ({"networkPolicy": {"egress": {"enabled": True}}}, "name them in networkPolicy.egress.to"),
+        ({"kafka": {"partition": 8}}, "partition"),
+        ({"stages": {"session": {}}}, "session"),
+        ({"config": {"VARVE_LLM__MODLE": "m"}}, "VARVE_LLM__MODLE"),
+        ({"config": {"VARVE_LLM__API_KEY": "s"}}, "VARVE_LLM__API_KEY"),
+        ({"config": {"VARVE_KAFKA__PARTITIONS": 3}}, "VARVE_KAFKA__PARTITIONS"),
+        ({"config": {"VARVE_DELIVERY__SLOTS": "many"}}, "VARVE_DELIVERY__SLOTS"),
+        ({"secrets": {"VARVE_LLM__MODLE": {"name": "a", "key": "b"}}}, "VARVE_LLM__MODLE"),
+        ({"redis": {"url": "redis://me:secret@redis:6379"}}, "redis/url"),
+        ({"staticMembership": {"sessionTimeoutSeconds": 31}}, "sessionTimeoutSeconds"),
+    ],
+    ids=lambda given: json.dumps(given)[:60] if isinstance(given, dict) else "",
+)
+def test_contradictions_are_refused_and_named(checks: Path, values: Document, message: str) -> None:
+    [outcome] = helm(checks, [merged(MINIMAL, values)])["outcomes"]
+    assert message in outcome.get("error", "rendered"), outcome.get("error")
+
+
+def merged(base: Document, over: Document) -> Document:
+    both = {**base, **over}
+    return {
+        key: merged(base[key], over[key]) if isinstance(base.get(key), dict) and isinstance(over.get(key), dict) else both[key]
+        for key in both
+    }
+
+
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_kubernetes_takes_it(version: str, checks: Path, manifests: Path) -> None:
+    for file in manifests.iterdir():
+        command = (checks / "kubernetes-validate", "--strict", "--no-warn", "-k", version, file)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_checkov_finds_nothing(manifests: Path) -> None:
+    folder = os.environ.get("VARVE_TEST_CHECKOV")
+    if folder is None:
+        pytest.skip("no checkov: make test-helm")
+    command = (Path(folder) / "bin" / "checkov", "--directory", manifests, "--config-file", ROOT / "deploy" / "checkov.yaml")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

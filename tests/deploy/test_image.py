@@ -1,0 +1,125 @@
+"""What the image holds, and how the Compose file puts it to work: what plain Python can tell of the files."""
+
+import importlib.metadata
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from runtime.settings import Settings
+from runtime.settings_table import setting_rows
+from streams.stages import STAGES
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+OURS = {name: service for name, service in SERVICES.items() if service["image"] == "varve"}
+
+
+def pins(lock: Path) -> dict[str, str]:
+    return dict(re.findall(r"^([a-z0-9.-]+)==(\S+) ", lock.read_text(), re.MULTILINE))
+
+
+IMAGE = pins(ROOT / "deploy" / "requirements" / "image.lock")
+
+
+def closure(requirement: Requirement, known: set[str]) -> Iterator[str]:
+    """What a package needs, as far as it is installed here."""
+    name = requirement.name.lower().replace("_", "-")
+    if str(requirement) in known:
+        return
+    known.add(str(requirement))
+    try:
+        needs = importlib.metadata.requires(name) or []
+    except importlib.metadata.PackageNotFoundError:
+        return
+    yield name
+    for need in map(Requirement, needs):
+        if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ("", *requirement.extras)):
+            yield from closure(need, known)
+
+
+def licence_of(package: str) -> str:
+    metadata = importlib.metadata.metadata(package)
+    classifiers = [each for each in metadata.get_all("Classifier") or [] if each.startswith("License")]
+    return " ".join([*(metadata.get_all("License-Expression") or []), *classifiers])
+
+
+def test_the_image_has_the_locks_versions() -> None:
+    assert IMAGE.items() <= pins(ROOT / "requirements.lock").items(), "write them again: make lock"
+
+
+def test_the_image_has_what_production_needs_alone() -> None:
+    needed = {Requirement(each).name for each in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["minilm"]]}
+    assert needed <= IMAGE.keys()
+    extras = PROJECT["optional-dependencies"]
+    foreign = {Requirement(each).name for extra in ("dev", "embedded", "local-llm") for each in extras[extra]} - {"varve"}
+    assert foreign & IMAGE.keys() == set()
+
+
+def test_every_pin_of_the_image_has_a_hash() -> None:
+    text = (ROOT / "deploy" / "requirements" / "image.lock").read_text()
+    assert len(re.findall(r"^[a-z0-9.-]+==\S+ \\\n    --hash=sha256:", text, re.MULTILINE)) == len(IMAGE)
+
+
+def test_every_package_of_varve_is_installed() -> None:
+    include = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]["include"]
+    packages = {each.rstrip("*") for each in include}
+    assert packages == set(re.findall(r"^COPY ([a-z]+) \1$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE))
+    copied = re.search(r"^for each in (.*); do$", (ROOT / "deploy" / "install.sh").read_text(), re.MULTILINE)
+    assert copied is not None
+    assert packages <= set(copied[1].split())
+
+
+def test_the_image_runs_as_nobody_special() -> None:
+    lines = (ROOT / "deploy" / "Dockerfile").read_text().splitlines()
+    users = [line for line in lines if line.startswith("USER ")]
+    assert re.fullmatch(r"USER [1-9]\d{3,}:[1-9]\d{3,}", users[-1])
+
+
+@pytest.mark.parametrize("extra", ["minilm", "embedded"])
+def test_the_notice_names_what_is_copyleft(extra: str) -> None:
+    notice = (ROOT / "NOTICE").read_text()
+    packages = set(closure(Requirement(f"varve[{extra}]"), set())) - {"varve"}
+    copyleft = {each for each in packages if re.search(r"GPL|MPL|Mozilla|EPL|Eclipse|CDDL", licence_of(each))}
+    assert {"orjson", "certifi"} <= copyleft
+    assert [each for each in sorted(copyleft) if not re.search(rf"\b{re.escape(each)}\b", notice)] == []
+
+
+def test_every_process_of_ours_is_hardened() -> None:
+    for name, service in OURS.items():
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+
+
+def test_compose_sets_only_what_varve_knows() -> None:
+    known = {row.name for row in setting_rows(Settings())}
+    used = {name for service in OURS.values() for name in service["environment"]}
+    used |= set(re.findall(r"\b(VARVE_[A-Z0-9_]+)=", (ROOT / "deploy" / "Dockerfile").read_text()))
+    used |= set(re.findall(r"^(VARVE_[A-Z0-9_]+)=", (ROOT / "deploy" / "simulated-llm.env").read_text(), re.MULTILINE))
+    assert used - known == set()
+    assert len(used) > 10
+
+
+def test_workers_start_behind_what_they_need() -> None:
+    for name in (*STAGES, "service"):
+        waits_for = {each: needed["condition"] for each, needed in SERVICES[name]["depends_on"].items()}
+        assert waits_for == {"topics": "service_completed_successfully", "redis": "service_healthy", "qdrant": "service_healthy"}
+    assert SERVICES["topics"]["depends_on"]["kafka"]["condition"] == "service_healthy"
+
+
+def test_every_server_says_whether_it_is_healthy() -> None:
+    image_says = "HEALTHCHECK" in (ROOT / "deploy" / "Dockerfile").read_text()
+    assert [name for name, service in SERVICES.items() if "healthcheck" not in service and not (image_says and name in OURS)] == []
+
+
+def test_the_grace_period_is_longer_than_a_drain() -> None:
+    grace_s = int(COMPOSE["x-varve"]["stop_grace_period"].removesuffix("s"))
+    assert grace_s > 2 * Settings.model_construct().delivery.drain_timeout_s

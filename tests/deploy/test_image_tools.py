@@ -1,0 +1,77 @@
+"""The image by tools that know its format, and what it holds laid down on this machine: no Docker engine is needed, and none is used."""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.test_image import IMAGE, SERVICES
+
+ROOT = Path(__file__).parents[2]
+USER = 10001
+
+pytestmark = pytest.mark.external
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def image(checks: Path) -> Iterator[Path]:
+    """All that the image holds, in a folder that others than its owner can read and not write."""
+    python = ROOT / ".venv" / "bin"
+    with tempfile.TemporaryDirectory(prefix="varve-image-") as folder:
+        Path(folder).chmod(0o755)
+        run(ROOT / "deploy" / "install.sh", f"{folder}/varve", PATH=f"{python}:{os.environ['PATH']}", PYTHON=str(python / "python"))
+        yield Path(folder) / "varve"
+
+
+def test_hadolint_finds_nothing(checks: Path) -> None:
+    assert run(checks / "hadolint", "deploy/Dockerfile") == ""
+
+
+def test_the_compose_file_follows_its_specification(checks: Path) -> None:
+    run(checks / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml")
+
+
+def test_docker_compose_reads_the_file(checks: Path) -> None:
+    plain = json.loads(run(checks / "docker-compose", "-f", "deploy/compose.yaml", "config", "--format", "json"))
+    assert plain["services"].keys() == SERVICES.keys() - {"llm"}
+    simulated = run(
+        checks / "docker-compose", "--env-file", "deploy/simulated-llm.env", "-f", "deploy/compose.yaml", "config", "--format", "json"
+    )
+    services = json.loads(simulated)["services"]
+    assert services.keys() == SERVICES.keys()
+    assert services["extraction"]["environment"]["VARVE_LLM__BASE_URL"] == "http://llm:8000/v1"
+
+
+def test_the_bill_of_materials_is_what_is_there(image: Path) -> None:
+    bill = json.loads((image / "sbom.cdx.json").read_text())
+    assert {each["name"].lower().replace("_", "-"): each["version"] for each in bill["components"]} == IMAGE
+    assert bill["metadata"]["component"]["name"] == "varve"
+    # Protobuf's metadata names none; its licence file is BSD-3-Clause.
+    assert {each["name"] for each in bill["components"] if not each.get("licenses")} <= {"protobuf"}
+    assert (image / "licences" / "NOTICE").read_text() == (ROOT / "NOTICE").read_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_stranger_to_the_files_can_run_them(image: Path) -> None:
+    embed = """
+import asyncio
+from models.embedding.build import build_embedder
+from runtime.settings import settings
+
+embedder = build_embedder(settings().embedding, cache=settings().cache_path)
+print(len(asyncio.run(embedder.embed_query("tea")).dense), len(list(settings().cache_path.iterdir())))
+"""
+    stranger = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs")
+    environment = {"VARVE_CACHE": str(image / "cache"), "HOME": "/nowhere", "PYTHONDONTWRITEBYTECODE": "1"}
+    assert run(*stranger, image / "venv" / "bin" / "python", "-I", "-c", embed, **environment) == "384 1\n"
+    assert "worker" in run(*stranger, image / "venv" / "bin" / "varve", "--help", **environment, PYTHONPATH="")
