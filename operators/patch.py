@@ -139,7 +139,7 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
     if patch.search:
         span, replace = _locate(text, patch, value_type)
         replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
-        new = f"{text[: span.start]}{replace}{text[span.end :]}"
+        new = f"{text[: span.start]}{replace}{text[span.end :]}" if replace else _without_span(text, span)
     else:
         replace = clean_replacement(replace, search="", text=text, value_type=value_type)
         if not text or not (value_type == "string" or value_type.startswith("list")):
@@ -153,6 +153,14 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
     if new.strip() and value_of(new, value_type) is None:
         raise RefusedChangeError(f"not_{value_type}")
     return new
+
+
+def _without_span(text: str, span: Span) -> str:
+    """A text without a piece of it; where the piece is a whole line, that leaves no blank line."""
+    before, after = text[: span.start], text[span.end :]
+    if after.startswith("\n") and (not before or before.endswith("\n")):
+        return before + after[1:]
+    return before.removesuffix("\n") if not after else before + after
 
 
 def _locate(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:

@@ -39,6 +39,11 @@ def test_an_empty_replacement_deletes() -> None:
     assert text_after(put(1, "", "a cat, a dog"), put(2, ", a dog", "")) == "a cat"
 
 
+@pytest.mark.parametrize(("search", "left"), [("one", "two\nthree"), ("two", "one\nthree"), ("three", "one\ntwo"), ("w", "one\nto\nthree")])
+def test_a_removed_line_leaves_no_blank_one(search: str, left: str) -> None:
+    assert text_after(put(1, "", "one\ntwo\nthree"), put(2, search, "")) == left
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [

@@ -14,6 +14,7 @@ from extraction.one_pass.answer import form
 from extraction.one_pass.prompt.entity_view import entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.one_pass.prompt.shown_lines import shown_lines, words_of
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.errors import KeyFormatError
@@ -72,8 +73,9 @@ def build_prompt(source: Source, context: ExtractionContext, limits: PromptLimit
 
 def _entity_lines(source: Source, entities: Sequence[Memory], limits: PromptLimits) -> Iterator[str]:
     remaining = limits.entities_tokens
+    near = words_of(message.text for message in source.window.messages)
     for entity_type in form.patched_types(source.schema):
-        own = (_lines_of_entity(source, entity_type, entity, limits) for entity in entities if entity.type == entity_type.name)
+        own = (_lines_of_entity(source, entity_type, entity, limits, near) for entity in entities if entity.type == entity_type.name)
         for lines in islice(filter(None, own), ENTITIES_PER_TYPE):
             remaining -= sum(map(estimate_tokens, lines)) + len(lines)
             if remaining < 0:
@@ -81,7 +83,7 @@ def _entity_lines(source: Source, entities: Sequence[Memory], limits: PromptLimi
             yield from lines
 
 
-def _lines_of_entity(source: Source, entity_type: EntityType, entity: Memory, limits: PromptLimits) -> list[str]:
+def _lines_of_entity(source: Source, entity_type: EntityType, entity: Memory, limits: PromptLimits, near: frozenset[str]) -> list[str]:
     """The entity's patchable fields as patches edit them; nothing of an entity that a patch from this window cannot reach."""
     try:
         parts = dict(zip(entity_type.keys, entity_key_parts(entity.entity_key or ""), strict=True))
@@ -98,7 +100,8 @@ def _lines_of_entity(source: Source, entity_type: EntityType, entity: Memory, li
     room = max(0, limits.entity_tokens - estimate_tokens(head) - sum(estimate_tokens(name) + 1 for name in fields))
     texts = [flat_text(entity.properties[name]) for name in fields]
     cap = fair_share([estimate_tokens(text) for text in texts], room)
-    return [head, *(line for name, text in zip(fields, texts, strict=True) for line in field_lines(name, truncate(text, cap)))]
+    shown = (shown_lines(text, cap, near=near) for text in texts)
+    return [head, *(line for name, text in zip(fields, shown, strict=True) for line in field_lines(name, text))]
 
 
 def _message_lines(source: Source, limits: PromptLimits) -> tuple[list[str], int]:

@@ -35,10 +35,11 @@ language of the messages.
 
 _PATCH_RULE: Final = """## patches
 Changes of the entities' text fields, only where the messages say something new about the entity. An entity without a key is the user's. \
-A field of several lines, or a list, stands indented below its name, an item a line.
+A field of several lines, or a list, stands indented below its name, an item a line; `[…]` stands for lines that are not shown.
 - "type", "field": the entity type and one of its fields. "msgs": as above.
 - "search": the shortest piece of the field's text that is to be replaced, copied exactly; "" to add to it.
-- "replace": what stands there instead, in a few words."""
+- "replace": what stands there instead, in a few words; "" removes the piece. Of items that say the same, remove all but one; what no \
+longer holds is replaced or removed, never kept beside the new."""
 _KEY_RULE: Final = """- "key": which entity, where the type names key parts: one text each, the present key where the entity is shown."""
 
 _OWN_OBJECT_RULE: Final = f'Its properties stand in "{form.PROPERTIES}": {{...}}.'

@@ -10,10 +10,11 @@ from pydantic import JsonValue
 
 from extraction.one_pass.answer import form
 from extraction.one_pass.prompt.build import build_prompt
-from extraction.one_pass.prompt.entity_view import entity_heading, field_lines, flat_text
+from extraction.one_pass.prompt.entity_view import BREAK, entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.example import example
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
+from extraction.one_pass.prompt.shown_lines import shown_lines
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.fencing import one_line
@@ -39,7 +40,7 @@ def listing() -> MemorySchema:
     return parse_schema([{"EntityType": "profile", "Properties": properties}])
 
 
-def entity_lines(schema: MemorySchema, limits: PromptLimits, **properties: JsonValue) -> list[str]:
+def entity_lines(schema: MemorySchema, limits: PromptLimits, said: str = "Hi", **properties: JsonValue) -> list[str]:
     entity = Memory(
         id="e1",
         tenant="acme",
@@ -51,7 +52,7 @@ def entity_lines(schema: MemorySchema, limits: PromptLimits, **properties: JsonV
         event_time=BEGIN,
         entity_key=entity_key("alice"),
     )
-    body = build_prompt(Source(window_of("Hi"), schema), ExtractionContext(entities=(entity,)), limits).body
+    body = build_prompt(Source(window_of(said), schema), ExtractionContext(entities=(entity,)), limits).body
     lines = body.split("\n")
     return lines[1 : next(index for index, line in enumerate(lines) if re.fullmatch("entities [0-9a-f]{8}>>>", line))]
 
@@ -125,6 +126,26 @@ def test_a_field_of_many_lines_keeps_its_entitys_cap(listing: MemorySchema, limi
     uncounted = ["profile", "  likes:", "the first like", "  home:", "the first line of home"]
     assert len(lines) + sum(map(estimate_tokens, lines)) <= limits.entity_tokens + len(uncounted)
     assert any("[…]" in line for line in lines)
+
+
+def test_long_lists_show_whole_lines_nearest_first(listing: MemorySchema, limits: PromptLimits) -> None:
+    likes = [f"collects stamps of country number {number}" for number in range(300)]
+    likes[3] = "paints boats in watercolours"
+    lines = entity_lines(listing, limits, "I have painted a boat again.", likes=[*likes])
+    shown = [line.strip() for line in lines if line.startswith(INDENT)]
+    assert shown[0] == "paints boats in watercolours"
+    assert shown[1:-1] == likes[-len(shown[1:-1]) :]
+    assert shown[-1] == f"[…] {len(likes) - len(shown) + 1} more not shown"
+    assert len(shown) > 5
+
+
+@given(PLAIN_LINES, st.integers(1, 40))
+def test_shown_lines_are_whole_and_in_order(lines: list[str], tokens: int) -> None:
+    shown = shown_lines(BREAK.join(lines), tokens, near=frozenset())
+    assert estimate_tokens(shown) <= tokens
+    if "[…]" in shown:
+        kept, left = shown.split(BREAK)[:-1], iter(lines)
+        assert all(line in left for line in kept)
 
 
 @pytest.mark.parametrize("name", scenario_names())
