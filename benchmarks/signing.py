@@ -21,7 +21,7 @@ from memory.keys import encode_key
 from memory.records import Message
 from memory.signatures import sign
 from runtime.control import ControlState, Draft
-from runtime.control.tenant_changes import add_tenant, set_signing
+from runtime.control.tenant_changes import add_tenant, change_signing
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.seals import Keyring
@@ -83,7 +83,7 @@ async def _round(data: Path, size: int, mark: _Mark, *, has_secret: bool) -> flo
     draft = Draft(ControlState())
     add_tenant(draft, "acme", schema="companion")
     if has_secret:
-        set_signing(draft, "acme", lambda policy: policy.with_key("k1").required_from(_APPENDED_AT))
+        change_signing(draft, "acme", now=_APPENDED_AT, required=True, add="k1")
     known = ControlState()
     known.put(change.after for change in draft.changes())
     handler = SessionsHandler(partition=0, settings=settings, tenants=TenantDirectory(FixedKnowledge(known)), tail=None, metrics=Metrics())

@@ -11,6 +11,7 @@ from memory.errors import SchemaError
 from memory.schema import MemorySchema, parse_schema
 from runtime.clocks import Clock, SystemClock
 from runtime.control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key
+from runtime.control.draft import Draft
 from runtime.control.follower import ControlFollower
 from runtime.control.state import ControlState
 from runtime.errors import ControlLogBehindError, UnknownTenantError
@@ -52,6 +53,10 @@ class Knowledge(Protocol):
         """Raises ControlLogBehindError while it may not."""
         ...
 
+    async def wait_for(self, position: int, *, timeout_s: float) -> None:
+        """See :meth:`runtime.control.ControlFollower.wait_for`."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class FixedKnowledge:
@@ -63,6 +68,9 @@ class FixedKnowledge:
 
     def require_current(self) -> None:
         """It is always current."""
+
+    async def wait_for(self, position: int, *, timeout_s: float) -> None:
+        """Nothing newer is waited for; see :meth:`Knowledge.wait_for`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,28 @@ class TenantDirectory:
             ControlLogBehindError: If the log could not be followed for too long; says why.
         """
         self._knowledge.require_current()
+
+    @property
+    def position(self) -> int:
+        """The offset up to which the log is known."""
+        return self._knowledge.state.position
+
+    @property
+    def age_s(self) -> float:
+        """How long ago all of the log was known, in seconds."""
+        return max(0.0, self._monotonic() - self._knowledge.confirmed_at)
+
+    async def wait_for(self, position: int, *, timeout_s: float) -> None:
+        """As :meth:`runtime.control.ControlFollower.wait_for`."""
+        await self._knowledge.wait_for(position, timeout_s=timeout_s)
+
+    def draft(self) -> Draft:
+        """All that is known, to be looked through. What is put into it stays there.
+
+        Raises:
+            ControlLogBehindError: If what is known is too old.
+        """
+        return Draft(self._current())
 
     def get(self, tenant_id: str) -> Tenant:
         """The tenant of that id.

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
 from fastapi import FastAPI
 
@@ -9,9 +10,24 @@ from retrieval.service.dependencies import OpenDependencies, open_dependencies
 from retrieval.service.middleware import BodySizeMiddleware, ObservabilityMiddleware
 from retrieval.service.openapi import KEYED, OPEN, refusals
 from retrieval.service.problems import add_problem_handlers
-from retrieval.service.routes import context, dead_letters, health, memories, messages, own_dead_letters, recall, sessions
+from retrieval.service.routes import (
+    admin_control,
+    admin_keys,
+    admin_schemas,
+    admin_tenants,
+    context,
+    dead_letters,
+    health,
+    memories,
+    messages,
+    own_dead_letters,
+    recall,
+    sessions,
+)
 from runtime.metrics import metrics
 from runtime.settings import Settings
+
+_FOR_OPERATORS: Final = (dead_letters, admin_tenants, admin_keys, admin_schemas, admin_control)
 
 
 def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> FastAPI:
@@ -38,7 +54,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)
     app.add_middleware(ObservabilityMiddleware, metrics=metrics())
     add_problem_handlers(app)
-    for routes in (messages, recall, context, memories, sessions, own_dead_letters, dead_letters):
+    for routes in (messages, recall, context, memories, sessions, own_dead_letters, *_FOR_OPERATORS):
         app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
     app.include_router(health.router, responses=refusals(*OPEN))
     return app

@@ -20,6 +20,7 @@ from retrieval.service.recall_log import RecallLog
 from retrieval.stores.build import build_store
 from retrieval.stores.guarded import GuardedStore
 from runtime.clocks import Clock, SystemClock
+from runtime.control import ControlWriter
 from runtime.errors import KafkaUnavailableError
 from runtime.guard import Guard
 from runtime.kafka import Producer
@@ -45,6 +46,7 @@ class Dependencies:
     clock: Clock
     metrics: Metrics
     tenants: TenantDirectory
+    control: ControlWriter
     producer: Producer
     redis: GuardedRedis
     tail: SessionTail
@@ -103,6 +105,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             clock=clock,
             metrics=metrics(),
             tenants=tenants,
+            control=ControlWriter(settings=settings, clock=clock),
             producer=producer,
             redis=redis,
             tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s),

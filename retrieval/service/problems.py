@@ -15,6 +15,7 @@ from models.errors import TransientModelError
 from retrieval.errors import RecallLateError, StoreUnavailableError
 from retrieval.service.json_http import to_json
 from runtime.errors import (
+    ChangeRefusedError,
     ControlLogBehindError,
     DeadLetterMissingError,
     KafkaUnavailableError,
@@ -86,6 +87,8 @@ def problem_from(error: VarveError) -> ProblemError:
             return ProblemError(422, error.reason.replace("_", "-"), str(error))
         case DeadLetterMissingError():
             return ProblemError(404, "not-found", str(error))
+        case ChangeRefusedError():
+            return ProblemError(409, "change-refused", str(error))
         case UnknownTenantError():
             return unauthorized("the tenant of this API key was removed")
         case _:

@@ -140,6 +140,12 @@ class AuditCheck:
                 f"the end is not that of the last change of the control log ({head.change}): records are missing or another's"
             )
 
+    def problems_with(self, expected: str | None) -> list[str]:
+        """What is broken, and whether a digest that an earlier reading gave is not met any more; None: no digest is expected."""
+        if expected is None or expected in self.digests:
+            return self.problems
+        return [*self.problems, f"the digest {expected} is never met: what lay there is another"]
+
     def _check(self, record: AuditRecord, offset: int) -> None:
         if record.number:
             before = None if self._last is None else (self._last[0].change, self._last[0].number + 1, _hash(self._last[1]))

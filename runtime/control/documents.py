@@ -115,7 +115,7 @@ class Tenant(Document):
     schema_ref: SchemaRef
     """The schema in force for its first generation."""
     keys: tuple[ApiKey, ...] = ()
-    weight: float = Field(default=1.0, gt=0)
+    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     """Its share where tenants compete for a stage's work."""
     budget: BudgetSettings = BudgetSettings()
     """Overrides ``VARVE_BUDGET__*``; null lifts a limit."""

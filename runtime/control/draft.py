@@ -77,6 +77,14 @@ class Draft:
         put = self._put.get(schema_key(ref))
         return put if isinstance(put, SchemaDocument) else self._state.schemas.get(ref)
 
+    def schemas_in_use(self) -> dict[SchemaRef, int]:
+        """All revisions of schemas that are written, with the number of tenants whose live generation is made under each."""
+        counts = dict.fromkeys(self._state.schemas, 0) | {each.ref: 0 for each in self._documents(SchemaDocument)}
+        for tenant in self.tenants().values():
+            ref = tenant.schema_of(tenant.generation)
+            counts[ref] = counts.get(ref, 0) + 1
+        return counts
+
     def put(self, document: Document) -> None:
         """Writes a document in place of the one of its key."""
         self._put[document.key] = document

@@ -1,6 +1,6 @@
 """The changes to tenants and their generations. Pure: each reads a draft, and puts what becomes of it."""
 
-from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -65,13 +65,18 @@ def remove_tenant(draft: Draft, tenant_id: str) -> None:
     draft.put(changed(draft.tenant(tenant_id), state="removed", keys=(), generation="", generations=()))
 
 
-def set_signing(draft: Draft, tenant_id: str, change: Callable[[SigningPolicy], SigningPolicy]) -> SigningPolicy:
+def change_signing(
+    draft: Draft, tenant_id: str, *, now: datetime, required: bool | None = None, retire: str | None = None, add: str | None = None
+) -> SigningPolicy:
     """Changes what a tenant demands of messages that are produced in its name.
 
     Args:
         draft: The change.
         tenant_id: A tenant.
-        change: Given the policy in force.
+        now: The time, aware.
+        required: Whether messages produced from now on have to be signed; None: as it is.
+        retire: The id of a key that messages from now on may not be signed by.
+        add: The id of one more key; one that was retired holds again.
 
     Returns:
         The new policy.
@@ -82,7 +87,11 @@ def set_signing(draft: Draft, tenant_id: str, change: Callable[[SigningPolicy], 
     """
     tenant = draft.tenant(tenant_id)
     try:
-        policy = change(tenant.signing)
+        policy = tenant.signing if retire is None else tenant.signing.without_key(retire, now)
+        if add is not None:
+            policy = policy.with_key(add)
+        if required is not None and required != policy.is_required(int(now.timestamp() * 1000)):
+            policy = policy.required_from(now if required else None)
     except ValidationError as error:
         raise ChangeRefusedError(problems_of(error)) from error
     except ValueError as error:

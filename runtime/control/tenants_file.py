@@ -81,7 +81,7 @@ class FileTenant(_Part):
     schema_name: str = Field(alias="schema", min_length=1)
     """A schema of the log (``notes``, ``notes@2``), a shipped scenario, or a file, relative to this one."""
     state: Literal["active", "suspended"] = "active"
-    weight: float = Field(default=1.0, gt=0)
+    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
     signing: SigningPolicy | None = None
@@ -135,13 +135,13 @@ def read_tenants_file(path: Path) -> TenantsFile:
         raise TenantsFileError(f"{path}: {problems_of(error)}") from error
 
 
-def apply_file(draft: Draft, file: TenantsFile, *, folder: Path, now: datetime) -> None:
+def apply_file(draft: Draft, file: TenantsFile, *, folder: Path | None, now: datetime) -> None:
     """Makes the log say what a file says: tenants that the file does not have are removed.
 
     Args:
         draft: The change.
         file: The file.
-        folder: What the paths of schema files are relative to.
+        folder: What the paths of schema files are relative to; None: no schema of it is a file.
         now: The time, aware.
 
     Raises:
@@ -169,11 +169,11 @@ def apply_file(draft: Draft, file: TenantsFile, *, folder: Path, now: datetime) 
 def export_file(state: ControlState) -> dict[str, Any]:
     """What a file would have to say for the log to stay as it is."""
     tenants = [each for each in state.tenants.values() if each.state != "removed"]
-    return {"tenants": [_exported(each) for each in tenants], "operators": [_exported_key(each) for each in state.operators.keys]}
+    return {"tenants": [exported_tenant(each) for each in tenants], "operators": [_exported_key(each) for each in state.operators.keys]}
 
 
 def _apply_tenant(
-    draft: Draft, wanted: FileTenant, before: Tenant | None, schemas: dict[str, str | MemorySchema], folder: Path, now: datetime
+    draft: Draft, wanted: FileTenant, before: Tenant | None, schemas: dict[str, str | MemorySchema], folder: Path | None, now: datetime
 ) -> None:
     fields: dict[str, Any] = {"state": wanted.state, "weight": wanted.weight, "budget": wanted.budget, "quota": wanted.quota}
     if wanted.keys is not None:
@@ -199,11 +199,11 @@ def _apply_tenant(
         set_tenant(draft, wanted.id, schema=schema, **fields)
 
 
-def _schema(name: str, schemas: dict[str, str | MemorySchema], folder: Path) -> str | MemorySchema:
+def _schema(name: str, schemas: dict[str, str | MemorySchema], folder: Path | None) -> str | MemorySchema:
     if name not in schemas:
-        path = folder / name
+        path = None if folder is None else folder / name
         try:
-            schemas[name] = load_schema(path) if path.is_file() else name
+            schemas[name] = load_schema(path) if path is not None and path.is_file() else name
         except SchemaError as error:
             raise ChangeRefusedError(str(error)) from error
     return schemas[name]
@@ -220,7 +220,8 @@ def _key_fields(key: _FileKey, created: datetime | None, now: datetime) -> dict[
     return key.model_dump() | {"id": key.id or key_id_of(key.hash), "created": created or now}
 
 
-def _exported(tenant: Tenant) -> dict[str, Any]:
+def exported_tenant(tenant: Tenant) -> dict[str, Any]:
+    """What a file would have to say of a tenant."""
     fields: dict[str, Any] = {
         "id": tenant.id,
         "schema": str(tenant.schema_ref),

@@ -31,6 +31,9 @@ class FollowedTo:
         if not self.is_current:
             raise ControlLogBehindError("the log could not be followed")
 
+    async def wait_for(self, position: int, *, timeout_s: float) -> None:
+        raise NotImplementedError("nobody waits here")
+
 
 def test_a_key_opens_its_tenant_until_it_expires() -> None:
     clock = ManualClock(NOW)

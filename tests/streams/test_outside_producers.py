@@ -11,7 +11,7 @@ from memory.headers import COMMAND, KIND, ORIGIN
 from memory.keys import encode_key, partition_of
 from memory.signatures import sign
 from runtime.clocks import SystemClock
-from runtime.control.tenant_changes import set_signing
+from runtime.control.tenant_changes import change_signing
 from runtime.dead_letters import DeadLetterBox, LetterSelection
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.seals import Keyring
@@ -35,7 +35,7 @@ async def flow(new_flow: NewFlow) -> Settings:
     """A flow with a master secret, and a tenant that demands signatures from now on."""
     sessions = SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0)
     settings = await new_flow({TENANT: "companion", OTHER: "companion"}, sessions=sessions, signing=SIGNING)
-    await write(settings, lambda draft: set_signing(draft, TENANT, lambda policy: policy.with_key("k1").required_from(datetime.now(UTC))))
+    await write(settings, lambda draft: change_signing(draft, TENANT, now=datetime.now(UTC), required=True, add="k1"))
     return settings
 
 
@@ -133,7 +133,7 @@ async def test_a_letter_with_a_good_signature_is_driven_again(flow: Settings, st
     assert await letters(flow) == ["unknown_tenant"]
     api_key = {"X-API-Key": await add_tenant(flow, "later", schema="companion")}
     since = datetime(2024, 1, 1, tzinfo=UTC)
-    await write(flow, lambda draft: set_signing(draft, "later", lambda policy: policy.with_key("k1").required_from(since)))
+    await write(flow, lambda draft: change_signing(draft, "later", now=since, required=True, add="k1"))
     assert await redrive(flow) == 1
     async with running_service.serving(flow) as http:
         await stage_done(flow, "sessions")

@@ -39,9 +39,7 @@ def verify(
     from runtime.control import read_audit
 
     check, records = asyncio.run(read_audit(attached_settings(data)))
-    problems = list(check.problems)
-    if expect is not None and expect not in check.digests:
-        problems.append(f"the digest {expect} is never met: what lay there is another")
+    problems = check.problems_with(expect)
     for problem in problems:
         typer.echo(problem, err=True)
     typer.echo(f"{check.changes} changes, {len(records)} records, digest {check.digest}")

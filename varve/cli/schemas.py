@@ -28,10 +28,9 @@ def list_all(data: DataOption = None) -> None:
     """List all revisions, and how many tenants have each in force."""
     from runtime.control import Draft, read_control
 
-    state = asyncio.run(read_control(attached_settings(data)))
-    used = [tenant.schema_of(tenant.generation) for tenant in Draft(state).tenants().values()]
-    for ref in sorted(state.schemas, key=lambda ref: (ref.name, ref.revision)):
-        typer.echo(f"{ref}\t{used.count(ref)} tenants")
+    used = Draft(asyncio.run(read_control(attached_settings(data)))).schemas_in_use()
+    for ref in sorted(used, key=lambda ref: (ref.name, ref.revision)):
+        typer.echo(f"{ref}\t{used[ref]} tenants")
 
 
 @app.command("show")

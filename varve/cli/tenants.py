@@ -108,7 +108,8 @@ def signing_key(
     data: DataOption = None,
 ) -> None:
     """Add a key that the tenant's Kafka producers sign by, beside those that it has; prints the key, in hexadecimal."""
-    from runtime.control.tenant_changes import set_signing
+    from runtime.clocks import SystemClock
+    from runtime.control.tenant_changes import change_signing
     from runtime.seals import Keyring
     from varve.errors import SettingsError
 
@@ -116,7 +117,8 @@ def signing_key(
     keyring = Keyring.of(settings.signing)
     if keyring is None:
         raise SettingsError("set VARVE_SIGNING__SECRET first, in every process: a key follows from it (`varve tenants signing-secret`)")
-    write_control(settings, lambda draft: set_signing(draft, tenant, lambda policy: policy.with_key(key_id)), action="signing key", by=by)
+    now = SystemClock().now()
+    write_control(settings, lambda draft: change_signing(draft, tenant, now=now, add=key_id), action="signing key", by=by)
     typer.echo(keyring.message_key(tenant, key_id).hex())
 
 
@@ -131,21 +133,16 @@ def signing(
     data: DataOption = None,
 ) -> None:
     """Say whether a tenant's messages have to be signed, retire a key, or show both."""
-    from datetime import UTC, datetime
+    from runtime.clocks import SystemClock
+    from runtime.control.tenant_changes import change_signing
 
-    from runtime.control.tenant_changes import set_signing
-    from runtime.message_signing import SigningPolicy
-
-    now = datetime.now(UTC)
-
-    def changed(policy: SigningPolicy) -> SigningPolicy:
-        if retire is not None:
-            policy = policy.without_key(retire, now)
-        if required is not None and required != policy.is_required(int(now.timestamp() * 1000)):
-            policy = policy.required_from(now if required else None)
-        return policy
-
-    policy = write_control(attached_settings(data), lambda draft: set_signing(draft, tenant, changed), action="signing", by=by)
+    now = SystemClock().now()
+    policy = write_control(
+        attached_settings(data),
+        lambda draft: change_signing(draft, tenant, now=now, required=required, retire=retire),
+        action="signing",
+        by=by,
+    )
     typer.echo("optional" if policy.required_since is None else f"required since {policy.required_since.isoformat()}")
     for key in policy.keys:
         typer.echo(f"{key.id}\t{'holds' if key.until is None else f'retired at {key.until.isoformat()}'}")

@@ -215,6 +215,9 @@ class Outdated:
     def require_current(self) -> None:
         """It is recent enough."""
 
+    async def wait_for(self, position: int, *, timeout_s: float) -> None:
+        raise NotImplementedError("nobody waits here")
+
 
 async def test_an_extraction_refused_half_way_publishes_nothing(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("curl", 0)])

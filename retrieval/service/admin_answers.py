@@ -1,0 +1,180 @@
+"""What the operators' routes answer, as the OpenAPI document describes it."""
+
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, Field
+
+from retrieval.service.openapi import Responses, answers, schema_of
+from runtime.control.documents import Role, Scope
+
+_DONE: Final = "It is in force, and this process knows it."
+
+
+class Changed(BaseModel):
+    """A change's place in the control log."""
+
+    position: int = Field(ge=0)
+    """Who has followed the log to there knows it."""
+    changed: bool
+    """False: all was so already."""
+    settled: bool
+    """Whether it holds even in a process that has lost Kafka."""
+
+
+class TenantView(BaseModel):
+    """A tenant."""
+
+    id: str
+    schema_ref: str = Field(alias="schema")
+    state: Literal["active", "suspended"]
+    weight: float
+    budget: dict[str, Any]
+    quota: dict[str, Any]
+    signing: dict[str, Any]
+    keys: int
+    generation: str
+    generations: list[dict[str, str]]
+    drops: list[dict[str, Any]] = []
+
+
+class TenantViews(BaseModel):
+    """Tenants by id, and where the next page begins."""
+
+    tenants: list[TenantView]
+    next: str | None
+
+
+class KeyMade(Changed):
+    """A new key, which is shown this once."""
+
+    id: str
+    key: str
+
+
+class SchemaWritten(Changed):
+    """The revision that holds what was sent."""
+
+    schema_ref: str = Field(alias="schema")
+
+
+class GenerationView(BaseModel):
+    """A generation of a tenant's memories; the first one's name is empty."""
+
+    name: str
+    schema_ref: str = Field(alias="schema")
+    live: bool
+
+
+class Generations(BaseModel):
+    """A tenant's generations."""
+
+    generations: list[GenerationView]
+
+
+class ApiKeyView(BaseModel):
+    """A key to a tenant's memory, without its hash."""
+
+    id: str
+    label: str
+    created: datetime
+    expires: datetime | None
+    scopes: list[Scope]
+    user: str | None
+
+
+class ApiKeys(BaseModel):
+    """A tenant's keys."""
+
+    keys: list[ApiKeyView]
+
+
+class OperatorKeyView(BaseModel):
+    """An operator's key, without its hash."""
+
+    id: str
+    label: str
+    created: datetime
+    expires: datetime | None
+    role: Role
+
+
+class OperatorKeys(BaseModel):
+    """The operators' keys."""
+
+    keys: list[OperatorKeyView]
+
+
+class SchemaRevision(BaseModel):
+    """A schema's revision, and how many tenants have it in force."""
+
+    schema_ref: str = Field(alias="schema")
+    tenants: int
+
+
+class SchemaRevisions(BaseModel):
+    """Revisions by name, and where the next page begins."""
+
+    schemas: list[SchemaRevision]
+    next: str | None
+
+
+class Signing(Changed):
+    """What a tenant demands of messages that are produced in its name."""
+
+    required_since: datetime | None
+    keys: list[dict[str, Any]]
+    key: str | None
+    """The key that was added, in hexadecimal."""
+
+
+class Applied(Changed):
+    """What an applied file changed, or would change."""
+
+    documents: int
+    differences: list[str]
+    """The first of them, a line each."""
+
+
+class ControlPlace(BaseModel):
+    """What this process knows of the control log."""
+
+    position: int
+    age_s: float
+    """How long ago all of the log was known here, in seconds."""
+    lease_s: float
+    """A change that is as old holds everywhere."""
+
+
+class AuditRecords(BaseModel):
+    """Records of the audit, oldest first."""
+
+    records: list[dict[str, Any]]
+    total: int
+
+
+class AuditVerdict(BaseModel):
+    """Whether the chain of the audit is whole."""
+
+    changes: int
+    records: int
+    digest: str
+    problems: list[str]
+
+
+CHANGED: Final[Responses] = answers(schema_of(Changed), description=_DONE)
+TENANTS: Final[Responses] = answers(schema_of(TenantViews), description="The tenants, by id.")
+TENANT: Final[Responses] = answers(schema_of(TenantView), description="The tenant.")
+KEY_MADE: Final[Responses] = answers(schema_of(KeyMade), description=f"{_DONE} The key is shown this once.")
+API_KEYS: Final[Responses] = answers(schema_of(ApiKeys), description="The tenant's keys.")
+OPERATOR_KEYS: Final[Responses] = answers(schema_of(OperatorKeys), description="The operators' keys.")
+GENERATIONS: Final[Responses] = answers(schema_of(Generations), description="The tenant's generations.")
+SCHEMAS: Final[Responses] = answers(schema_of(SchemaRevisions), description="The schemas' revisions.")
+SCHEMA: Final[Responses] = answers({"type": "object"}, description="The schema, as it may be written again.")
+SCHEMA_WRITTEN: Final[Responses] = answers(schema_of(SchemaWritten), description=_DONE)
+SIGNING: Final[Responses] = answers(schema_of(Signing), description=_DONE)
+APPLIED: Final[Responses] = answers(schema_of(Applied), description="What became, or would become, another.")
+EXPORTED: Final[Responses] = answers({"type": "object", "required": ["tenants", "operators"]}, description="The file.")
+PLACE: Final[Responses] = answers(schema_of(ControlPlace), description="What this process knows.")
+AUDIT: Final[Responses] = answers(schema_of(AuditRecords), description="The records.")
+VERDICT: Final[Responses] = answers(schema_of(AuditVerdict), description="What was found.")

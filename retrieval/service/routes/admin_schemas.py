@@ -1,0 +1,125 @@
+"""``/v1/admin/schemas`` and ``/v1/admin/generations``: what is remembered, and memories extracted again beside the live ones."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Path, Query
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from starlette.responses import Response
+
+from memory.errors import SchemaError
+from memory.records.limits import ForeignJson
+from memory.records.message import Name
+from memory.schema import parse_schema
+from retrieval.service.admin_answers import CHANGED, GENERATIONS, SCHEMA, SCHEMA_WRITTEN, SCHEMAS
+from retrieval.service.authentication import require_operator
+from retrieval.service.control_changes import Settle, TenantQuery, tenant_of, write
+from retrieval.service.dependencies import AppDependencies
+from retrieval.service.json_http import JsonResponse
+from retrieval.service.openapi import refusals
+from retrieval.service.paths import REST
+from retrieval.service.problems import ProblemError
+from retrieval.service.request_body import body_schema, json_body
+from runtime.control.documents import GenerationName, OperatorKey
+from runtime.control.draft import Draft
+from runtime.control.schemas import schema_in_force
+from runtime.control.tenant_changes import add_generation
+from runtime.errors import ChangeRefusedError
+
+router = APIRouter(tags=["operators"])
+
+_SCHEMAS: Final = "/v1/admin/schemas"
+_GENERATIONS: Final = "/v1/admin/generations"
+_MAX_LIMIT: Final = 1000
+
+_Admin = Annotated[OperatorKey, require_operator("admin")]
+_SchemaName = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class NewSchema(BaseModel):
+    """A schema to write."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: ForeignJson
+    """The schema, as a file has it (docs/framework.md)."""
+
+
+class NewGeneration(BaseModel):
+    """A generation to announce."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tenant: Name
+    name: GenerationName
+    schema_name: _SchemaName | None = Field(default=None, alias="schema")
+    """A schema of the control log or a shipped scenario; null: the live generation's."""
+
+
+@router.get(_SCHEMAS, dependencies=[require_operator("viewer")], responses=SCHEMAS)
+async def list_schemas(
+    dependencies: AppDependencies,
+    after: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=_MAX_LIMIT)] = 100,
+) -> Response:
+    """All revisions by name, behind so many of them, with the number of tenants that have each in force."""
+    known = dependencies.tenants.draft()
+    used = known.schemas_in_use()
+    refs = sorted(used, key=lambda ref: (ref.name, ref.revision))
+    page = refs[after : after + limit]
+    content = [{"schema": str(ref), "tenants": used[ref]} for ref in page]
+    return JsonResponse({"schemas": content, "next": after + len(page) if after + limit < len(refs) else None})
+
+
+@router.get(f"{_SCHEMAS}/{{schema:{REST}}}", dependencies=[require_operator("viewer")], responses=SCHEMA | refusals(404))
+async def show_schema(schema: Annotated[str, Path(min_length=1, max_length=300)], dependencies: AppDependencies) -> Response:
+    """A schema by ``NAME`` or ``NAME@REVISION``: its ``content`` may be written again."""
+    known = dependencies.tenants.draft()
+    try:
+        document = known.schema(schema_in_force(known, schema))
+    except ChangeRefusedError as error:
+        raise ProblemError(404, "not-found", str(error)) from error
+    assert document is not None
+    return JsonResponse({"schema": str(document.ref), "content": document.content})
+
+
+@router.post(_SCHEMAS, openapi_extra=body_schema(NewSchema), responses=SCHEMA_WRITTEN | refusals(404, 409))
+async def post_schema(
+    operator: _Admin, body: Annotated[NewSchema, Depends(json_body(NewSchema))], dependencies: AppDependencies, settle: Settle = None
+) -> Response:
+    """Writes a schema's next revision, unless its newest one says the same. No tenant's schema changes by that."""
+    schema = _parsed(body.content)
+    return await write(
+        dependencies, operator, lambda draft: {"schema": str(draft.put_schema(schema))}, action="schema put", settle=bool(settle)
+    )
+
+
+@router.get(_GENERATIONS, dependencies=[require_operator("viewer")], responses=GENERATIONS | refusals(404))
+async def list_generations(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
+    """A tenant's generations with their schemas."""
+    known = tenant_of(dependencies.tenants.draft(), tenant)
+    names = ("", *(each.name for each in known.generations))
+    content = [{"name": each, "schema": str(known.schema_of(each)), "live": each == known.generation} for each in names]
+    return JsonResponse({"generations": content})
+
+
+@router.post(_GENERATIONS, openapi_extra=body_schema(NewGeneration), responses=CHANGED | refusals(404, 409))
+async def post_generation(
+    operator: _Admin,
+    body: Annotated[NewGeneration, Depends(json_body(NewGeneration))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
+) -> Response:
+    """Announces a generation. ``varve replay extraction --generation NAME`` writes it, and ``varve generations switch`` makes it live."""
+
+    def change(draft: Draft) -> dict[str, Any]:
+        add_generation(draft, body.tenant, body.name, schema=body.schema_name)
+        return {}
+
+    return await write(dependencies, operator, change, action="generation add", settle=bool(settle))
+
+
+def _parsed(content: JsonValue) -> Any:
+    try:
+        return parse_schema(content)
+    except SchemaError as error:
+        raise ProblemError(422, "invalid", str(error)) from error

@@ -1,0 +1,210 @@
+"""The operators' routes that write the control log: what the commands do, and nothing that a role does not allow."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from memory.schema import scenario, to_json
+from runtime.control import read_audit, read_control
+from runtime.control.documents import hash_key
+from runtime.kafka import create_topics
+from runtime.settings import ControlSettings, Settings, StoreSettings
+from tests.control_log import add_operator, add_tenant
+from tests.one_broker import one_broker
+from tests.retrieval.service.running_service import expect_problem, serving
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+LEASE_S = 5.0
+ADMIN = "/v1/admin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operating:
+    """A running service, and operators of each role."""
+
+    settings: Settings
+    http: httpx.AsyncClient
+    keys: dict[str, str]
+
+    async def ask(self, method: str, path: str, body: Any = None, *, role: str = "admin", **query: Any) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.keys[role]}"}
+        return await self.http.request(method, f"{ADMIN}{path}", json=body, params=query, headers=headers)
+
+    async def done(self, method: str, path: str, body: Any = None, **query: Any) -> dict[str, Any]:
+        answer = await self.ask(method, path, body, **query)
+        assert answer.status_code == 200, answer.text
+        content: dict[str, Any] = answer.json()
+        return content
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def operating(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Operating]:
+    folder = tmp_path_factory.mktemp("control")
+    settings = Settings(
+        data=folder,
+        kafka=one_broker(bootstrap=kafka, topic_prefix=f"t{folder.name}{time.monotonic_ns()}.", partitions=2),
+        store=StoreSettings(socket=folder / "nobody"),
+        control=ControlSettings(lease_s=LEASE_S),
+    )
+    settings = settings.model_copy(update={"redis": settings.redis.model_copy(update={"url": "redis://127.0.0.1:1/0"})})
+    await create_topics(settings)
+    keys = {
+        "admin": await add_operator(settings),
+        "operator": await add_operator(settings, role="operator"),
+        "viewer": await add_operator(settings, role="viewer"),
+        "tenant": await add_tenant(settings, "first", schema="companion"),
+    }
+    async with serving(settings) as http:
+        yield Operating(settings=settings, http=http, keys=keys)
+
+
+async def opens(operating: Operating, key: str) -> int:
+    """What a tenant's key is answered by a route that needs Kafka alone."""
+    return (await operating.http.get("/v1/dead-letters", headers={"X-API-Key": key})).status_code
+
+
+async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> None:
+    made = await operating.done("POST", "/tenants", {"id": "a/b c", "weight": 2.5, "quota": {"memories": 7}, "label": "app"})
+    assert await opens(operating, made["key"]) == 200, "whoever asks the same process next finds it known"
+    shown = await operating.done("GET", "/tenants/a%2Fb%20c")
+    assert (shown["schema"], shown["weight"], shown["quota"], shown["keys"]) == ("companion@1", 2.5, {"memories": 7}, 1)
+    assert not (await operating.done("PATCH", "/tenants/a%2Fb%20c", {"weight": 2.5}))["changed"]
+    await operating.done("PATCH", "/tenants/a%2Fb%20c", {"state": "suspended", "weight": 3.0, "schema": "meetings"}, settle=False)
+    assert await opens(operating, made["key"]) == 403
+    state = await read_control(operating.settings)
+    known = state.tenants["a/b c"]
+    assert (known.weight, known.quota.memories, str(known.schema_ref), known.keys[0].label) == (3.0, 7, "meetings@1", "app")
+    expect_problem(await operating.ask("POST", "/tenants", {"id": "a/b c"}), 409, "already")
+    expect_problem(await operating.ask("PATCH", "/tenants/a%2Fb%20c", {"schema": "nothing"}), 409, "no schema")
+    expect_problem(await operating.ask("PATCH", "/tenants/a%2Fb%20c", {"weight": 0}), 422, "weight")
+    await operating.done("DELETE", "/tenants/a%2Fb%20c", settle=False)
+    assert await opens(operating, made["key"]) == 401
+    for method in ("GET", "DELETE"):
+        expect_problem(await operating.ask(method, "/tenants/a%2Fb%20c"), 404, "no tenant")
+
+
+async def test_tenants_are_listed_page_by_page(operating: Operating) -> None:
+    for name in ("page-1", "page-2", "page-3"):
+        await operating.done("POST", "/tenants", {"id": name})
+    found, after = [], "page"
+    while after is not None:
+        page = await operating.done("GET", "/tenants", after=after, limit=2)
+        assert len(page["tenants"]) <= 2
+        found += [each["id"] for each in page["tenants"]]
+        after = page["next"]
+    assert found == ["page-1", "page-2", "page-3"]
+
+
+async def test_keys_are_made_turned_and_taken_away(operating: Operating) -> None:
+    await operating.done("POST", "/tenants", {"id": "keyed"})
+    made = await operating.done("POST", "/keys", {"tenant": "keyed", "label": "app", "scopes": ["operate", "recall", "recall"]})
+    (key,) = [each for each in (await operating.done("GET", "/keys", tenant="keyed"))["keys"] if each["id"] == made["id"]]
+    assert (key["label"], key["scopes"], key["user"], key["expires"]) == ("app", ["recall", "operate"], None, None)
+    assert hash_key(made["key"]) not in str(key)
+    turned = await operating.done("POST", f"/keys/{made['id']}/rotate", {"tenant": "keyed", "overlap_s": 0})
+    assert [await opens(operating, each["key"]) for each in (made, turned)] == [401, 200]
+    began = time.monotonic()
+    taken = await operating.done("DELETE", f"/keys/{turned['id']}", tenant="keyed")
+    assert (taken["changed"], taken["settled"]) == (True, True)
+    assert time.monotonic() - began >= LEASE_S, "by then even a process that has lost Kafka takes it no more"
+    assert await opens(operating, turned["key"]) == 401
+    expect_problem(await operating.ask("DELETE", f"/keys/{turned['id']}", tenant="keyed"), 409, "has no key")
+    expect_problem(await operating.ask("POST", "/keys", {"tenant": "nobody"}), 404, "no tenant")
+    expect_problem(await operating.ask("POST", "/keys", {"tenant": "keyed", "expires": "2020-01-01T00:00:00Z"}), 409, "cannot expire")
+
+
+async def test_a_role_does_no_more_than_it_says(operating: Operating) -> None:
+    made = await operating.done("POST", "/operators", {"label": "eve", "role": "viewer"})
+    assert {"id": made["id"], "label": "eve", "role": "viewer"}.items() <= (await operating.done("GET", "/operators"))["keys"][-1].items()
+    reads = ("/tenants", "/tenants/first", "/operators", "/schemas", "/schemas/companion", "/control", "/export", "/audit", "/audit/verify")
+    for path in reads:
+        assert (await operating.ask("GET", path, role="viewer")).status_code == 200, path
+        assert (await operating.ask("GET", path, role="tenant")).status_code == 401, path
+    writes: tuple[tuple[str, str, Any], ...] = (
+        ("POST", "/tenants", {"id": "no"}),
+        ("PATCH", "/tenants/first", {"weight": 9}),
+        ("DELETE", "/tenants/first", None),
+        ("POST", "/keys", {"tenant": "first"}),
+        ("POST", "/operators", {}),
+        ("DELETE", f"/operators/{made['id']}", None),
+        ("POST", "/schemas", {"content": {}}),
+        ("POST", "/generations", {"tenant": "first", "name": "v2"}),
+        ("POST", "/signing", {"tenant": "first", "required": True}),
+        ("POST", "/apply", {}),
+    )
+    before = (await read_control(operating.settings)).position
+    for method, path, body in writes:
+        for role in ("viewer", "operator"):
+            expect_problem(await operating.ask(method, path, body, role=role), 403, "needs the role admin")
+        assert (await operating.ask(method, path, body, role="tenant")).status_code == 401
+    assert (await read_control(operating.settings)).position == before
+    await operating.done("DELETE", f"/operators/{made['id']}", settle=False)
+    assert made["id"] not in str((await operating.done("GET", "/operators"))["keys"])
+
+
+async def test_changes_that_come_at_once_are_all_made(operating: Operating) -> None:
+    names = [f"at-once-{number}" for number in range(20)]
+    made = await asyncio.gather(*(operating.done("POST", "/tenants", {"id": name}) for name in names))
+    assert len({each["position"] for each in made}) == len(names)
+    assert {await opens(operating, each["key"]) for each in made} == {200}
+    assert (await read_control(operating.settings)).tenants.keys() >= set(names)
+    assert (await operating.done("GET", "/audit/verify"))["problems"] == []
+
+
+async def test_a_file_is_applied_and_written(operating: Operating) -> None:
+    written = await operating.done("GET", "/export")
+    same = await operating.done("POST", "/apply", written)
+    assert (same["changed"], same["documents"], same["differences"]) == (False, 0, [])
+    for each in written["tenants"]:
+        if each["id"] == "first":
+            each["weight"] = 4.0
+    tried = await operating.done("POST", "/apply", written, dry_run=True)
+    assert (tried["changed"], tried["differences"]) == (False, ["tenant/first weight: 1.0 -> 4.0"])
+    assert (await operating.done("GET", "/tenants/first"))["weight"] == 1.0
+    applied = await operating.done("POST", "/apply", written, settle=False)
+    assert (applied["changed"], applied["documents"]) == (True, 1)
+    assert (await operating.done("GET", "/tenants/first"))["weight"] == 4.0
+    written["tenants"].append({"id": "of-a-file", "schema": "/etc/hostname"})
+    expect_problem(await operating.ask("POST", "/apply", written), 409, "there is no schema '/etc/hostname'")
+
+
+async def test_schemas_and_generations_are_written(operating: Operating) -> None:
+    content = {**to_json(scenario("meetings")), "Name": "of-http"}
+    assert (await operating.done("POST", "/schemas", {"content": content}))["schema"] == "of-http@1"
+    assert not (await operating.done("POST", "/schemas", {"content": content}))["changed"]
+    assert (await operating.done("POST", "/schemas", {"content": {**content, "Description": "Another."}}))["schema"] == "of-http@2"
+    shown = await operating.done("GET", "/schemas/of-http@1")
+    assert (shown["schema"], shown["content"]) == ("of-http@1", content)
+    expect_problem(await operating.ask("GET", "/schemas/of-http@9"), 404, "no schema")
+    expect_problem(await operating.ask("POST", "/schemas", {"content": {"EventTypes": 3}}), 422, "EventTypes")
+    await operating.done("POST", "/generations", {"tenant": "first", "name": "v2", "schema": "of-http@1"})
+    assert (await operating.done("GET", "/generations", tenant="first"))["generations"] == [
+        {"name": "", "schema": "companion@1", "live": True},
+        {"name": "v2", "schema": "of-http@1", "live": False},
+    ]
+    refs = {each["schema"]: each["tenants"] for each in (await operating.done("GET", "/schemas"))["schemas"]}
+    assert refs["of-http@1"] == refs["of-http@2"] == 0
+
+
+async def test_a_change_is_told_with_its_place(operating: Operating) -> None:
+    made = await operating.done("POST", "/tenants", {"id": "placed"})
+    place = await operating.done("GET", "/control", position=made["position"])
+    assert place["position"] >= made["position"]
+    assert place["lease_s"] == LEASE_S
+    ahead = await operating.ask("GET", "/control", position=made["position"] + 1000, wait_s=0.1)
+    expect_problem(ahead, 503, "The control log")
+    told = await operating.done("GET", "/audit", subject="tenant/placed")
+    (record,) = told["records"]
+    (admin,) = [each for each in (await read_control(operating.settings)).operators.keys if each.hash == hash_key(operating.keys["admin"])]
+    assert (record["action"], record["by"], record["before"], told["total"]) == ("tenant add", f"operator {admin.id}", None, 1)
+    check, _ = await read_audit(operating.settings)
+    verdict = await operating.done("GET", "/audit/verify", expect=check.digest)
+    assert (verdict["digest"], verdict["problems"]) == (check.digest, [])
+    assert "never met" in (await operating.done("GET", "/audit/verify", expect="0" * 63))["problems"][0]
