@@ -140,6 +140,8 @@ class ControlPlace(BaseModel):
     """What this process knows of the control log."""
 
     position: int
+    reached: bool
+    """Whether that is as far as was asked for."""
     age_s: float
     """How long ago all of the log was known here, in seconds."""
     lease_s: float

@@ -1,5 +1,6 @@
 """``/v1/admin/control``, ``apply``, ``export`` and ``audit``: the control log as a whole."""
 
+from contextlib import suppress
 from itertools import islice
 from typing import Annotated, Any, Final
 
@@ -17,13 +18,14 @@ from runtime.control import Draft, read_audit, read_control
 from runtime.control.differences import difference_lines
 from runtime.control.documents import OperatorKey
 from runtime.control.tenants_file import TenantsFile, apply_file, export_file
+from runtime.errors import ControlLogBehindError
 
 router = APIRouter(tags=["operators"])
 
 _PATH: Final = "/v1/admin"
 _MOST_LINES: Final = 1000
 _MAX_LIMIT: Final = 1000
-_LONGEST_WAIT_S: Final = 60.0
+_LONGEST_WAIT_S: Final = 30.0
 
 _Admin = Annotated[OperatorKey, require_operator("admin")]
 _File = Annotated[TenantsFile, Depends(json_body(TenantsFile))]
@@ -33,16 +35,20 @@ _File = Annotated[TenantsFile, Depends(json_body(TenantsFile))]
 async def show_place(
     dependencies: AppDependencies,
     position: Annotated[int, Query(ge=0, le=2**63 - 1, description="Where this process is to have come before it answers.")] = 0,
-    wait_s: Annotated[float, Query(ge=0, le=_LONGEST_WAIT_S, description="How long that may take; 503 if it takes longer.")] = 10.0,
+    wait_s: Annotated[
+        float, Query(ge=0, le=_LONGEST_WAIT_S, description="How long to wait for that; `reached` tells whether it has.")
+    ] = 10.0,
 ) -> Response:
     """What this process knows of the control log, once it knows it to a position that a change was answered with.
 
     Every process knows the change, or admits nobody, once it is older than ``lease_s``.
     """
-    if position:
-        await dependencies.tenants.wait_for(position, timeout_s=wait_s)
-    place = {"position": dependencies.tenants.position, "age_s": dependencies.tenants.age_s}
-    return JsonResponse({**place, "lease_s": dependencies.settings.control.lease_s})
+    tenants = dependencies.tenants
+    with suppress(ControlLogBehindError):
+        await tenants.wait_for(position, timeout_s=wait_s)
+    tenants.require_current()
+    lease_s = dependencies.settings.control.lease_s
+    return JsonResponse({"position": tenants.position, "reached": tenants.position >= position, "age_s": tenants.age_s, "lease_s": lease_s})
 
 
 @router.post(_PATH + "/apply", openapi_extra=body_schema(TenantsFile), responses=APPLIED | refusals(404, 409))
