@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from extraction.one_pass.answer import form
+from loadtest.merge_answers import merge_answer
 from loadtest.requests import ChatRequest
 
 AnswerFunction = Callable[[ChatRequest], str]
@@ -31,7 +32,10 @@ class _Type:
 
 
 def extraction_answer(request: ChatRequest) -> str:
-    """A complete and valid answer to an extraction prompt; ``{}`` to a prompt without numbered messages."""
+    """A complete and valid answer to an extraction prompt, or to a merge; ``{}`` to any other prompt."""
+    merged = merge_answer(request)
+    if merged is not None:
+        return merged
     fence = next((found for role, content in request.messages if role == "user" and (found := _MESSAGES.search(content))), None)
     if fence is None:
         return "{}"

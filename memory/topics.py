@@ -30,6 +30,9 @@ MESSAGES: Final = TopicSpec(name="messages", key=("tenant", "session"), config={
 WINDOWS: Final = TopicSpec(name="windows", key=("tenant", "session"), retention_ms=7 * DAY_MS)
 EXTRACTIONS: Final = TopicSpec(name="extractions", key=("tenant", "user"))
 CONTRIBUTIONS: Final = TopicSpec(name="contributions", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS)
+MERGES: Final = TopicSpec(name="merges", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS)
+# The newest of each key says all: what a rebuild takes in place of the calls that were paid for.
+MERGED: Final = TopicSpec(name="merged", key=("tenant", "entity_type", "entity_key", "generation", "property", "part"), cleanup="compact")
 MEMORIES: Final = TopicSpec(name="memories", key=("tenant", "memory"), cleanup="compact")
 RECALLS: Final = TopicSpec(name="recalls", key=("tenant", "user"), retention_ms=7 * DAY_MS)
 # One partition: the offset of a change is its place among all changes. Every process reads it whole, so what is superseded goes soon.
@@ -49,6 +52,8 @@ ALL: Final = (
     WINDOWS,
     EXTRACTIONS,
     CONTRIBUTIONS,
+    MERGES,
+    MERGED,
     MEMORIES,
     RECALLS,
     CONTROL,

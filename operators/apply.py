@@ -74,6 +74,7 @@ class _Update:
     def __init__(self, state: EntityState, entity_type: EntityType, contribution: Contribution) -> None:
         self._state = state
         self._type = entity_type
+        self._source, self._position = contribution.source, contribution.position
         self._properties = dict(state.properties)
         self._live = state.live
         self._extractors = dict(state.extractors)
@@ -136,7 +137,8 @@ class _Update:
             raise RefusedChangeError("operator_changed")
         if operator is None:
             raise RefusedChangeError("operator_unavailable")
-        operand = Operand(change.value, time, change.source_id, time if self._last_time is None else self._last_time)
+        newest = time if self._last_time is None else self._last_time
+        operand = Operand(change.value, time, change.source_id, newest, self._source, self._position)
         if change.op == "retract":
             after = operator.retract(before, operand)
         elif (change.property, change.source_id) in self._settled:

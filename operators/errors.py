@@ -15,5 +15,9 @@ class RefusedChangeError(OperatorError):
         self.reason = reason
 
 
+class UnusableAnswerError(OperatorError):
+    """A model's answer to an operator's question is not what was asked for."""
+
+
 class EntityStateError(OperatorError):
     """Bytes are not the state of an entity, or a state holds nothing that could be rendered."""

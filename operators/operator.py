@@ -42,6 +42,10 @@ class Operand:
     """Names the event."""
     newest: int
     """The newest event time of the entity, at least ``time``. It never goes back."""
+    source: str = ""
+    """The topic and partition of the log that it comes from."""
+    position: int = 0
+    """Its offset there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ class Configuration:
     """What a schema says of one property."""
 
     value_type: ValueType
+    description: str = ""
+    """What the property is, in the schema's words."""
     parameters: Mapping[str, ParameterValue]
     """All that the operator's spec names."""
     window: TimeWindow | None = None

@@ -11,6 +11,7 @@ from memory.schema.operator_specs import ENTRY_POINTS, brought_operators
 from memory.schema.time_window import TimeWindow
 from operators.decay import Ewma
 from operators.distinct_count import DistinctCount
+from operators.merged_text import MergedText
 from operators.newest import Latest, NewestList
 from operators.operator import Configuration, MergeableOperator, Operator
 from operators.patched_text import PatchedText
@@ -18,7 +19,7 @@ from operators.statistics import Avg, Count, Max, Min, Rate, Sum
 from operators.top_k import TopK
 from operators.windowed import Windowed
 
-_SHIPPED: Final = (Sum, Count, Avg, Max, Min, DistinctCount, TopK, Latest, NewestList, Rate, Ewma, PatchedText)
+_SHIPPED: Final = (Sum, Count, Avg, Max, Min, DistinctCount, TopK, Latest, NewestList, Rate, Ewma, PatchedText, MergedText)
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""
 
@@ -54,18 +55,20 @@ class Driver(NamedTuple):
 def driver_of(each: EntityProperty, entity_type: EntityType) -> Driver | None:
     """What drives a property of an entity type; None for a part of the key."""
     if each.aggregate is not None:
-        return _driver(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window)
+        return _driver(each.aggregate.op, each.aggregate.parameters, each.value_type, entity_type.window, each.description)
     op = entity_type.op_of(each)
-    return None if op is None else _driver(op, (), each.value_type, entity_type.window)
+    return None if op is None else _driver(op, (), each.value_type, entity_type.window, each.description)
 
 
 @lru_cache(maxsize=_MOST_PROPERTIES)
-def _driver(op: str, parameters: tuple[tuple[str, ParameterValue], ...], value_type: ValueType, window: TimeWindow | None) -> Driver:
+def _driver(
+    op: str, parameters: tuple[tuple[str, ParameterValue], ...], value_type: ValueType, window: TimeWindow | None, description: str
+) -> Driver:
     tag = f"{op}({', '.join(f'{name}={value}' for name, value in parameters)})" if parameters else op
     kind = operators().get(op)
     if kind is None:
         return Driver(tag, None)
-    operator = kind(Configuration(value_type=value_type, parameters=dict(parameters), window=window))
+    operator = kind(Configuration(value_type=value_type, description=description, parameters=dict(parameters), window=window))
     if window is not None and isinstance(operator, MergeableOperator):
         return Driver(f"{tag}/{window}", Windowed(operator, window))
     return Driver(tag, operator)

@@ -1,5 +1,6 @@
 """An entity as the memory that is stored, searched and returned."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -7,9 +8,10 @@ from pydantic import JsonValue
 
 from memory.ids import entity_id
 from memory.keys import entity_key_parts
-from memory.records import Memory
+from memory.records import Memory, WrittenText
 from memory.schema.coerce import coerce_value
 from memory.schema.model import EntityProperty, EntityType, ValueType
+from operators.asking import AskingOperator
 from operators.entity_state import EntityState
 from operators.errors import EntityStateError
 from operators.operator import UnknownValue, Value
@@ -45,13 +47,14 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     known: dict[str, JsonValue] = {
         name: value for name, value in values.items() if value is not None and not isinstance(value, UnknownValue)
     }
+    written = _written(state, entity_type, values)
     return Memory(
         id=entity_id(tenant, entity_type.name, key, state.generation),
         tenant=tenant,
         user=parts.get("user"),
         kind="entity",
         type=entity_type.name,
-        content=_sentence(entity_type.name, tuple(key_parts.values()), values),
+        content=_sentence(entity_type.name, tuple(key_parts.values()), values, stale=_stale(written)),
         properties={**{name: _key_value(entity_type, name, part) for name, part in key_parts.items()}, **known},
         keywords=list(dict.fromkeys(parts.values())),
         event_time=_EPOCH + timedelta(microseconds=state.last_time),
@@ -61,6 +64,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         extractor=", ".join(sorted(state.extractors)) or None,
         generation=state.generation,
         version=state.version,
+        written=written or None,
     )
 
 
@@ -79,6 +83,22 @@ def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty)
     return UnknownValue.UNKNOWN if coerced is None else coerced
 
 
+def _written(state: EntityState, entity_type: EntityType, values: Mapping[str, Value]) -> dict[str, WrittenText]:
+    """How the known texts that were merged came about."""
+    texts = {}
+    for name in (name for name, value in values.items() if isinstance(value, str)):
+        driver = driver_of(entity_type.by_name[name], entity_type)
+        if driver is not None and isinstance(driver.operator, AskingOperator):
+            written = driver.operator.written(state.properties[name][1])
+            if written is not None:
+                texts[name] = written
+    return texts
+
+
+def _stale(written: Mapping[str, WrittenText]) -> frozenset[str]:
+    return frozenset(name for name, text in written.items() if text.stale)
+
+
 def _key_value(entity_type: EntityType, name: str, part: str) -> JsonValue:
     """A part of a key in the value type of its property."""
     each = entity_type.property(name)
@@ -86,9 +106,13 @@ def _key_value(entity_type: EntityType, name: str, part: str) -> JsonValue:
     return part if value is None else value
 
 
-def _sentence(name: str, parts: tuple[str, ...], values: dict[str, Value]) -> str:
+def _sentence(name: str, parts: tuple[str, ...], values: dict[str, Value], *, stale: frozenset[str]) -> str:
     head = f"{_spaced(name)} of {', '.join(parts)}"
-    clauses = [f"{_spaced(each)}: {_text(value)}" for each, value in values.items() if value is not None]
+    clauses = [
+        f"{_spaced(each)}{' (being revised)' if each in stale else ''}: {_text(value)}"
+        for each, value in values.items()
+        if value is not None
+    ]
     return f"{head}: {'; '.join(clauses)}" if clauses else head
 
 

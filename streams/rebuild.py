@@ -2,19 +2,27 @@
 
 The order of the steps makes an interruption harmless: after each of them the stages could be started, and the next call goes on.
 
-1. The offsets. Events starts at the beginning of ``extractions``. Entities starts at the end of ``contributions``: events produces all of
-   them again with the positions they had, and reading old ones first would make lower positions count as applied. Index starts at the end
-   of ``memories``, since the same memories come again.
-2. The ledger of events, then the state of entities, so that an entity never sees a retraction without its application.
-3. The local tables of this machine (those of others follow the changelogs), the vector store, and the keys in Redis. Sessions keep their
+1. What LLMs have merged is laid behind the end of ``contributions``: the newest outcomes, and the answers that entities have not read yet.
+   So entities reads them first, and asks about nothing that they rest on.
+2. The offsets. Events starts at the beginning of ``extractions``. Entities starts at what was the end of ``contributions``: events
+   produces all of them again with the positions they had, and reading old ones first would make lower positions count as applied.
+   Merging starts at the end of ``merges``, since entities asks again what nobody has answered. Index starts at the end of ``memories``,
+   since the same memories come again.
+3. The ledger of events, then the state of entities, so that an entity never sees a retraction without its application; then what merging
+   has parked.
+4. The local tables of this machine (those of others follow the changelogs), the vector store, and the keys in Redis. Sessions keep their
    changelog, since their windows have been produced.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from memory.errors import RecordError
+from memory.keys import encode_key
+from memory.records import Contribution
+from memory.topics import CONTRIBUTIONS, MERGED
 from retrieval.stores.port import MemoryStore
-from runtime.kafka import ConsumerGroups, KafkaOffsets, check_topics
+from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition, check_topics, read_topic
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from streams.changelog import empty_changelog
@@ -22,7 +30,8 @@ from streams.delivery.folders import remove_folders, tables_folder
 from streams.errors import ReplayRefusedError
 from streams.stages import STAGES
 
-_REBUILT_TABLES: Final = ("events", "entities")
+_REBUILT_TABLES: Final = ("events", "entities", "merging")
+_BATCH_SIZE: Final = 500
 
 
 async def rebuild(
@@ -53,16 +62,22 @@ async def rebuild(
     groups = ConsumerGroups(kafka=kafka)
     await groups.require_empty([stage.group(prefix) for stage in STAGES.values()])
     async with KafkaOffsets(kafka=kafka) as offsets:
-        events, entities, index = (STAGES[name] for name in ("events", "entities", "index"))
+        events, entities, merging, index = (STAGES[name] for name in ("events", "entities", "merging", "index"))
         beginning = await offsets.beginning_offsets([settings.topic(events.source.name)])
         if any(beginning.values()):
             raise ReplayRefusedError(
                 f"{settings.topic(events.source.name)} no longer begins at offset 0: what lay before would be lost; restore the topic first"
             )
+        ends = {stage.name: await offsets.end_offsets([settings.topic(stage.source.name)]) for stage in (entities, merging, index)}
+        begins = await offsets.beginning_offsets([settings.topic(entities.source.name)])
+        read = await offsets.committed_offsets(entities.group(prefix), [settings.topic(entities.source.name)])
+        unread = {partition: max(begin, read.get(partition, begin)) for partition, begin in begins.items()}
+        outcomes = await _lay_outcomes_behind(settings, unread)
         await groups.commit(events.group(prefix), beginning)
-        for stage in (entities, index):
-            await groups.commit(stage.group(prefix), await offsets.end_offsets([settings.topic(stage.source.name)]))
-    notice("events goes on at the start of the extractions, entities and index at the end of their topics")
+        for stage in (entities, merging, index):
+            await groups.commit(stage.group(prefix), ends[stage.name])
+    notice(f"{outcomes} merged texts come first")
+    notice("events goes on at the start of the extractions, entities, merging and index at the end of their topics")
     for name in _REBUILT_TABLES:
         rows = await empty_changelog(STAGES[name].changelog(prefix), kafka=kafka)
         notice(f"{name}: {rows} rows dropped")
@@ -73,3 +88,32 @@ async def rebuild(
     await store.drop()
     notice("vector store dropped")
     notice(f"Redis: {await redis.drop_keys()} keys dropped")
+
+
+async def _lay_outcomes_behind(settings: Settings, unread: Mapping[TopicPartition, int]) -> int:
+    """Produces the newest outcomes to the contributions again, and behind them the answers from the given offsets on."""
+    topic = settings.topic(CONTRIBUTIONS.name)
+    newest: dict[bytes, OutgoingRecord] = {}
+    async for record in read_topic(settings.topic(MERGED.name), settings.kafka):
+        if (again := _again(topic, record.value)) is not None:
+            newest[record.key or b""] = again
+    answers = [
+        again async for record in read_topic(topic, settings.kafka, start=unread) if (again := _again(topic, record.value)) is not None
+    ]
+    outcomes = [*newest.values(), *answers]
+    async with Producer(kafka=settings.kafka) as producer:
+        for start in range(0, len(outcomes), _BATCH_SIZE):
+            await producer.send_many(outcomes[start : start + _BATCH_SIZE])
+    return len(outcomes)
+
+
+def _again(topic: str, value: bytes | None) -> OutgoingRecord | None:
+    """The record to produce of a contribution that brings an outcome; None of any other."""
+    try:
+        contribution = Contribution.from_json(value or b"")
+    except RecordError:
+        return None
+    if contribution.merged is None:
+        return None
+    key = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
+    return OutgoingRecord(topic, key, value)

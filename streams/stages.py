@@ -1,9 +1,9 @@
-"""The five stages, in the order of the flow."""
+"""The six stages, in the order of the flow."""
 
 from dataclasses import dataclass
 from typing import Final
 
-from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS, TopicSpec
+from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, WINDOWS, TopicSpec
 from streams.delivery.state import changelog_topic
 
 
@@ -35,6 +35,7 @@ STAGES: Final[dict[str, StageSpec]] = {
         StageSpec("extraction", WINDOWS, has_table=True),
         StageSpec("events", EXTRACTIONS, has_table=True),
         StageSpec("entities", CONTRIBUTIONS, has_table=True),
+        StageSpec("merging", MERGES, has_table=True),
         StageSpec("index", MEMORIES, has_table=False, knows_tenants=False),
     )
 }

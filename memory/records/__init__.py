@@ -3,6 +3,7 @@
 from memory.records.base import Record, Value
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.flow import Change, Contribution, DeadLetter, Memory, MemoryChange, RecallRecord
+from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, Role, SessionCommand, ToolCall, Window
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "GenerationDrop",
     "Memory",
     "MemoryChange",
+    "MergeRequest",
+    "Merged",
     "Message",
     "NotedEvent",
     "RecallRecord",
@@ -27,4 +30,5 @@ __all__ = [
     "Usage",
     "Value",
     "Window",
+    "WrittenText",
 ]

@@ -6,6 +6,7 @@ from pydantic import Field, JsonValue
 
 from memory.records.base import Record, Value
 from memory.records.limits import Time
+from memory.records.merging import Merged, WrittenText
 from memory.records.message import Name
 
 
@@ -25,7 +26,11 @@ class Change(Value):
 
 
 class Contribution(Record):
-    """All that one source record does to one entity: applied whole, once, in the order of its source partition."""
+    """All that one source record does to one entity: applied whole, once, in the order of its source partition.
+
+    One of kind ``merged`` brings the answer to a :class:`~memory.records.MergeRequest`. It says itself what it rests on, so its position
+    counts for nothing.
+    """
 
     tenant: Name
     user: Name | None = None
@@ -33,12 +38,14 @@ class Contribution(Record):
     entity_type: Name
     entity_key: str = Field(min_length=1)
     """The ``GROUP BY`` key's parts, encoded as :func:`memory.keys.encode_key` does."""
-    kind: Literal["change", "touch", "tick"] = "change"
+    kind: Literal["change", "touch", "tick", "merged"] = "change"
     source: str
     """The source's topic and partition (``extractions/3``): positions of different sources never meet."""
     position: int = Field(ge=0)
     """The source record's offset. An entity applies a position of a source once."""
     changes: list[Change] = Field(default_factory=list)
+    merged: Merged | None = None
+    """Of kind ``merged``."""
     time: Time
     """Event time of the source."""
     schema_name: str = ""
@@ -74,6 +81,8 @@ class Memory(Record):
     version: int = 0
     """Grows with every change of this memory."""
     expires_at: Time | None = None
+    written: dict[str, WrittenText] | None = None
+    """Of an entity, by property: how a text that was merged came about."""
 
 
 class MemoryChange(Record):

@@ -100,7 +100,7 @@ def _check_aggregate(entity: EntityType, each: EntityProperty, aggregate: Aggreg
     if spec.window == "required" and entity.window is None:
         raise expression.at("Op").fault(f"{spec.name} needs a time window: give the entity type a Window")
     if spec.window == "none" and entity.window is not None:
-        raise expression.at("Op").fault(f"{spec.name} ages by itself; put it into an entity type without a Window")
+        raise expression.at("Op").fault(f"{spec.name} takes no time window; put it into an entity type without a Window")
     _check_result(spec, each, aggregate, source, node.at("PropertyValueType"))
 
 

@@ -85,7 +85,13 @@ _BUILT_IN: Final = (
         parameters=(SpanParameter(name="HalfLife", default=TimeWindow(7, "day")),),
         window="none",
     ),
-    OperatorSpec(name="LLM_MERGE", input="event", gives=_text),
+    OperatorSpec(
+        name="LLM_MERGE",
+        input="value",
+        gives=_text,
+        parameters=(IntegerParameter(name="Characters", default=2000, least=200, most=8000),),
+        window="none",
+    ),
     OperatorSpec(name="PATCH", input="patch", gives=_any),
     OperatorSpec(name="TIME_COMPRESS", input="event", gives=_text),
 )

@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from runtime.settings.control import ControlSettings
 from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings
-from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings
+from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
 from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
 from runtime.settings.signing import SigningSettings
@@ -28,6 +28,7 @@ __all__ = [
     "KafkaSettings",
     "LLMSettings",
     "LogSettings",
+    "MergingSettings",
     "QuotaSettings",
     "RankingProfile",
     "RecallSettings",
@@ -74,6 +75,7 @@ class Settings(BaseSettings):
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
     extraction: ExtractionSettings = ExtractionSettings()
+    merging: MergingSettings = MergingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     recall: RecallSettings = RecallSettings()
     service: ServiceSettings = ServiceSettings()

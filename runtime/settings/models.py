@@ -105,6 +105,12 @@ class ExtractionSettings(Group):
     )
 
 
+class MergingSettings(Group):
+    """How texts of entities are merged (`LLM_MERGE`)."""
+
+    attempts: int = Field(default=2, ge=1, description="Times that the model is asked for a merge, before the rule merges.")
+
+
 class EmbeddingSettings(Group):
     """The embedding model."""
 

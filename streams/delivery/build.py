@@ -6,8 +6,11 @@ from typing import Any
 from runtime.settings import Settings
 from streams.delivery.batch import BatchHandler
 from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver
+from streams.delivery.driver import Driver, InFlightRecord
+from streams.delivery.keyed_attempts import KeyedHandler
+from streams.delivery.keyed_driver import KeyedDriver, LoadPayload
 from streams.delivery.ordered_driver import OrderedDriver
+from streams.delivery.scheduler import Scheduler
 from streams.delivery.state import Codec
 
 DriverFactory = Callable[[StageContext], Driver]
@@ -38,5 +41,42 @@ def ordered_driver_factory(
             max_queued_bytes=settings.delivery.max_queued_bytes,
             cache_bytes=settings.delivery.state_cache_bytes,
         )
+
+    return new_driver
+
+
+def keyed_driver_factory(
+    settings: Settings,
+    handler: KeyedHandler,
+    *,
+    topic: str,
+    calls_at_once: int | None,
+    weight_of: Callable[[str], float],
+    load_payload: LoadPayload,
+) -> DriverFactory:
+    """Makes drivers that handle records key by key, for a stage that waits for slow calls.
+
+    Args:
+        settings: The settings in force.
+        handler: What the stage does with a record.
+        topic: The source topic.
+        calls_at_once: How many calls the stage may have open; None: it makes none.
+        weight_of: A tenant's weight in fair queueing.
+        load_payload: Reads a payload that was evicted again.
+    """
+    delivery = settings.delivery
+    # More slots than calls would let records queue for a call first come, first served, past fair queueing.
+    slots = delivery.slots if calls_at_once is None else min(delivery.slots, calls_at_once)
+
+    def new_driver(context: StageContext) -> Driver:
+        scheduler = Scheduler[InFlightRecord](
+            slots=slots,
+            tenant_share=delivery.tenant_share,
+            max_in_flight=delivery.max_in_flight,
+            max_span=delivery.max_unacked_span,
+            weight_of=weight_of,
+            evict=lambda record: record.evict(),
+        )
+        return KeyedDriver(context=context, handler=handler, topic=topic, scheduler=scheduler, load_payload=load_payload)
 
     return new_driver

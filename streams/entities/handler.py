@@ -1,14 +1,18 @@
-"""The entities stage: applies contributions to entity state, exactly once by source position, and publishes the entities."""
+"""The entities stage: applies contributions to entity state, exactly once by source position, and publishes the entities.
+
+What an operator needs a model for goes out as a request; the answer comes back as a contribution. So the stage waits for nothing.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory.ids import entity_id
 from memory.keys import encode_key
-from memory.records import Contribution, Dropped, MemoryChange
+from memory.records import Contribution, Dropped, MemoryChange, MergeRequest
 from memory.schema.model import EntityType
 from operators.apply import apply_contribution, skip
 from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.merging import adopt, settle
 from operators.render import render
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -53,12 +57,18 @@ class EntitiesHandler(BatchHandler):
 
     def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
         self._memories_topic = settings.topic("memories")
+        self._merges_topic = settings.topic("merges")
+        self._merged_topic = settings.topic("merged")
+        self._has_llm = settings.llm.base_url is not None
         self._tenants = tenants
         self._metrics = metrics
 
     def on_dead_lettered(self, state: PartitionState[EntityState], record: ConsumedRecord) -> None:
         """Leaves a hole at the contribution's position, so that a redrive behind later contributions is still applied."""
         contribution = Contribution.from_json(record.value or b"")
+        if contribution.kind == "merged":
+            # It stands for itself, and has no place in an order.
+            return
         key = _key_of(contribution)
         skipped = skip(state.get(key), contribution)
         self._count(skipped.refused)
@@ -66,10 +76,11 @@ class EntitiesHandler(BatchHandler):
             state.put(key, skipped.state, position=record.offset)
 
     async def handle(self, batch: Batch) -> None:
-        """Applies contributions in order, and publishes each changed entity once."""
+        """Applies contributions in order; lets each changed entity ask what it needs, and publishes it, once."""
         changed: dict[bytes, _LastContribution] = {}
         await batch.each(lambda record: self._contribution(batch, record, changed))
         for key, last in changed.items():
+            self._settle(batch, key, last)
             self._publish(batch, key, last)
 
     def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
@@ -80,10 +91,15 @@ class EntitiesHandler(BatchHandler):
         except PoisonRecordError:
             self.on_dead_lettered(batch.state, record)
             raise
-        applied = apply_contribution(batch.state.get(key), contribution, entity_type)
+        if contribution.merged is not None:
+            applied = adopt(batch.state.get(key), contribution.merged, entity_type, contribution.generation)
+        else:
+            applied = apply_contribution(batch.state.get(key), contribution, entity_type)
         self._count(applied.refused)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
+            if contribution.merged is not None:
+                self._keep(batch, record, contribution)
         if batch.state.get(key) is not None:
             # Also if it was applied before: a repetition is harmless, and a replay repairs the later stages by it.
             changed[key] = _LastContribution(record, contribution, entity_type)
@@ -109,6 +125,39 @@ class EntitiesHandler(BatchHandler):
             )
         return entity_type
 
+    def _settle(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
+        """Sends what the entity's operators ask, and keeps what they reached without asking."""
+        state: EntityState = batch.state.get(key) or EntityState()
+        settled = settle(state, last.entity_type, has_llm=self._has_llm)
+        if settled.state is state:
+            return
+        batch.state.put(key, settled.state, position=last.record.offset)
+        cause = last.contribution
+        for name, question in settled.questions:
+            request = MergeRequest(
+                tenant=cause.tenant,
+                user=cause.user,
+                entity_type=cause.entity_type,
+                entity_key=cause.entity_key,
+                property=name,
+                part=question.part,
+                question=question.content,
+                time=cause.time,
+                schema_name=cause.schema_name,
+                schema_revision=cause.schema_revision,
+                generation=cause.generation,
+            )
+            target = encode_key(cause.tenant, cause.entity_type, cause.entity_key)
+            batch.emit(OutgoingRecord(self._merges_topic, target, request.to_json()), last.record)
+        for merged in settled.merged:
+            self._keep(batch, last.record, cause.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
+
+    def _keep(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
+        """Keeps an outcome that the entity has adopted, for a rebuild, in place of the one before."""
+        if contribution.merged is not None:
+            key = encode_key(*_parts_of(contribution), contribution.merged.property, contribution.merged.part or "-")
+            batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
+
     def _publish(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
         contribution, tenant = last.contribution, last.contribution.tenant
         state: EntityState = batch.state.get(key) or EntityState()
@@ -122,4 +171,8 @@ class EntitiesHandler(BatchHandler):
 
 
 def _key_of(contribution: Contribution) -> bytes:
-    return encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-")
+    return encode_key(*_parts_of(contribution))
+
+
+def _parts_of(contribution: Contribution) -> tuple[str, str, str, str]:
+    return contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-"

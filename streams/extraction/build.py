@@ -16,16 +16,12 @@ from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from streams.delivery.build import DriverFactory
-from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver, InFlightRecord
-from streams.delivery.keyed_driver import KeyedDriver
+from streams.budgets import TenantBudgets
+from streams.delivery.build import DriverFactory, keyed_driver_factory
 from streams.delivery.payload_loader import PayloadLoader
-from streams.delivery.scheduler import Scheduler
-from streams.extraction.budgets import TenantBudgets
 from streams.extraction.handler import ExtractionHandler
-from streams.extraction.usage import UsageTopic
 from streams.tenancy import weight_of
+from streams.usage import UsageTopic
 
 
 async def build(
@@ -62,25 +58,11 @@ async def build(
         generation=generation,
     )
     payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
-    delivery = settings.delivery
-    # More slots than calls would let records queue for a call first come, first served, past fair queueing.
-    slots = delivery.slots if llm is None else min(delivery.slots, settings.llm.concurrency)
-
-    def new_driver(context: StageContext) -> Driver:
-        scheduler = Scheduler[InFlightRecord](
-            slots=slots,
-            tenant_share=delivery.tenant_share,
-            max_in_flight=delivery.max_in_flight,
-            max_span=delivery.max_unacked_span,
-            weight_of=lambda tenant: weight_of(tenants, tenant),
-            evict=lambda record: record.evict(),
-        )
-        return KeyedDriver(
-            context=context,
-            handler=handler,
-            topic=settings.topic("windows"),
-            scheduler=scheduler,
-            load_payload=payload_loader.read,
-        )
-
-    return new_driver
+    return keyed_driver_factory(
+        settings,
+        handler,
+        topic=settings.topic("windows"),
+        calls_at_once=None if llm is None else settings.llm.concurrency,
+        weight_of=lambda tenant: weight_of(tenants, tenant),
+        load_payload=payload_loader.read,
+    )

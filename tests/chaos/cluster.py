@@ -48,7 +48,7 @@ PROBE_TIMEOUT_S = 2.0
 
 
 class Cluster:
-    """Kafka, Redis, Qdrant Edge, the simulated LLM, the workers of the five stages, and the query service.
+    """Kafka, Redis, Qdrant Edge, the simulated LLM, the workers of the six stages, and the query service.
 
     Args:
         folder: Holds all data and logs; its path must be short, for the Edge's socket.

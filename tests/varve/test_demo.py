@@ -1,4 +1,4 @@
-"""``varve demo`` end to end: messages through a real Kafka, five stages, the index and the query service."""
+"""``varve demo`` end to end: messages through a real Kafka, six stages, the index and the query service."""
 
 import os
 import subprocess

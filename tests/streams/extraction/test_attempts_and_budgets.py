@@ -19,8 +19,8 @@ from runtime.control.tenant_changes import set_tenant
 from runtime.errors import UnenforceableBudgetError
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
+from streams.budgets import TenantBudgets
 from streams.errors import PoisonRecordError, TransientError
-from streams.extraction.budgets import TenantBudgets
 from tests.control_log import known_tenants, now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT
 from tests.streams.extraction.doubles import ScriptedExtractor, llm_extractor, new_handler, window_record

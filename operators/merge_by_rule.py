@@ -1,0 +1,98 @@
+"""Merges statements into a text without a model: dated, each once, the newest last, the oldest left out where there is no room.
+
+It resolves no contradiction: of two statements that speak against each other both stand there, with their days.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2}): (.*)")
+_WORD: Final = re.compile(r"\w+")
+_SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$)|\n")
+
+
+class Statement(NamedTuple):
+    """What one event says."""
+
+    time: int
+    """Its event time, in microseconds since 1970."""
+    text: str
+
+
+class _Line(NamedTuple):
+    day: str
+    """Empty where the text says none: such lines are a model's, and stand first."""
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.text}" if self.day else self.text
+
+
+def merge_by_rule(text: str, added: Sequence[Statement], withdrawn: Iterable[str] = (), *, limit: int) -> str:
+    """A text with further statements.
+
+    Args:
+        text: The text so far, a model's or this function's.
+        added: What to add, in order.
+        withdrawn: Statements to take out, where they stand there as they were added.
+        limit: The longest text, in characters.
+    """
+    gone = {_words(each) for each in withdrawn}
+    lines: dict[tuple[str, ...], _Line] = {}
+    for line in (*_lines(text), *(_Line(day_of(each.time), flat(each.text)) for each in added)):
+        words = _words(line.text)
+        known = lines.get(words)
+        if words not in gone and (known is None or (known.day and known.day <= line.day)):
+            lines[words] = line
+    for each in added:
+        # What was taken back and said again holds.
+        words = _words(each.text)
+        if words in gone and words not in lines:
+            lines[words] = _Line(day_of(each.time), flat(each.text))
+    ordered = sorted(lines.values(), key=lambda line: line.day)
+    return bounded("\n".join(map(str, _newest_that_fit(ordered, limit))), limit)
+
+
+def bounded(text: str, limit: int) -> str:
+    """The beginning of a text that is too long, up to a whole sentence or line; up to a word where the first is too long."""
+    if len(text) <= limit:
+        return text
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, 0, limit)]
+    if ends and ends[-1] > limit // 2:
+        return text[: ends[-1]].rstrip()
+    return text[:limit].rpartition(" ")[0].rstrip() or text[:limit]
+
+
+def day_of(time: int) -> str:
+    """The day (UTC) of a time in microseconds since 1970."""
+    return (_EPOCH + timedelta(microseconds=time)).date().isoformat()
+
+
+def flat(text: str) -> str:
+    """A text on one line."""
+    return " ".join(text.split())
+
+
+def _lines(text: str) -> Iterable[_Line]:
+    for line in filter(None, map(str.strip, text.splitlines())):
+        dated = _DATED.fullmatch(line)
+        yield _Line(dated[1], dated[2]) if dated else _Line("", line)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold())) or (text,)
+
+
+def _newest_that_fit(lines: Sequence[_Line], limit: int) -> list[_Line]:
+    kept = list(lines)
+    size = sum(len(str(line)) + 1 for line in kept) - 1
+    while size > limit and len(kept) > 1:
+        oldest = next((index for index, line in enumerate(kept) if line.day), 0)
+        if oldest == len(kept) - 1:
+            # The newest dated line is the last to go.
+            oldest = 0
+        size -= len(str(kept.pop(oldest))) + 1
+    return kept

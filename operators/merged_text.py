@@ -1,0 +1,279 @@
+"""LLM_MERGE: a text that a model keeps up with what events say (VikingMem 3.2).
+
+A state is the newest outcome, and the changes behind it. The outcome has the merged text; the statements that were merged last, one by one;
+and the text of what was merged before those. So a statement that is taken back soon is left out by merging the others again; one that has
+settled in the older text is taken out of it by the model.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, cast
+
+import orjson
+from pydantic import JsonValue
+
+from memory.records import WrittenText
+from memory.schema.operator_specs import OperatorSpec, built_in
+from operators.asking import AskingOperator, Moment, Outcome, Prompt, Question, Settled
+from operators.coverage import covers, is_beyond, joined
+from operators.entity_state import Sources
+from operators.errors import RefusedChangeError
+from operators.merge_by_rule import Statement, bounded, merge_by_rule
+from operators.merge_prompt import merge_prompt, read_merge_answer
+from operators.operator import Operand, State, Value
+
+MAX_STATEMENT: Final = 2000
+"""Characters of a statement."""
+MAX_CHANGES: Final = 32
+"""Changes that wait to be merged, and statements that can be taken back one by one."""
+MAX_CHANGES_TEXT: Final = 16_000
+"""Their characters in all."""
+RULE: Final = "rule"
+"""Stands for the model where none has written the text."""
+
+_APPLY: Final = 1
+_RETRACT: Final = -1
+_EMPTY: Final[dict[str, Any]] = {
+    "count": 0,
+    "sources": {},
+    "settled": "",
+    "recent": [],
+    "text": "",
+    "by": "",
+    "superseded": [],
+    "number": 0,
+}
+"""The outcome of nothing. ``number`` counts the outcomes that one stands on, itself included; ``count`` the statements that hold;
+``sources`` says how far the log is covered; ``recent`` has ``[time, id, text]`` of the statements behind ``settled``."""
+
+
+@dataclass(slots=True)
+class _Net:
+    """What the changes behind an outcome come to."""
+
+    count: int
+    recent: dict[str, Statement]
+    """Of the outcome's recent statements, those that still hold."""
+    added: dict[str, Statement]
+    lost: list[Statement]
+    """Of the outcome's recent statements, those that were taken back."""
+    withdrawn: list[Statement]
+    """Taken back, and settled before."""
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.added or self.lost or self.withdrawn)
+
+    @property
+    def statements(self) -> dict[str, Statement]:
+        return _in_order(self.recent | self.added)
+
+
+class MergedText(AskingOperator):
+    """See the module's docstring. A retraction leaves no trace in the text once it is merged; until then the text is marked as stale."""
+
+    spec: ClassVar[OperatorSpec] = built_in("LLM_MERGE")
+
+    @property
+    def _limit(self) -> int:
+        return cast(int, self._configuration.parameters["Characters"])
+
+    def apply(self, state: State | None, operand: Operand) -> State:
+        """See :meth:`Operator.apply`; takes a value of at most 2,000 characters."""
+        return _with_change(state, operand, _APPLY)
+
+    def retract(self, state: State | None, operand: Operand) -> State:
+        """See :meth:`Operator.retract`."""
+        return _with_change(state, operand, _RETRACT)
+
+    def value(self, state: State) -> Value:
+        """The text, with what waits to be merged beside it."""
+        base, net = _base_of(state), _net_of(state)
+        if net.count <= 0:
+            return None
+        if net.lost and base["by"] == RULE:
+            return self._by_rule(base["settled"], net.statements, net.withdrawn) or None
+        return self._by_rule(base["text"], _in_order(net.added), [*net.lost, *net.withdrawn]) or None
+
+    def written(self, state: State) -> WrittenText | None:
+        """See :meth:`AskingOperator.written`."""
+        base, net = _base_of(state), _net_of(state)
+        by_model = base["by"] not in ("", RULE)
+        return WrittenText(
+            by=base["by"] or RULE,
+            pending=len(net.added) if by_model or state.get("asked") else 0,
+            stale=by_model and bool(net.lost or net.withdrawn),
+            superseded=base["superseded"],
+        )
+
+    def settle(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`AskingOperator.settle`. One question is open at a time; where none is answered, the rule merges what gets too much."""
+        changes = state["changes"]
+        if not changes:
+            return Settled(state)
+        base, net = _base_of(state), _net_of(state)
+        covered = joined(base["sources"], moment.sources)
+        is_too_much = len(changes) > MAX_CHANGES or sum(len(each[5]) for each in changes) > MAX_CHANGES_TEXT
+        if is_too_much and (state.get("asked") or not moment.has_llm):
+            return self._settled(state, self.outcome_by_rule(self._question(base, net, covered)))
+        if state.get("asked") or not moment.has_llm:
+            return Settled(state)
+        if net.is_nothing:
+            return self._settled(state, _moved_on(base, net, covered))
+        if net.count <= 0:
+            return self._settled(state, _moved_on({**_EMPTY, "number": base["number"]}, net, covered))
+        question = self._question(base, net, covered)
+        return Settled({**state, "asked": _digest(question)}, questions=(question,))
+
+    def adopt(self, state: State | None, outcome: Outcome) -> State:
+        """See :meth:`AskingOperator.adopt`."""
+        content: dict[str, Any] = dict(outcome.content)
+        answered = content.pop("question", None)
+        before: State = state or {"changes": []}
+        asked = before.get("asked")
+        base, changes = before.get("base"), before["changes"]
+        is_new = is_beyond(content["sources"], {} if base is None else base["sources"])
+        if is_new:
+            base = content
+            changes = [each for each in changes if not covers(content["sources"], each[0], each[1])]
+        elif asked is None or asked != answered:
+            return before
+        after = {"changes": changes, **({} if base is None else {"base": base})}
+        return after if asked is None or asked == answered else {**after, "asked": asked}
+
+    def adopted(self, state: State) -> int:
+        """See :meth:`AskingOperator.adopted`."""
+        return cast(int, _base_of(state)["number"])
+
+    def prompt(self, question: Question, *, subject: str) -> Prompt:
+        """See :meth:`AskingOperator.prompt`."""
+        content = cast(dict[str, Any], question.content)
+        return merge_prompt(
+            subject=f"{subject}: {self._configuration.description}" if self._configuration.description else subject,
+            text=content["text"],
+            added=[Statement(*each) for each in content["added"]],
+            withdrawn=[Statement(*each) for each in content["withdrawn"]],
+            limit=self._limit,
+        )
+
+    def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
+        """See :meth:`AskingOperator.outcome`."""
+        text, superseded = read_merge_answer(answer)
+        return self._outcome(question, bounded(text, self._limit), by=model, superseded=superseded)
+
+    def outcome_by_rule(self, question: Question) -> Outcome:
+        """See :meth:`AskingOperator.outcome_by_rule`."""
+        content = cast(dict[str, Any], question.content)
+        added = [Statement(*each) for each in content["added"]]
+        text = merge_by_rule(content["text"], added, [each[1] for each in content["withdrawn"]], limit=self._limit)
+        return self._outcome(question, text, by=RULE, superseded=())
+
+    def _outcome(self, question: Question, text: str, *, by: str, superseded: Sequence[str]) -> Outcome:
+        then = cast(dict[str, Any], question.content["then"])
+        settled = text if then["settled"] is None else then["settled"]
+        content = {**then, "settled": settled, "text": text, "by": by, "superseded": list(superseded)}
+        return Outcome({**content, "question": _digest(question)})
+
+    def _settled(self, state: State, outcome: Outcome) -> Settled:
+        adopted = self.adopt({**state, "asked": None}, outcome)
+        return Settled(adopted, outcomes=(outcome,))
+
+    def _by_rule(self, text: str, added: dict[str, Statement], withdrawn: Sequence[Statement]) -> str:
+        if not added and not withdrawn:
+            return text
+        return merge_by_rule(text, list(added.values()), [each.text for each in withdrawn], limit=self._limit)
+
+    def _question(self, base: dict[str, Any], net: _Net, covered: Sources) -> Question:
+        """What to merge, and what becomes of the outcome's other fields once it is: ``settled`` None stands for the answer's own text."""
+        if net.lost:
+            # The text rests on what was lost: the others are merged again, from the text of what was merged before them.
+            text, added = base["settled"], net.statements
+        else:
+            text, added = base["text"], _in_order(net.added)
+        settled, recent = base["settled"], net.statements
+        if net.withdrawn:
+            settled, recent = None, {}
+        elif not _has_room(recent):
+            settled, recent = (None, {}) if net.lost or not _has_room(net.added) else (base["text"], _in_order(net.added))
+        return Question(
+            {
+                "text": text,
+                "added": [[each.time, each.text] for each in added.values()],
+                "withdrawn": [[each.time, each.text] for each in net.withdrawn],
+                "then": {
+                    "number": base["number"] + 1,
+                    "count": net.count,
+                    "sources": cast(JsonValue, covered),
+                    "settled": settled,
+                    "recent": [[each.time, name, each.text] for name, each in recent.items()],
+                },
+            }
+        )
+
+
+def _moved_on(base: dict[str, Any], net: _Net, covered: Sources) -> Outcome:
+    """The same outcome, further on in the log."""
+    return Outcome({**base, "number": base["number"] + 1, "count": net.count, "sources": cast(JsonValue, covered)})
+
+
+def _with_change(state: State | None, operand: Operand, sign: int) -> State:
+    text = _text_of(operand.value)
+    if not text or len(text) > MAX_STATEMENT:
+        raise RefusedChangeError("value_too_long" if text else "no_value")
+    before: State = state or {"changes": []}
+    if covers(_base_of(before)["sources"], operand.source, operand.position):
+        # A rebuild comes by what the newest outcome has merged already.
+        return before
+    change = [operand.source, operand.position, sign, operand.time, operand.source_id, text]
+    # Sorted, since a rebuild may bring the sources in another order; those of one position keep theirs.
+    return {**before, "changes": sorted([*before["changes"], change], key=lambda each: (each[0], each[1]))}
+
+
+def _text_of(value: JsonValue) -> str:
+    values = value if isinstance(value, list) else [value]
+    return "; ".join(str(each).strip() for each in values if each is not None)
+
+
+def _base_of(state: State) -> dict[str, Any]:
+    return cast(dict[str, Any], state.get("base") or _EMPTY)
+
+
+def _net_of(state: State) -> _Net:
+    base = _base_of(state)
+    net = _Net(base["count"], {name: Statement(time, text) for time, name, text in base["recent"]}, {}, [], [])
+    taken: dict[str, tuple[Statement, list[Statement]]] = {}
+    for _, _, sign, time, name, text in state["changes"]:
+        statement = Statement(time, text)
+        net.count += sign
+        if sign == _RETRACT:
+            if name in net.added:
+                del net.added[name]
+            elif name in net.recent:
+                net.lost.append(net.recent.pop(name))
+                taken[name] = net.lost[-1], net.lost
+            elif base["settled"]:
+                net.withdrawn.append(statement)
+                taken[name] = statement, net.withdrawn
+        elif name in taken and taken[name][0] == statement:
+            # The same again, as a repeated extraction gives it: nothing has changed.
+            _, place = taken.pop(name)
+            place.remove(statement)
+            if place is net.lost:
+                net.recent[name] = statement
+        else:
+            net.added[name] = statement
+    net.recent = _in_order(net.recent)
+    return net
+
+
+def _in_order(statements: dict[str, Statement]) -> dict[str, Statement]:
+    return dict(sorted(statements.items(), key=lambda each: (each[1].time, each[0])))
+
+
+def _has_room(statements: dict[str, Statement]) -> bool:
+    return len(statements) <= MAX_CHANGES and sum(len(each.text) for each in statements.values()) <= MAX_CHANGES_TEXT
+
+
+def _digest(question: Question) -> str:
+    return hashlib.sha256(orjson.dumps(question.content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]

@@ -1,0 +1,91 @@
+"""What the operators of an entity ask, and the outcomes that they adopt. Pure: state in, state out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from memory.records import Dropped, Merged
+from memory.schema.model import EntityType
+from operators.apply import Applied
+from operators.asking import AskingOperator, Moment, Outcome, Question
+from operators.entity_state import EntityState
+from operators.registry import driver_of
+
+
+@dataclass(frozen=True, slots=True)
+class SettledEntity:
+    """An entity whose operators have said what they need."""
+
+    state: EntityState
+    questions: tuple[tuple[str, Question], ...] = ()
+    """Each with the name of its property."""
+    merged: tuple[Merged, ...] = ()
+    """What was reached without a question."""
+
+
+def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
+    """Lets an entity's operators say what they need, behind the changes of a batch.
+
+    Args:
+        state: The entity; it is not changed.
+        entity_type: Its type.
+        has_llm: Whether anybody answers questions.
+
+    Returns:
+        With the very state that was given where nothing follows from it.
+    """
+    questions: list[tuple[str, Question]] = []
+    merged: list[Merged] = []
+    properties, version = dict(state.properties), state.version
+    moment = Moment(sources=state.sources, newest=state.last_time or 0, has_llm=has_llm)
+    for name, tag, operator in _asking(entity_type):
+        known_tag, before = state.properties.get(name, (None, None))
+        if known_tag != tag:
+            continue
+        settled = operator.settle(before, moment)
+        if settled.state is before:
+            continue
+        properties[name] = [tag, settled.state]
+        version += operator.adopted(settled.state) - operator.adopted(before)
+        questions += [(name, each) for each in settled.questions]
+        merged += [Merged(property=name, part=each.part, outcome=each.content) for each in settled.outcomes]
+        state = replace(state, properties=properties, version=version)
+    return SettledEntity(state, tuple(questions), tuple(merged))
+
+
+def adopt(state: EntityState | None, merged: Merged, entity_type: EntityType, generation: str) -> Applied:
+    """Brings an outcome to its property.
+
+    Args:
+        state: The entity so far; None if there is none, as in a rebuild.
+        merged: The outcome.
+        entity_type: The entity's type.
+        generation: The entity's generation.
+
+    Returns:
+        Unchanged, with the reason, where the outcome has nothing new, or the property is another operator's by now.
+    """
+    state = state or EntityState(generation=generation)
+    asking = next((each for each in _asking(entity_type) if each[0] == merged.property), None)
+    if asking is None:
+        return _not_adopted(state, "unknown_property")
+    name, tag, operator = asking
+    known_tag, before = state.properties.get(name, (tag, None))
+    if known_tag != tag:
+        return _not_adopted(state, "operator_changed")
+    after = operator.adopt(before, Outcome(merged.outcome, merged.part))
+    if after is before:
+        return _not_adopted(state, "merge_superseded")
+    version = state.version + operator.adopted(after) - (0 if before is None else operator.adopted(before))
+    return Applied(replace(state, properties={**state.properties, name: [tag, after]}, version=version), changed=True)
+
+
+def _asking(entity_type: EntityType) -> Iterator[tuple[str, str, AskingOperator]]:
+    """The properties whose operators ask, each with its tag and operator."""
+    for each in entity_type.properties:
+        driver = driver_of(each, entity_type)
+        if driver is not None and isinstance(driver.operator, AskingOperator):
+            yield each.name, driver.tag, driver.operator
+
+
+def _not_adopted(state: EntityState, reason: str) -> Applied:
+    return Applied(state, changed=False, refused=(Dropped(what="property", reason=reason),))

@@ -1,0 +1,1 @@
+"""The merging stage: questions of entities' operators in, what they come to out."""

@@ -1,0 +1,42 @@
+"""What the merging stage runs on."""
+
+from contextlib import AsyncExitStack
+
+from models.llm.build import build_llm
+from runtime.kafka import Producer
+from runtime.metrics import Metrics
+from runtime.redis import open_redis
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.budgets import TenantBudgets
+from streams.delivery.build import DriverFactory, keyed_driver_factory
+from streams.delivery.payload_loader import PayloadLoader
+from streams.merging.handler import MergingHandler
+from streams.tenancy import weight_of
+from streams.usage import UsageTopic
+
+
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
+    """Builds what the stage runs on: the LLM, where an endpoint is set.
+
+    Args:
+        settings: The settings in force.
+        metrics: Where the stage counts.
+        resources: Closes what was opened.
+        tenants: Who is known.
+    """
+    redis = await resources.enter_async_context(open_redis(settings.redis))
+    producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
+    usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
+    llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
+    if llm is not None:
+        resources.push_async_callback(llm.close)
+    payload_loader = await resources.enter_async_context(PayloadLoader(kafka=settings.kafka))
+    return keyed_driver_factory(
+        settings,
+        MergingHandler(settings=settings, tenants=tenants, metrics=metrics, llm=llm),
+        topic=settings.topic("merges"),
+        calls_at_once=None if llm is None else settings.llm.concurrency,
+        weight_of=lambda tenant: weight_of(tenants, tenant),
+        load_payload=payload_loader.read,
+    )

@@ -1,0 +1,161 @@
+"""One entity with a merged text as the entities stage runs it: contributions and answers in any order, and what a rebuild has of them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+
+from memory.records import Change, Contribution, Merged
+from memory.schema import parse_schema
+from memory.schema.model import EntityType
+from operators.apply import apply_contribution
+from operators.asking import AskingOperator, Question
+from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.merging import adopt, settle
+from operators.registry import driver_of
+from operators.render import render
+
+START = datetime(2024, 5, 1, tzinfo=UTC)
+STORY = "story"
+
+
+def entity_type(**parameters: Any) -> EntityType:
+    """A type with one merged text, and a counter beside it."""
+    merged = {"Op": "LLM_MERGE", "EventType": "remark", "EventPropertyName": "content", **parameters}
+    schema = parse_schema(
+        {
+            "Name": "remarks",
+            "EventTypes": [{"EventType": "remark"}],
+            "EntityTypes": [
+                {
+                    "EntityType": "profile",
+                    "Keys": ["user"],
+                    "Properties": [
+                        {
+                            "PropertyName": STORY,
+                            "PropertyValueType": "string",
+                            "Description": "Their story.",
+                            "AggregateExpression": merged,
+                        },
+                        {
+                            "PropertyName": "remarks",
+                            "PropertyValueType": "int64",
+                            "AggregateExpression": {"Op": "COUNT", "EventType": "remark"},
+                        },
+                    ],
+                }
+            ],
+        }
+    )
+    return schema.entity_types[0]
+
+
+def said(name: str, text: str, *, day: int = 0, op: Any = "apply") -> list[Change]:
+    """An event's changes: what it says, and that it counts."""
+    time = START + timedelta(days=day)
+    common = {"op": op, "source_id": name, "event_time": time}
+    return [Change(property=STORY, value=text, **common), Change(property="remarks", **common)]
+
+
+def contribution(changes: Sequence[Change], *, position: int, source: str = "extractions/0") -> Contribution:
+    """What one extraction does to the entity."""
+    return Contribution(
+        tenant="acme", entity_type="profile", entity_key="ann", source=source, position=position, changes=list(changes), time=START
+    )
+
+
+def plain_answer(question: Question) -> str:
+    """A model's answer that shows what it was asked: every line once for each time that it was given."""
+    content: dict[str, Any] = question.content
+    lines = [*content["text"].splitlines(), *(text for _, text in content["added"])]
+    for _, text in content["withdrawn"]:
+        lines.remove(text)
+    return orjson.dumps({"thoughts": "", "text": "\n".join(sorted(lines)), "superseded": []}).decode()
+
+
+@dataclass
+class MergedEntity:
+    """The entity, the questions that wait, and the newest outcome as the log keeps it."""
+
+    kind: EntityType
+    has_llm: bool = True
+    answer: Callable[[Question], str] = plain_answer
+    state: EntityState | None = None
+    questions: list[Question] = field(default_factory=list)
+    asked: int = 0
+    newest: Merged | None = None
+
+    @property
+    def operator(self) -> AskingOperator:
+        driver = driver_of(self.kind.by_name[STORY], self.kind)
+        assert driver is not None
+        assert isinstance(driver.operator, AskingOperator)
+        return driver.operator
+
+    def contribute(self, *batch: Contribution) -> None:
+        """Handles contributions in one batch."""
+        for each in batch:
+            self._took(apply_contribution(self.state, each, self.kind).state)
+        self._settle()
+
+    def adopt(self, merged: Merged) -> bool:
+        """Handles an outcome; tells whether it was news."""
+        applied = adopt(self.state, merged, self.kind, "")
+        if applied.changed:
+            self._took(applied.state)
+            self.newest = merged
+        self._settle()
+        return applied.changed
+
+    def answer_next(self, *, by_rule: bool = False) -> Merged:
+        """What the oldest question comes to; it is not adopted yet."""
+        question = self.questions.pop(0)
+        outcome = self.operator.outcome_by_rule(question) if by_rule else self.operator.outcome(question, self.answer(question), model="m")
+        return Merged(property=STORY, outcome=outcome.content)
+
+    def answer_all(self) -> None:
+        """Answers until nothing is asked."""
+        while self.questions:
+            self.adopt(self.answer_next())
+
+    @property
+    def text(self) -> str | None:
+        memory = self.memory
+        return None if memory is None else memory.properties.get(STORY)  # type: ignore[return-value]
+
+    @property
+    def memory(self) -> Any:
+        assert self.state is not None
+        return None if self.state.empty else render(self.state, self.kind, "acme", "ann")
+
+    @property
+    def written(self) -> Any:
+        return self.memory.written[STORY]
+
+    @property
+    def raw(self) -> bytes:
+        assert self.state is not None
+        return to_bytes(self.state)
+
+    def _settle(self) -> None:
+        assert self.state is not None
+        settled = settle(self.state, self.kind, has_llm=self.has_llm)
+        self._took(settled.state)
+        self.questions += [question for _, question in settled.questions]
+        self.asked += len(settled.questions)
+        self.newest = settled.merged[-1] if settled.merged else self.newest
+
+    def _took(self, state: EntityState) -> None:
+        self.state = from_bytes(to_bytes(state))
+
+
+def rebuilt(live: MergedEntity, contributions: Iterable[Sequence[Contribution]]) -> MergedEntity:
+    """The entity as a rebuild makes it: the newest outcome first, then the contributions, batch by batch."""
+    entity = MergedEntity(live.kind, has_llm=live.has_llm)
+    if live.newest is not None:
+        entity.adopt(live.newest)
+    for batch in contributions:
+        entity.contribute(*batch)
+    return entity

@@ -1,0 +1,279 @@
+"""LLM_MERGE: every statement is in the text once, whatever the order of events and answers, and a rebuild asks nothing again."""
+
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records import Contribution, Merged
+from operators.asking import Question
+from operators.errors import UnusableAnswerError
+from operators.merged_text import MAX_CHANGES
+from tests.operators.merging_log import STORY, MergedEntity, contribution, entity_type, rebuilt, said
+
+KIND = entity_type(Characters=8000)
+
+
+def lines_of(entity: MergedEntity) -> list[str]:
+    return sorted((entity.text or "").splitlines())
+
+
+def told(*texts: str, position: int = 0) -> Contribution:
+    return contribution([change for text in texts for change in said(text, text)], position=position)
+
+
+def test_a_statement_shows_before_it_is_merged() -> None:
+    entity = MergedEntity(KIND)
+    entity.contribute(told("likes tea"))
+    assert entity.text == "2024-05-01: likes tea"
+    assert (entity.written.by, entity.written.pending) == ("rule", 1)
+    entity.answer_all()
+    assert entity.text == "likes tea"
+    assert (entity.written.by, entity.written.pending, entity.written.stale) == ("m", 0, False)
+
+
+def test_what_comes_during_a_merge_is_asked_about_together() -> None:
+    entity = MergedEntity(KIND)
+    for position in range(6):
+        entity.contribute(told(f"s{position}", position=position))
+    assert [len(question.content["added"]) for question in entity.questions] == [1]  # type: ignore[arg-type]
+    entity.adopt(entity.answer_next())
+    assert [question.content["added"] for question in entity.questions] == [[[1714521600000000, f"s{each}"] for each in range(1, 6)]]
+    entity.answer_all()
+    assert lines_of(entity) == [f"s{each}" for each in range(6)]
+    assert entity.asked == 2
+
+
+def test_a_retraction_merges_the_others_again() -> None:
+    entity = MergedEntity(KIND)
+    entity.contribute(told("a", "b", "c"))
+    entity.answer_all()
+    entity.contribute(contribution(said("b", "b", op="retract"), position=1))
+    assert entity.written.stale
+    assert "(being revised)" in entity.memory.content
+    question = entity.questions[0]
+    assert question.content["text"] == ""
+    assert [text for _, text in question.content["added"]] == ["a", "c"]  # type: ignore[union-attr, misc]
+    entity.answer_all()
+    assert lines_of(entity) == ["a", "c"]
+    assert not entity.written.stale
+
+
+def test_what_has_settled_is_taken_out_by_name() -> None:
+    entity = MergedEntity(KIND)
+    for position in range(MAX_CHANGES + 8):
+        entity.contribute(told(f"s{position:02d}", position=position))
+        entity.answer_all()
+    entity.contribute(contribution(said("s00", "s00", op="retract"), position=99))
+    assert [text for _, text in entity.questions[0].content["withdrawn"]] == ["s00"]  # type: ignore[union-attr, misc]
+    entity.answer_all()
+    assert lines_of(entity) == [f"s{each:02d}" for each in range(1, MAX_CHANGES + 8)]
+
+
+def test_an_answer_that_rests_on_a_retracted_event_is_stale() -> None:
+    entity = MergedEntity(KIND)
+    entity.contribute(told("a", "b"))
+    late = entity.answer_next()
+    entity.contribute(contribution(said("b", "b", op="retract"), position=1))
+    entity.adopt(late)
+    assert entity.written.stale
+    entity.answer_all()
+    assert lines_of(entity) == ["a"]
+
+
+def test_the_same_extraction_again_asks_nothing() -> None:
+    entity = MergedEntity(KIND)
+    entity.contribute(told("a", "b"))
+    entity.answer_all()
+    again = [*said("a", "a", op="retract"), *said("b", "b", op="retract"), *said("a", "a"), *said("b", "b")]
+    entity.contribute(contribution(again, position=1))
+    assert entity.questions == []
+    assert entity.text == "a\nb"
+    assert not entity.written.stale
+
+
+def test_an_answer_counts_once() -> None:
+    entity = MergedEntity(KIND)
+    entity.contribute(told("a"))
+    answer = entity.answer_next()
+    assert entity.adopt(answer)
+    before = entity.raw
+    assert not entity.adopt(answer)
+    assert entity.raw == before
+
+
+def test_a_flood_behind_a_silent_model_stays_bounded() -> None:
+    entity = MergedEntity(entity_type(Characters=300))
+    sizes = []
+    for position in range(20 * MAX_CHANGES):
+        entity.contribute(told(f"s{position:04d}", position=position))
+        sizes.append(len(entity.raw))
+    assert max(sizes[len(sizes) // 2 :]) <= 1.3 * max(sizes[: len(sizes) // 2])
+    assert entity.written.by == "rule"
+    late = entity.answer_next()
+    text = entity.text
+    assert not entity.adopt(late), "what the rule has merged since is more"
+    assert entity.text == text
+    entity.answer_all()
+    assert entity.written.by == "m"
+
+
+def test_without_a_model_the_rule_merges_and_says_so() -> None:
+    entity = MergedEntity(KIND, has_llm=False)
+    entity.contribute(
+        contribution([*said("b", "Likes tea", day=3), *said("a", "lives in Oslo", day=1)], position=0),
+        contribution(said("c", "likes TEA!", day=5), position=1),
+    )
+    assert entity.text == "2024-05-02: lives in Oslo\n2024-05-06: likes TEA!"
+    assert entity.written.model_dump() == {"by": "rule", "pending": 0, "stale": False, "superseded": []}
+    assert entity.questions == []
+    entity.contribute(contribution(said("c", "likes TEA!", day=5, op="retract"), position=2))
+    assert entity.text == "2024-05-02: lives in Oslo\n2024-05-04: Likes tea"
+
+
+@pytest.mark.parametrize("has_llm", [True, False])
+def test_a_text_keeps_its_bound(has_llm: bool) -> None:
+    entity = MergedEntity(entity_type(Characters=300), has_llm=has_llm)
+    for position in range(3 * MAX_CHANGES):
+        entity.contribute(told(f"statement {position:03d} of some length", position=position))
+        entity.answer_all()
+        assert len(entity.text or "") <= 300
+    if not has_llm:
+        assert (entity.text or "").endswith("statement 095 of some length"), "the newest stay"
+
+
+def test_all_retracted_leaves_no_text() -> None:
+    entity = MergedEntity(KIND)
+    entity.contribute(told("a"), contribution(said("z", "z"), position=1))
+    entity.answer_all()
+    entity.contribute(contribution([*said("a", "a", op="retract"), *said("z", "z", op="retract")], position=2))
+    assert entity.questions == []
+    assert entity.memory is None
+    entity.contribute(told("new", position=3))
+    entity.answer_all()
+    assert entity.text == "new"
+
+
+def test_a_model_says_what_was_superseded() -> None:
+    answer: dict[str, Any] = {"thoughts": "June is later", "text": "Works at B (before: at A).", "superseded": ["at A, until June"]}
+    entity = MergedEntity(KIND, answer=lambda _: f"Here you are:\n```json\n{orjson.dumps(answer).decode()}\n```")
+    entity.contribute(contribution([*said("b", "works at B", day=31), *said("a", "works at A")], position=0))
+    prompt = entity.operator.prompt(entity.questions[0], subject="profile, story")
+    asked = orjson.loads(prompt.user)
+    assert asked["new"] == [{"day": "2024-05-01", "says": "works at A"}, {"day": "2024-06-01", "says": "works at B"}]
+    assert asked["field"] == "profile, story: Their story."
+    entity.answer_all()
+    assert entity.text == "Works at B (before: at A)."
+    assert entity.written.superseded == ["at A, until June"]
+
+
+@pytest.mark.parametrize("answer", ["", "no", "{", "[]", '{"text": 3}', '{"text": " "}', '{"thoughts": "x"}'])
+def test_an_unusable_answer_is_refused(answer: str) -> None:
+    entity = MergedEntity(KIND)
+    entity.contribute(told("a"))
+    with pytest.raises(UnusableAnswerError):
+        entity.operator.outcome(entity.questions[0], answer, model="m")
+    assert not entity.operator.prompt(Question(entity.questions[0].content), subject="s").system.startswith("{")
+
+
+LOGS = st.lists(st.tuples(st.integers(0, 1), st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=3)), max_size=16)
+"""Extractions: the source partition, and the events that its window then has, by number and text. Each source has one window."""
+
+
+def log_of(extractions: list[tuple[int, list[tuple[int, int]]]]) -> tuple[list[Contribution], list[str]]:
+    """The contributions of each source in its order, as the events stage makes them, and the lines that hold in the end."""
+    windows: dict[int, dict[str, str]] = {0: {}, 1: {}}
+    contributions = []
+    for position, (source, events) in enumerate(extractions):
+        window = {f"{source}-{number}": f"{source}-{number}-{text}" for number, text in events}
+        changes = [change for name, text in windows[source].items() for change in said(name, text, op="retract")]
+        changes += [change for name, text in window.items() for change in said(name, text)]
+        windows[source] = window
+        if changes:
+            contributions.append(contribution(changes, position=position, source=f"extractions/{source}"))
+    return contributions, sorted(text for window in windows.values() for text in window.values())
+
+
+def interleaved(contributions: list[Contribution], data: st.DataObject) -> list[list[Contribution]]:
+    """Batches in an order that keeps each source's."""
+    queues = [[each for each in contributions if each.source == f"extractions/{source}"] for source in (0, 1)]
+    batches: list[list[Contribution]] = []
+    while any(queues):
+        queue = data.draw(st.sampled_from([queue for queue in queues if queue]))
+        new_batch = data.draw(st.booleans()) or not batches
+        (batches.append([queue.pop(0)]) if new_batch else batches[-1].append(queue.pop(0)))
+    return batches
+
+
+@given(extractions=LOGS, data=st.data())
+def test_any_interleaving_ends_alike_and_is_rebuilt_without_a_call(
+    extractions: list[tuple[int, list[tuple[int, int]]]], data: st.DataObject
+) -> None:
+    contributions, holds = log_of(extractions)
+    live = MergedEntity(KIND)
+    on_their_way: list[Merged] = []
+    for batch in interleaved(contributions, data):
+        live.contribute(*batch)
+        if live.questions and data.draw(st.booleans()):
+            on_their_way.append(live.answer_next(by_rule=data.draw(st.booleans())))
+        if on_their_way and data.draw(st.booleans()):
+            live.adopt(on_their_way[0] if data.draw(st.booleans()) else on_their_way.pop(0))
+    for answer in on_their_way:
+        live.adopt(answer)
+    if not contributions:
+        return
+    live.answer_all()
+    assert sorted(line.partition(": ")[2] or line for line in lines_of(live)) == holds
+    if holds:
+        assert (live.written.pending, live.written.stale) == (0, False)
+    again = rebuilt(live, interleaved(contributions, data))
+    assert again.asked == 0
+    assert again.raw == live.raw
+    assert again.memory == live.memory
+
+
+@given(extractions=LOGS, data=st.data())
+def test_a_rebuild_amid_merges_ends_alike(extractions: list[tuple[int, list[tuple[int, int]]]], data: st.DataObject) -> None:
+    contributions, holds = log_of(extractions)
+    if not contributions:
+        return
+    live = MergedEntity(KIND)
+    for batch in interleaved(contributions, data):
+        live.contribute(*batch)
+        if live.questions and data.draw(st.booleans()):
+            live.adopt(live.answer_next())
+    again = MergedEntity(KIND)
+    late = [live.answer_next()] if live.questions else []
+    if live.newest is not None:
+        again.adopt(live.newest)
+    for batch in interleaved(contributions, data):
+        again.contribute(*batch)
+        if again.questions and data.draw(st.booleans()):
+            again.adopt(again.answer_next())
+        if late and data.draw(st.booleans()):
+            again.adopt(late.pop())
+    again.answer_all()
+    assert lines_of(again) == holds
+
+
+@given(extractions=LOGS, data=st.data())
+def test_the_rule_alone_is_rebuilt_byte_for_byte(extractions: list[tuple[int, list[tuple[int, int]]]], data: st.DataObject) -> None:
+    contributions, holds = log_of(extractions)
+    live = MergedEntity(KIND, has_llm=False)
+    for batch in interleaved(contributions, data):
+        live.contribute(*batch)
+    if not contributions:
+        return
+    assert [line.partition(": ")[2] for line in lines_of(live)] == holds
+    again = rebuilt(live, interleaved(contributions, data))
+    assert (again.raw, again.memory) == (live.raw, live.memory)
+
+
+def test_an_unknown_property_adopts_nothing() -> None:
+    entity = MergedEntity(KIND)
+    entity.contribute(told("a"))
+    assert not entity.adopt(Merged(property="gone", outcome={}))
+    assert not entity.adopt(Merged(property="remarks", outcome={}))
+    assert STORY in entity.memory.written
