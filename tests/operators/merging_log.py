@@ -1,5 +1,6 @@
 """One entity with a merged text as the entities stage runs it: contributions and answers in any order, and what a rebuild has of them."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,6 +20,7 @@ from operators.render import render
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
 STORY = "story"
+_DAY = re.compile(r"^\d{4}-\d{2}-\d{2}: ")
 
 
 def entity_type(**parameters: Any) -> EntityType:
@@ -66,10 +68,15 @@ def contribution(changes: Sequence[Change], *, position: int, source: str = "ext
     )
 
 
+def undated(line: str) -> str:
+    """A line without the day that the rule writes."""
+    return _DAY.sub("", line)
+
+
 def plain_answer(question: Question) -> str:
     """A model's answer that shows what it was asked: every line once for each time that it was given."""
     content: dict[str, Any] = question.content
-    lines = [*content["text"].splitlines(), *(text for _, text in content["added"])]
+    lines = [*map(undated, content["text"].splitlines()), *(text for _, text in content["added"])]
     for _, text in content["withdrawn"]:
         lines.remove(text)
     return orjson.dumps({"thoughts": "", "text": "\n".join(sorted(lines)), "superseded": []}).decode()
