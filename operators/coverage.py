@@ -6,7 +6,13 @@ _NOTHING = (-1, ())
 
 
 def covers(sources: Sources, source: str, position: int) -> bool:
-    """Whether a position is among those covered."""
+    """Whether a position is among those covered.
+
+    Args:
+        sources: What is covered.
+        source: The source that the position is of.
+        position: The position.
+    """
     last, holes = sources.get(source, _NOTHING)
     return bool(position <= last and position not in holes)
 

@@ -25,9 +25,13 @@ from operators.operator import Operand, State, Value
 
 MAX_STATEMENT: Final = 2000
 """Characters of a statement."""
-MAX_CHANGES: Final = 32
-"""Changes that wait to be merged, and statements that can be taken back one by one."""
-MAX_CHANGES_TEXT: Final = 16_000
+MAX_RECENT: Final = 32
+"""Statements that can be taken back one by one; without a model also changes that are merged as the text is read."""
+MAX_RECENT_TEXT: Final = 16_000
+"""Their characters in all."""
+MAX_WAITING: Final = 128
+"""Changes that wait for a model."""
+MAX_WAITING_TEXT: Final = 48_000
 """Their characters in all."""
 RULE: Final = "rule"
 """Stands for the model where none has written the text."""
@@ -35,6 +39,7 @@ RULE: Final = "rule"
 _APPLY: Final = 1
 _RETRACT: Final = -1
 _EMPTY: Final[dict[str, Any]] = {
+    "number": 0,
     "count": 0,
     "sources": {},
     "settled": "",
@@ -42,10 +47,11 @@ _EMPTY: Final[dict[str, Any]] = {
     "text": "",
     "by": "",
     "superseded": [],
-    "number": 0,
+    "unasked": False,
 }
 """The outcome of nothing. ``number`` counts the outcomes that one stands on, itself included; ``count`` the statements that hold;
-``sources`` says how far the log is covered; ``recent`` has ``[time, id, text]`` of the statements behind ``settled``."""
+``sources`` says how far the log is covered; ``recent`` has ``[time, id, text]`` of the statements behind ``settled``; ``unasked``: the rule
+has merged, since no model did in time."""
 
 
 @dataclass(slots=True)
@@ -108,21 +114,22 @@ class MergedText(AskingOperator):
         )
 
     def settle(self, state: State, moment: Moment) -> Settled:
-        """See :meth:`AskingOperator.settle`. One question is open at a time; where none is answered, the rule merges what gets too much."""
-        changes = state["changes"]
-        if not changes:
-            return Settled(state)
+        """See :meth:`AskingOperator.settle`. One question is open at a time.
+
+        Where it is not answered, the rule merges what gets too much; a model is asked about that once it answers again.
+        """
+        changes, asked = state["changes"], state.get("asked")
         base, net = _base_of(state), _net_of(state)
         covered = joined(base["sources"], moment.sources)
-        is_too_much = len(changes) > MAX_CHANGES or sum(len(each[5]) for each in changes) > MAX_CHANGES_TEXT
-        if is_too_much and (state.get("asked") or not moment.has_llm):
-            return self._settled(state, self.outcome_by_rule(self._question(base, net, covered)))
-        if state.get("asked") or not moment.has_llm:
+        if _is_too_much(changes, has_llm=moment.has_llm) and (asked or not moment.has_llm):
+            outcome = self.outcome_by_rule(self._question(base, net, covered))
+            return self._settled(state, Outcome({**outcome.content, "unasked": True}))
+        if asked or not moment.has_llm or not (changes or base["unasked"]):
             return Settled(state)
-        if net.is_nothing:
-            return self._settled(state, _moved_on(base, net, covered))
         if net.count <= 0:
             return self._settled(state, _moved_on({**_EMPTY, "number": base["number"]}, net, covered))
+        if net.is_nothing and not base["unasked"]:
+            return self._settled(state, _moved_on(base, net, covered))
         question = self._question(base, net, covered)
         return Settled({**state, "asked": _digest(question)}, questions=(question,))
 
@@ -133,8 +140,7 @@ class MergedText(AskingOperator):
         before: State = state or {"changes": []}
         asked = before.get("asked")
         base, changes = before.get("base"), before["changes"]
-        is_new = is_beyond(content["sources"], {} if base is None else base["sources"])
-        if is_new:
+        if _is_news(content, base or _EMPTY):
             base = content
             changes = [each for each in changes if not covers(content["sources"], each[0], each[1])]
         elif asked is None or asked != answered:
@@ -172,12 +178,11 @@ class MergedText(AskingOperator):
     def _outcome(self, question: Question, text: str, *, by: str, superseded: Sequence[str]) -> Outcome:
         then = cast(dict[str, Any], question.content["then"])
         settled = text if then["settled"] is None else then["settled"]
-        content = {**then, "settled": settled, "text": text, "by": by, "superseded": list(superseded)}
+        content = {**then, "settled": settled, "text": text, "by": by, "superseded": list(superseded), "unasked": False}
         return Outcome({**content, "question": _digest(question)})
 
     def _settled(self, state: State, outcome: Outcome) -> Settled:
-        adopted = self.adopt({**state, "asked": None}, outcome)
-        return Settled(adopted, outcomes=(outcome,))
+        return Settled(self.adopt(state, outcome), outcomes=(outcome,))
 
     def _by_rule(self, text: str, added: dict[str, Statement], withdrawn: Sequence[Statement]) -> str:
         if not added and not withdrawn:
@@ -210,6 +215,17 @@ class MergedText(AskingOperator):
                 },
             }
         )
+
+
+def _is_too_much(changes: list[Any], *, has_llm: bool) -> bool:
+    most, most_text = (MAX_WAITING, MAX_WAITING_TEXT) if has_llm else (MAX_RECENT, MAX_RECENT_TEXT)
+    return len(changes) > most or sum(len(each[5]) for each in changes) > most_text
+
+
+def _is_news(outcome: dict[str, Any], base: dict[str, Any]) -> bool:
+    """Whether an outcome covers more than another, or as much and stands on it."""
+    covers_as_much = joined(outcome["sources"], {}) == joined(base["sources"], {})
+    return is_beyond(outcome["sources"], base["sources"]) or (covers_as_much and outcome["number"] > base["number"])
 
 
 def _moved_on(base: dict[str, Any], net: _Net, covered: Sources) -> Outcome:
@@ -272,7 +288,7 @@ def _in_order(statements: dict[str, Statement]) -> dict[str, Statement]:
 
 
 def _has_room(statements: dict[str, Statement]) -> bool:
-    return len(statements) <= MAX_CHANGES and sum(len(each.text) for each in statements.values()) <= MAX_CHANGES_TEXT
+    return len(statements) <= MAX_RECENT and sum(len(each.text) for each in statements.values()) <= MAX_RECENT_TEXT
 
 
 def _digest(question: Question) -> str:

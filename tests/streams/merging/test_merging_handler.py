@@ -131,7 +131,7 @@ async def test_an_answer_goes_through_the_log_to_the_entity(settings: Settings) 
         assert len(simulator.requests) == 2
 
 
-async def test_an_unusable_answer_is_asked_for_again_then_merged_by_rule(settings: Settings) -> None:
+async def test_an_unusable_answer_ends_by_rule(settings: Settings) -> None:
     async with running(settings, answer="I would rather not.") as (stages, simulator, _):
         await stages.extract(0, {0: "likes tea"})
         await stages.merge(0)
@@ -192,7 +192,7 @@ async def test_without_an_endpoint_nothing_is_asked(settings: Settings) -> None:
     assert (stages.profile.memory.written or {})["story"].by == "rule"
 
 
-async def test_what_was_asked_before_the_endpoint_went_is_merged_by_rule(settings: Settings) -> None:
+async def test_what_was_asked_before_is_merged_by_rule(settings: Settings) -> None:
     async with running(settings) as (stages, simulator, _):
         await stages.extract(0, {0: "likes tea"})
         stages.merging = Stages(settings, None).merging
