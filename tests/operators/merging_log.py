@@ -130,7 +130,7 @@ class MergedEntity:
     @property
     def text(self) -> str | None:
         memory = self.memory
-        return None if memory is None else memory.properties.get(STORY)  # type: ignore[return-value]
+        return None if memory is None else memory.properties.get(STORY)
 
     @property
     def memory(self) -> Any:

@@ -21,6 +21,10 @@ def lines_of(entity: MergedEntity) -> list[str]:
     return sorted(undated(line) for line in (entity.text or "").splitlines())
 
 
+def asked(question: Question) -> dict[str, Any]:
+    return question.content
+
+
 def told(*texts: str, position: int = 0) -> Contribution:
     return contribution([change for text in texts for change in said(text, text)], position=position)
 
@@ -39,7 +43,7 @@ def test_what_comes_during_a_merge_is_asked_about_together() -> None:
     entity = MergedEntity(KIND)
     for position in range(6):
         entity.contribute(told(f"s{position}", position=position))
-    assert [len(question.content["added"]) for question in entity.questions] == [1]  # type: ignore[arg-type]
+    assert [len(asked(question)["added"]) for question in entity.questions] == [1]
     entity.adopt(entity.answer_next())
     assert [question.content["added"] for question in entity.questions] == [[[1714521600000000, f"s{each}"] for each in range(1, 6)]]
     entity.answer_all()
@@ -56,7 +60,7 @@ def test_a_retraction_merges_the_others_again() -> None:
     assert "(being revised)" in entity.memory.content
     question = entity.questions[0]
     assert question.content["text"] == ""
-    assert [text for _, text in question.content["added"]] == ["a", "c"]  # type: ignore[union-attr, misc]
+    assert [text for _, text in asked(question)["added"]] == ["a", "c"]
     entity.answer_all()
     assert lines_of(entity) == ["a", "c"]
     assert not entity.written.stale
@@ -68,7 +72,7 @@ def test_what_has_settled_is_taken_out_by_name() -> None:
         entity.contribute(told(f"s{position:02d}", position=position))
         entity.answer_all()
     entity.contribute(contribution(said("s00", "s00", op="retract"), position=99))
-    assert [text for _, text in entity.questions[0].content["withdrawn"]] == ["s00"]  # type: ignore[union-attr, misc]
+    assert [text for _, text in asked(entity.questions[0])["withdrawn"]] == ["s00"]
     entity.answer_all()
     assert lines_of(entity) == [f"s{each:02d}" for each in range(1, MAX_RECENT + 8)]
 
@@ -216,9 +220,9 @@ def test_any_interleaving_is_rebuilt_without_a_call(extractions: list[tuple[int,
     on_their_way: list[Merged] = []
     for batch in interleaved(contributions, data):
         live.contribute(*batch)
-        if live.questions and data.draw(st.booleans()):
+        if data.draw(st.booleans()) and live.questions:
             on_their_way.append(live.answer_next(by_rule=data.draw(st.booleans())))
-        if on_their_way and data.draw(st.booleans()):
+        if data.draw(st.booleans()) and on_their_way:
             live.adopt(on_their_way[0] if data.draw(st.booleans()) else on_their_way.pop(0))
     for answer in on_their_way:
         live.adopt(answer)
@@ -242,7 +246,7 @@ def test_a_rebuild_amid_merges_ends_alike(extractions: list[tuple[int, list[tupl
     live = MergedEntity(KIND)
     for batch in interleaved(contributions, data):
         live.contribute(*batch)
-        if live.questions and data.draw(st.booleans()):
+        if data.draw(st.booleans()) and live.questions:
             live.adopt(live.answer_next())
     again = MergedEntity(KIND)
     late = [live.answer_next()] if live.questions else []
@@ -250,9 +254,9 @@ def test_a_rebuild_amid_merges_ends_alike(extractions: list[tuple[int, list[tupl
         again.adopt(live.newest)
     for batch in interleaved(contributions, data):
         again.contribute(*batch)
-        if again.questions and data.draw(st.booleans()):
+        if data.draw(st.booleans()) and again.questions:
             again.adopt(again.answer_next())
-        if late and data.draw(st.booleans()):
+        if data.draw(st.booleans()) and late:
             again.adopt(late.pop())
     again.answer_all()
     assert lines_of(again) == holds
