@@ -51,8 +51,8 @@ bench-operators: setup ## measure the algebra in one process
 bench-reads: setup ## measure one tenant's recalls while another floods the service
 	$(BIN)/python -m benchmarks.reads
 
-bench-recall: setup ## measure recall on the Qdrant engine
-	$(BIN)/python -m evaluation.bench_recall
+bench-recall: setup ## measure recalls by tenants, memories and callers on the Qdrant engine: build/reports/recall.json
+	$(BIN)/python -m benchmarks.recall $(BENCH_RECALL_ARGS)
 
 test-image: setup .venv-checks/.installed ## lint the image and the Compose file, and lay down what the image holds, without Docker
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks $(BIN)/pytest tests/deploy/test_image.py tests/deploy/test_image_tools.py

@@ -1,26 +1,20 @@
-"""Measures the latency of a recall through the Edge owner's socket, and in-process: ``python -m evaluation.bench_recall``.
+"""Random memories and queries, an Edge owner to ask, and how long it takes: what the benchmarks of recall are made of.
 
-Writes ``build/reports/recall.json``: p50 and p95 in milliseconds of both, their ratio, and the upserts per second through the socket.
 The points are random unit vectors and random words. Each has as many terms and token vectors as the offline extractor's events have on
-LoCoMo. Each query asks for ten results of one tenant.
+LoCoMo.
 """
 
-import argparse
 import asyncio
-import platform
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import orjson
 
 from memory.ids import event_id
 from memory.records import Memory
@@ -130,19 +124,6 @@ async def fill(store: EdgeStore, data: RandomData, count: int) -> float:
     return seconds
 
 
-async def latencies(queries: list[RecallQuery], recall: Callable[[RecallQuery], Awaitable[list[ScoredMemory]]]) -> list[float]:
-    """The milliseconds of each query, one after another. A tenth of them run before, as a warm-up."""
-    for query in queries[: len(queries) // 10]:
-        await recall(query)
-    milliseconds: list[float] = []
-    for query in queries:
-        started = time.perf_counter()
-        found = await recall(query)
-        milliseconds.append((time.perf_counter() - started) * 1000)
-        assert len(found) == query.limit
-    return milliseconds
-
-
 def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[ScoredMemory]]]:
     """The same query to the shard itself: the cost of the engine and of reading records, without the socket."""
 
@@ -152,64 +133,3 @@ def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[ScoredMem
         return [ScoredMemory(memory_of(each.record), each.score, each.parts) for each in records]
 
     return recall
-
-
-def summary(milliseconds: list[float]) -> dict[str, float]:
-    """p50 and p95 of latencies, in milliseconds."""
-    return {"p50_ms": round(float(np.percentile(milliseconds, 50)), 3), "p95_ms": round(float(np.percentile(milliseconds, 95)), 3)}
-
-
-async def measure(*, points: int, tenants: int, queries: int, folder: Path) -> dict[str, Any]:
-    """Fills a shard, then queries it through the socket and in-process.
-
-    Args:
-        points: How many points.
-        tenants: How many tenants have them.
-        queries: How many queries to measure.
-        folder: Holds the shard and the socket.
-    """
-    data = RandomData(seed=1, tenants=tenants)
-    shard_folder, socket = folder / "edge", folder / "edge.sock"
-    with owner_process(shard_folder, socket):
-        store = EdgeStore(path=socket, timeout_s=60)
-        await wait_until_ready(store)
-        await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
-        seconds = await fill(store, data, points)
-        recall_queries = [data.query(index) for index in range(queries)]
-        socket_ms = await latencies(recall_queries, store.recall)
-        await store.close()
-    shard = Shard(shard_folder)
-    in_process_ms = await latencies(recall_queries, in_process(shard))
-    shard.close()
-    socket_summary, in_process_summary = summary(socket_ms), summary(in_process_ms)
-    return {
-        "points": points,
-        "tenants": tenants,
-        "queries": queries,
-        "socket": socket_summary,
-        "in_process": in_process_summary,
-        "ratio_p50": round(socket_summary["p50_ms"] / in_process_summary["p50_ms"], 3),
-        "ratio_p95": round(socket_summary["p95_ms"] / in_process_summary["p95_ms"], 3),
-        "upserts_per_s": round(points / seconds, 1),
-        "python": platform.python_version(),
-    }
-
-
-def main() -> None:
-    """Measures, prints and writes the report."""
-    parser = argparse.ArgumentParser(prog="python -m evaluation.bench_recall", description=__doc__)
-    parser.add_argument("--points", type=int, default=50_000)
-    parser.add_argument("--tenants", type=int, default=50)
-    parser.add_argument("--queries", type=int, default=1000)
-    parser.add_argument("--report", type=Path, default=Path("build/reports/recall.json"))
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:
-        report = asyncio.run(measure(points=arguments.points, tenants=arguments.tenants, queries=arguments.queries, folder=Path(folder)))
-    text = orjson.dumps(report, option=orjson.OPT_INDENT_2)
-    arguments.report.parent.mkdir(parents=True, exist_ok=True)
-    arguments.report.write_bytes(text)
-    print(text.decode())
-
-
-if __name__ == "__main__":
-    main()

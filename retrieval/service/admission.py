@@ -41,6 +41,18 @@ class Admission:
         metrics.reads_waiting.set_function(lambda: self._core.queued)
         metrics.reads_running.set_function(lambda: self._core.running)
 
+    def require_room(self, tenant: Tenant) -> None:
+        """Refuses a read that would find no room to wait in, before anything more is spent on it.
+
+        Args:
+            tenant: Whose read it is.
+
+        Raises:
+            ProblemError: 429 if too many wait.
+        """
+        if self._core.is_full_for(tenant.id):
+            raise self._refusal("refused_full", "too many reads wait")
+
     @asynccontextmanager
     async def turn(self, request: Request, tenant: Tenant, *, results: int = 1) -> AsyncIterator[None]:
         """The block is a read, which begins when it is its turn.

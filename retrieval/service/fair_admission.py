@@ -90,7 +90,7 @@ class FairAdmission:
         own = self._seen(tenant, now)
         own.weight = weight
         ticket = Ticket(tenant, min(max(1, units), self._largest))
-        if self.queued >= self._max_queued or len(own.queued) >= self._max_queued_of_tenant:
+        if self.is_full_for(tenant):
             ticket.state = TicketState.REFUSED
             return ticket
         if not own.queued and not own.running:
@@ -99,6 +99,11 @@ class FairAdmission:
         own.queued.append(ticket)
         self.queued += 1
         return ticket
+
+    def is_full_for(self, tenant: str) -> bool:
+        """Whether a read of the tenant would be refused now."""
+        own = self._tenants.get(tenant)
+        return self.queued >= self._max_queued or (own is not None and len(own.queued) >= self._max_queued_of_tenant)
 
     def start_next(self, now: float) -> Ticket | None:
         """The read that starts now; None if none may. Call it again until it returns None.

@@ -10,6 +10,8 @@ from retrieval.service.dependencies import AppDependencies
 
 
 async def _recall_quota(caller: RecallCaller, dependencies: AppDependencies) -> AsyncIterator[Mapping[str, str]]:
+    # Before the quota is asked for, and the body is read.
+    dependencies.admission.require_room(caller.tenant)
     async with dependencies.quotas.recall(caller.tenant) as headers:
         yield headers
 

@@ -2,23 +2,41 @@
 
 import asyncio
 
-from runtime.pieces import ITEMS_IN_PIECE, map_in_pieces
+from runtime.pieces import PIECE_S, map_in_pieces
+
+
+class Work:
+    """Takes as long for each item as it says, and knows how often another task ran before it."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.time = 0.0
+        self.turns = 0
+
+    def do(self, item: int) -> tuple[int, int]:
+        self.time += self._seconds
+        return item, self.turns
+
+    async def beside(self) -> None:
+        while True:
+            self.turns += 1
+            await asyncio.sleep(0)
+
+
+async def done_in_pieces(work: Work, items: int) -> list[tuple[int, int]]:
+    beside = asyncio.create_task(work.beside())
+    done = await map_in_pieces(work.do, range(items), monotonic=lambda: work.time)
+    beside.cancel()
+    assert [item for item, _ in done] == [*range(items)]
+    return done
 
 
 async def test_others_run_between_the_pieces() -> None:
-    turns = 0
+    assert len({turn for _, turn in await done_in_pieces(Work(PIECE_S / 8), 32)}) == 4
 
-    async def other() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
 
-    beside = asyncio.create_task(other())
-    seen_at = await map_in_pieces(lambda item: (item, turns), range(ITEMS_IN_PIECE * 4))
-    beside.cancel()
-    assert [item for item, _ in seen_at] == [*range(ITEMS_IN_PIECE * 4)]
-    assert len({turn for _, turn in seen_at}) == 4
+async def test_long_items_are_pieces_by_themselves() -> None:
+    assert len({turn for _, turn in await done_in_pieces(Work(PIECE_S * 2), 5)}) == 5
 
 
 async def test_no_items_give_nothing() -> None:

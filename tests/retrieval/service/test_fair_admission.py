@@ -53,6 +53,17 @@ class World:
         return [each for each in self.running if each.tenant == tenant]
 
 
+def test_a_full_queue_is_known_before_a_read() -> None:
+    world = World()
+    for _ in range(QUEUED_OF_TENANT):
+        assert not world.core.is_full_for("a")
+        world.request("a")
+    assert world.core.is_full_for("a")
+    assert not world.core.is_full_for("b")
+    world.start()
+    assert not world.core.is_full_for("a")
+
+
 @given(steps)
 def test_bounds_hold_and_nothing_is_lost(taken: list[Step]) -> None:
     world = World()

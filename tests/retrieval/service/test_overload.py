@@ -101,6 +101,7 @@ async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerPro
                 refused = await flood.post("/v1/recall", json=QUESTION)
                 expect_problem(refused, 429, "too many reads wait")
                 assert int(refused.headers["retry-after"]) > 0
+                expect_problem(await flood.post("/v1/recall", content=b"not looked at"), 429, "too many reads wait")
                 others = asyncio.create_task(other.get(f"/v1/memories/{uuid.uuid4()}"))
                 await shows(service, f"varve_reads_waiting {WAITING + 1}.0")
                 waiting.pop().cancel()  # its client hangs up, and waits no more
@@ -108,7 +109,7 @@ async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerPro
             answers = await asyncio.gather(running, *waiting)
             assert {answer.status_code for answer in answers} == {200}
             assert (await others).status_code == 404
-        await shows(service, "varve_reads_waiting 0.0", "varve_reads_running 0.0", 'varve_reads_total{outcome="refused_full"} 1.0')
+        await shows(service, "varve_reads_waiting 0.0", "varve_reads_running 0.0", 'varve_reads_total{outcome="refused_full"} 2.0')
         assert "Traceback" not in service.log.read_text()
 
 

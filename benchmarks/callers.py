@@ -1,0 +1,143 @@
+"""Clients of a running service, each of which asks one question after another.
+
+``python -m benchmarks.callers`` runs some in a process of their own, so that what they do with large answers holds up nobody's clock.
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running service, and its tenants' keys."""
+
+    url: str
+    keys: dict[str, str]
+
+    def body(self, caller: str, number: int, **fields: object) -> dict[str, object]:
+        """A question that nobody has asked before: its embedding is in no cache."""
+        return {"query": f"what does {caller} say of w{number} and w{number * 7 % 1000}", **fields}
+
+
+class Caller:
+    """One client with one connection, which asks one question after another.
+
+    Args:
+        service: Whom it asks.
+        tenant: Whose memories.
+        name: Part of its questions.
+        fields: Further fields of its recalls.
+    """
+
+    def __init__(self, service: Service, tenant: str, name: str, **fields: object) -> None:
+        self._service = service
+        self._tenant = tenant
+        self._name = name
+        self._fields = fields
+        self.seconds: list[float] = []
+        """Of the recalls that were answered."""
+        self.statuses: Counter[int] = Counter()
+
+    async def run(self, until: float, *, pause_s: float = 0.0) -> None:
+        """Asks.
+
+        Args:
+            until: When to stop, by ``time.monotonic``.
+            pause_s: Between two questions, in seconds.
+        """
+        headers = {"Authorization": f"Bearer {self._service.keys[self._tenant]}"}
+        async with aiohttp.ClientSession(headers=headers, connector=aiohttp.TCPConnector(limit=1)) as http:
+            number = 0
+            while time.monotonic() < until:
+                number += 1
+                started = time.perf_counter()
+                body = self._service.body(f"{self._name}{until:.0f}", number, **self._fields)
+                async with http.post(f"{self._service.url}/v1/recall", json=body) as response:
+                    await response.read()
+                self.statuses[response.status] += 1
+                if response.status == 200:
+                    self.seconds.append(time.perf_counter() - started)
+                await asyncio.sleep(pause_s)
+
+
+@asynccontextmanager
+async def callers_apart(service: Service, tenant: str, *, callers: int, limit: int) -> AsyncIterator[dict[str, Any]]:
+    """Callers in a process of their own ask for the length of the block, which begins when they do.
+
+    Args:
+        service: Whom they ask.
+        tenant: Whose memories.
+        callers: How many.
+        limit: How many results each of their recalls asks for.
+
+    Yields:
+        What becomes ``statuses`` and ``latencies`` when the block ends.
+
+    Raises:
+        RuntimeError: If the process failed.
+    """
+    words = [sys.executable, "-m", "benchmarks.callers", service.url, service.keys[tenant], str(callers), str(limit)]
+    process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    answers: dict[str, Any] = {}
+    try:
+        await process.stdout.readline()
+        yield answers
+    finally:
+        output, _ = await process.communicate()
+    if process.returncode:
+        raise RuntimeError(f"the callers' process ended with {process.returncode}")
+    answers |= json.loads(output)
+
+
+def statuses(callers: Sequence[Caller]) -> dict[int, int]:
+    """How often each status was answered."""
+    return dict(sum((caller.statuses for caller in callers), Counter()))
+
+
+def latencies(seconds: Sequence[float]) -> dict[str, float]:
+    """How many there are, and their p50 and p95 in milliseconds; of fewer than two their number alone."""
+    if len(seconds) < 2:
+        return {"recalls": len(seconds)}
+    cuts = statistics.quantiles(seconds, n=20)
+    return {"recalls": len(seconds), "p50_ms": round(statistics.median(seconds) * 1000, 1), "p95_ms": round(cuts[-1] * 1000, 1)}
+
+
+async def _run(arguments: argparse.Namespace) -> dict[str, object]:
+    service = Service(arguments.url, {"": arguments.key})
+    asking = [Caller(service, "", f"apart{each}", limit=arguments.limit) for each in range(arguments.callers)]
+    tasks = [asyncio.create_task(each.run(float("inf"))) for each in asking]
+    print("asking", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    for each in tasks:
+        each.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    failed = [each for each in outcomes if isinstance(each, Exception)]
+    if failed:
+        raise failed[0]
+    return {"statuses": statuses(asking), "latencies": latencies([s for caller in asking for s in caller.seconds])}
+
+
+def main() -> None:
+    """Runs the callers, and prints what they were answered."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.callers", description=__doc__)
+    parser.add_argument("url")
+    parser.add_argument("key")
+    parser.add_argument("callers", type=int)
+    parser.add_argument("limit", type=int)
+    print(json.dumps(asyncio.run(_run(parser.parse_args()))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The service over a store of random memories: Kafka, Redis, the Edge owner and the service are real processes."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import aiohttp
+
+from benchmarks.callers import Service
+from benchmarks.processes import broker_and_redis, environment, python_process, running_process
+from evaluation.bench_recall import DIMENSION, LATE_DIMENSION, RandomData, fill
+from models.embedding.weights import MODEL_NAME
+from retrieval.stores.edge.client import EdgeStore
+from runtime.control import ControlWriter, Draft
+from runtime.control.documents import hash_key, new_api_key
+from runtime.control.key_changes import add_key
+from runtime.control.tenant_changes import add_tenant
+from runtime.kafka import create_topics
+from runtime.settings import Settings
+from varve.embedded.edge import EmbeddedEdge
+from varve.embedded.ports import HOST, free_port
+
+EDGE_FOLDER: Final = "edge"
+"""In the folder of all data."""
+SOCKET: Final = "edge.sock"
+_START_S: Final = 60.0
+
+
+@asynccontextmanager
+async def running_service(folder: Path, *, points: int, tenants: int = 2, with_keys: int = 2) -> AsyncIterator[Service]:
+    """A service whose store holds random memories of tenants, for the length of a block.
+
+    Args:
+        folder: Holds all data; its path must be short, for the Edge's socket.
+        points: How many memories each tenant has.
+        tenants: How many there are: ``tenant-0`` and so on.
+        with_keys: How many of them the service knows.
+    """
+    async with AsyncExitStack() as resources:
+        settings = await resources.enter_async_context(broker_and_redis(folder))
+        await create_topics(settings)
+        keys = {f"tenant-{number}": new_api_key() for number in range(with_keys)}
+
+        def add_all(draft: Draft) -> None:
+            for tenant, key in keys.items():
+                add_tenant(draft, tenant, schema="companion")
+                add_key(draft, tenant, hash_key(key), now=datetime.now(UTC))
+
+        await ControlWriter(settings=settings).write(add_all, action="tenants of a benchmark", by="a benchmark")
+        edge = EmbeddedEdge(data=folder / EDGE_FOLDER, socket_path=folder / SOCKET, log=folder / "edge.log")
+        await resources.enter_async_context(running_process(edge.prepare()))
+        store = EdgeStore(path=folder / SOCKET, timeout_s=60)
+        await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+        await fill(store, RandomData(seed=1, tenants=tenants), points * tenants)
+        await store.close()
+        port = free_port()
+        variables = environment(
+            settings,
+            VARVE_SERVICE__PORT=str(port),
+            VARVE_CACHE=str(Settings().cache_path),
+            VARVE_STORE__SOCKET=str(folder / SOCKET),
+        )
+        await resources.enter_async_context(python_process(("-m", "varve", "serve"), variables))
+        service = Service(f"http://{HOST}:{port}", keys)
+        await _answers(service)
+        yield service
+
+
+async def _answers(service: Service) -> None:
+    deadline = time.monotonic() + _START_S
+    async with aiohttp.ClientSession() as http:
+        while True:
+            try:
+                async with http.get(f"{service.url}/healthz"):
+                    return
+            except aiohttp.ClientConnectionError:
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(0.2)
