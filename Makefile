@@ -4,6 +4,7 @@
 
 PYTHON ?= python3
 UV_VERSION := 0.13.9
+PROMETHEUS ?= /usr/bin
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11
@@ -13,7 +14,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall test-image test-helm generated check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall test-image test-helm test-dashboards load generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -60,6 +61,13 @@ test-image: setup .venv-checks/.installed ## lint the image and the Compose file
 test-helm: setup .venv-checks/.installed .venv-checkov/.installed ## lint and render the chart, hold it against two Kubernetes versions, and let checkov look at it
 	VARVE_TEST_CHECKS=$(CURDIR)/.venv-checks VARVE_TEST_CHECKOV=$(CURDIR)/.venv-checkov \
 		$(BIN)/pytest tests/deploy/test_chart.py tests/deploy/test_chart_rendered.py
+
+test-dashboards: setup ## try the alerts, and run every panel's query on a Prometheus that scrapes the stack under load
+	@test -x $(PROMETHEUS)/promtool || { echo "it needs Prometheus: apt-get install prometheus, or PROMETHEUS=folder" >&2; exit 1; }
+	VARVE_TEST_PROMETHEUS=$(PROMETHEUS) $(BIN)/pytest tests/deploy/test_monitoring.py tests/deploy/test_monitoring_live.py
+
+load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, steady, spike, soak or billion): build/reports/load.json and load.html
+	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
 
 generated: setup ## write what follows from the code again: docs/settings.md, the chart's schema and README
 	$(BIN)/python -m deploy.generate

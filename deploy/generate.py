@@ -9,6 +9,8 @@ import yaml
 
 from deploy.chart.values_schema import values_schema
 from deploy.chart.values_table import readme_of
+from deploy.grafana.boards import DASHBOARDS
+from memory.wire_schema import asyncapi, records_schema
 from runtime.settings_table import settings_markdown
 from streams.stages import STAGES
 
@@ -21,9 +23,12 @@ def generated() -> Mapping[Path, str]:
     stages = {name: {"source": stage.source.name} for name, stage in STAGES.items()}
     return {
         Path("docs/settings.md"): settings_markdown(),
+        Path("docs/reference/records.schema.json"): json.dumps(records_schema(), indent=2) + "\n",
+        Path("docs/reference/asyncapi.json"): json.dumps(asyncapi(), indent=2) + "\n",
         CHART / "files" / "stages.yaml": "# From streams/stages.py: make generated\n" + yaml.safe_dump(stages, sort_keys=False),
         CHART / "values.schema.json": json.dumps(values_schema(), indent=2) + "\n",
         CHART / "README.md": readme_of((ROOT / CHART / "values.yaml").read_text()),
+        **{Path(f"deploy/grafana/dashboards/{each.name}.json"): json.dumps(each.json(), indent=2) + "\n" for each in DASHBOARDS},
     }
 
 

@@ -1,6 +1,8 @@
 """What a process counts and measures, in Prometheus' form."""
 
+import shutil
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -55,6 +57,9 @@ class Metrics:
         self.reads_running = Gauge("varve_reads_running", "Reads that run.", registry=self.registry)
         self.connections = Gauge("varve_http_connections", "Open connections.", registry=self.registry)
         self.connections_closed = self._counter("varve_http_connections_closed", "Connections that the service closed.", "reason")
+        self.ready = self._gauge("varve_ready", "1 while a condition of the process's readiness holds.", "check")
+        self.disk_free_bytes = Gauge("varve_disk_free_bytes", "Free on the disk of the process's data.", registry=self.registry)
+        self.disk_size_bytes = Gauge("varve_disk_size_bytes", "Size of the disk of the process's data.", registry=self.registry)
         self.control_age = Gauge(
             "varve_control_age_seconds", "Time since all that the control log held was known here.", registry=self.registry
         )
@@ -65,6 +70,11 @@ class Metrics:
         self.quota_refusals = self._counter("varve_quota_refusals", "Requests refused for a quota of their tenant.", "quota")
         self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")
         self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
+
+    def watch_disk(self, folder: Path) -> None:
+        """Shows the disk that a folder lies on, as it is whenever the metrics are asked for."""
+        self.disk_free_bytes.set_function(lambda: shutil.disk_usage(folder).free)
+        self.disk_size_bytes.set_function(lambda: shutil.disk_usage(folder).total)
 
     def render(self) -> bytes:
         """All metrics in Prometheus' text format."""

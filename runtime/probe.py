@@ -97,6 +97,8 @@ class ProbeServer:
         return _json({"ready": ready, "checks": checks}, status=200 if ready else 503)
 
     async def _show_metrics(self, _: web.Request) -> web.Response:
+        for name, check in self._ready().items():
+            self._metrics.ready.labels(name).set(check if isinstance(check, bool) else check.ok)
         return web.Response(body=self._metrics.render(), headers={"Content-Type": CONTENT_TYPE})
 
     async def _show_status(self, _: web.Request) -> web.Response:

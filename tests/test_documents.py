@@ -26,13 +26,16 @@ def test_paths_and_links_of_documents_exist(document: Path) -> None:
 
 
 def test_what_is_generated_is_up_to_date() -> None:
-    assert sorted(map(str, stale())) == [], "write them again: make generated"
+    assert sorted(map(str, stale())) == [], "write them again: python -m deploy.generate"
 
 
 def test_every_stage_is_deployed() -> None:
     services = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())["services"]
     workers = {service["command"][1] for service in services.values() if service.get("command", [""])[0] == "worker"}
     assert workers == STAGES.keys(), "a stage is a service of deploy/compose.yaml"
+    alert = (ROOT / "deploy" / "prometheus" / "rules" / "alerts.yaml").read_text()
+    missed = set(re.findall(r'absent\(up\{job="varve",component="(\w+)"', alert))
+    assert missed == {*STAGES, "service"}, "a stage is missed by VarveStageWithoutWorkers, deploy/prometheus/rules/alerts.yaml"
     scraped = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())["scrape_configs"][0]["dns_sd_configs"][0][
         "names"
     ]

@@ -99,6 +99,7 @@ class Worker:
             await create_topic(name, config=config, kafka=kafka)
         await check_topic_configs(self._settings, changelogs)
         with own_folder(tables_folder(self._settings.data, self._stage)) as folder:
+            self._metrics.watch_disk(folder)
             await self._run_in(folder, stop)
 
     async def _run_in(self, folder: Path, stop: asyncio.Event) -> None:

@@ -111,6 +111,8 @@ class ExtractionHandler:
         )
         for each in extraction.dropped:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
+        if not extraction.events and not extraction.patches:
+            self._records.labels("extraction", "nothing_found").inc()
         await self._remember(extraction)
         return [OutgoingRecord(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 

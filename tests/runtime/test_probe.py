@@ -17,10 +17,12 @@ async def test_it_serves_health_readiness_and_metrics_and_nothing_else() -> None
         assert (await http.get("/healthz")).status_code == 200
         waiting = await http.get("/readyz")
         assert (waiting.status_code, waiting.json()) == (503, {"ready": False, "checks": {"assigned": True, "recovered": False}})
+        assert 'varve_ready{check="recovered"} 0.0' in (await http.get("/metrics")).text
         checks["recovered"] = True
         assert (await http.get("/readyz")).status_code == 200
         shown = await http.get("/metrics")
         assert shown.headers["content-type"].startswith("text/plain")
+        assert 'varve_ready{check="recovered"} 1.0' in shown.text
         assert 'varve_dead_letters_total{reason="malformed",stage="sessions"} 1.0' in shown.text
         assert "process_resident_memory_bytes" in shown.text
         assert (await http.get("/")).status_code == 404

@@ -1,0 +1,135 @@
+"""``python -m loadtest``: load on the embedded stack, and what became of it. `make load PROFILE=smoke` calls it."""
+
+import argparse
+import asyncio
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from loadtest.load_profiles import LOAD_PROFILES
+from loadtest.outcomes import summary
+from memory.records import Window
+from runtime.clocks import SystemClock
+from runtime.control import ControlWriter, Draft
+from runtime.control.documents import hash_key, new_api_key
+from runtime.control.key_changes import add_key
+from runtime.control.tenant_changes import add_tenant
+from runtime.kafka import read_topic
+from runtime.settings import Settings
+from varve.client import ServiceClient
+from varve.embedded.lifecycle import running_stack
+from varve.embedded.stack import EmbeddedStack
+from varve.embedded.tenants import DeveloperTenant
+from varve.lag import wait_for_zero_lag
+from varve.supervisor.supervisor import Supervisor
+
+_ROOT = Path(__file__).parents[1]
+
+
+async def run(profile: str, *, seed: int, locust: Path, report: Path, folder: Path) -> dict[str, Any]:
+    """Runs a profile against an embedded stack of its own.
+
+    Args:
+        profile: Of :data:`loadtest.load_profiles.LOAD_PROFILES`.
+        seed: Draws the arrivals.
+        locust: The program, in an environment of its own.
+        report: Where Locust's page goes.
+        folder: For the stack's data; empty.
+
+    Returns:
+        The figures, of which the report is made.
+    """
+    stack = EmbeddedStack(settings=Settings(data=folder / "stack"), throwaway=True, tenant=DeveloperTenant("load", "companion"))
+    supervisor = Supervisor(stack.levels(), notice=lambda _: None)
+    async with running_stack(stack, supervisor) as running:
+        settings = running.settings
+        tenants = await _add_tenants(settings, LOAD_PROFILES[profile].tenants)
+        given = {
+            "profile": profile,
+            "seed": seed,
+            "service_url": stack.service_url,
+            "bootstrap": settings.kafka.bootstrap,
+            "topic": settings.topic("messages"),
+            "tenants": tenants,
+            "outcomes": str(folder / "outcomes.jsonl"),
+        }
+        (folder / "given.json").write_text(json.dumps(given))
+        load_before = psutil.getloadavg()[0]
+        begun = time.monotonic()
+        await _locust(locust, report, given=folder / "given.json")
+        sending_s = time.monotonic() - begun
+        for tenant in tenants:
+            async with ServiceClient(url=stack.service_url, api_key=tenant["key"]) as service:
+                await service.flush()
+        await wait_for_zero_lag(settings)
+        drained_s = time.monotonic() - begun - sending_s
+        windows = [Window.from_json(each.value or b"") async for each in read_topic(settings.topic("windows"), settings.kafka)]
+    outcomes = [json.loads(line) for line in (folder / "outcomes.jsonl").read_text().splitlines()]
+    figures = summary(outcomes, {window.id: [message.id or "" for message in window.messages] for window in windows})
+    return {
+        **figures,
+        "profile": profile,
+        "seed": seed,
+        "arrival_seconds": LOAD_PROFILES[profile].seconds,
+        "run_seconds": round(sending_s, 1),
+        "seconds_until_no_lag": round(drained_s, 1),
+        "windows": len(windows),
+        "load_before": round(load_before, 2),
+        "load_after": round(psutil.getloadavg()[0], 2),
+    }
+
+
+async def _add_tenants(settings: Settings, count: int) -> list[dict[str, str]]:
+    tenants = [{"id": f"load-{number}", "key": new_api_key()} for number in range(count)]
+
+    def change(draft: Draft) -> None:
+        for tenant in tenants:
+            add_tenant(draft, tenant["id"], schema="companion")
+            add_key(draft, tenant["id"], hash_key(tenant["key"]), now=SystemClock().now())
+
+    writer = ControlWriter(settings=settings)
+    await writer.write(change, action="load test", by="load test")
+    await writer.settle()
+    return tenants
+
+
+async def _locust(program: Path, report: Path, *, given: Path) -> None:
+    report.parent.mkdir(parents=True, exist_ok=True)
+    process = await asyncio.create_subprocess_exec(
+        *(str(program), "--locustfile", str(_ROOT / "loadtest" / "locustfile.py"), "--headless", "--only-summary", "--users", "1"),
+        *("--html", str(report)),
+        env={**os.environ, "VARVE_LOAD": str(given), "PYTHONPATH": str(_ROOT)},
+    )
+    try:
+        # Its exit code says whether a request failed; what failed stands in the outcomes.
+        await process.wait()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+def main() -> None:
+    """Runs, prints and writes the report; ends with 1 where a message was lost or doubled, or nothing was sent."""
+    parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
+    parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--locust", type=Path, default=Path(".venv-load/bin/locust"))
+    parser.add_argument("--report", type=Path, default=Path("build/reports/load.json"))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="varve-load-") as folder:
+        page = arguments.report.with_suffix(".html")
+        figures = asyncio.run(run(arguments.profile, seed=arguments.seed, locust=arguments.locust, report=page, folder=Path(folder)))
+    arguments.report.write_text(json.dumps(figures, indent=2) + "\n")
+    print(json.dumps(figures, indent=2))
+    if figures["lost"] or figures["duplicated"] or not figures["sent"]:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

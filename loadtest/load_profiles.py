@@ -1,0 +1,43 @@
+"""Load profiles: how much of what arrives, and when."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of a run in which the rates stay as they are."""
+
+    seconds: float
+    factor: float = 1.0
+    """What the profile's rates are multiplied with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadProfile:
+    """Rates are arrivals a second, over all tenants."""
+
+    phases: tuple[Phase, ...]
+    messages: float
+    direct_share: float
+    """Part of the messages that goes to Kafka directly, not over HTTP."""
+    recalls: float
+    probes: float
+    """Freshness probes: a message, its window closed, recalls until it is found."""
+    tenants: int
+
+    @property
+    def seconds(self) -> float:
+        """How long arrivals come."""
+        return sum(phase.seconds for phase in self.phases)
+
+
+LOAD_PROFILES: Final[Mapping[str, LoadProfile]] = {
+    "smoke": LoadProfile(phases=(Phase(30),), messages=10, direct_share=0.5, recalls=2, probes=0.3, tenants=3),
+    "steady": LoadProfile(phases=(Phase(300),), messages=400, direct_share=0.95, recalls=2, probes=0.2, tenants=20),
+    "spike": LoadProfile(phases=(Phase(60), Phase(30, 10), Phase(60)), messages=20, direct_share=0.8, recalls=2, probes=0.2, tenants=20),
+    "soak": LoadProfile(phases=(Phase(4 * 3600),), messages=40, direct_share=0.5, recalls=2, probes=0.1, tenants=100),
+    # A billion tokens a day of one tenant: about 400 messages a second of 29 tokens each.
+    "billion": LoadProfile(phases=(Phase(600),), messages=400, direct_share=0.95, recalls=2, probes=0.2, tenants=1),
+}

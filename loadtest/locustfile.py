@@ -1,0 +1,130 @@
+"""What Locust runs: the arrivals of a schedule, each in a greenlet of its own, its latency counted from when it was meant to begin.
+
+``python -m loadtest`` starts it, and tells it by ``VARVE_LOAD``, a JSON file, where to send what. What became of each arrival is a line of
+the file ``outcomes`` that it names.
+"""
+
+import json
+import os
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import gevent
+from confluent_kafka import Producer
+from geventhttpclient import HTTPClient
+from locust import User, task
+from locust.exception import StopUser
+
+from loadtest.load_profiles import LOAD_PROFILES
+from loadtest.schedule import Arrival, arrivals
+from memory.keys import encode_key
+
+GIVEN: dict[str, Any] = json.loads(Path(os.environ["VARVE_LOAD"]).read_text())
+PROBE_DEADLINE_S = 30.0
+DRAIN_S = 60.0
+
+
+class OpenLoop(User):  # type: ignore[misc]
+    """Everybody: one Locust user that lets all arrivals begin when they are meant to."""
+
+    fixed_count = 1
+
+    def on_start(self) -> None:
+        """Opens the connections."""
+        self.http = HTTPClient.from_url(GIVEN["service_url"], concurrency=200, connection_timeout=10, network_timeout=60)
+        self.producer = Producer({"bootstrap.servers": GIVEN["bootstrap"], "linger.ms": 5, "enable.idempotence": True})
+        self.outcomes: list[str] = []
+
+    @task  # type: ignore[untyped-decorator]
+    def everything(self) -> None:
+        """Runs the whole schedule, and waits for what is under way."""
+        polling = gevent.spawn(self._poll)
+        begun = time.time()
+        running = []
+        for arrival in arrivals(LOAD_PROFILES[GIVEN["profile"]], seed=GIVEN["seed"]):
+            wait_s = begun + arrival.at_s - time.time()
+            if wait_s > 0:
+                gevent.sleep(wait_s)
+            running.append(gevent.spawn(self._run, arrival, begun + arrival.at_s))
+            if len(running) > 1000:
+                running = [each for each in running if not each.dead]
+        gevent.joinall(running, timeout=DRAIN_S)
+        self.producer.flush(DRAIN_S)
+        polling.kill()
+        Path(GIVEN["outcomes"]).write_text("\n".join(self.outcomes))
+        self.environment.runner.quit()
+        raise StopUser
+
+    def _poll(self) -> None:
+        # The C library's threads know nothing of greenlets: what it has to report is asked for.
+        while True:
+            self.producer.poll(0)
+            gevent.sleep(0.01)
+
+    def _run(self, arrival: Arrival, intended: float) -> None:
+        try:
+            getattr(self, f"_{arrival.kind}")(arrival, intended)
+        except Exception as error:
+            self._note(arrival, intended, error=f"{type(error).__name__}: {error}")
+
+    def _http(self, arrival: Arrival, intended: float) -> None:
+        self._post(arrival, "/v1/messages", [self._message(arrival)])
+        self._note(arrival, intended)
+
+    def _kafka(self, arrival: Arrival, intended: float) -> None:
+        tenant = GIVEN["tenants"][arrival.tenant]["id"]
+        message = {"tenant": tenant, **self._message(arrival)}
+
+        def delivered(error: object, _: object) -> None:
+            self._note(arrival, intended, error=None if error is None else str(error))
+
+        self.producer.produce(
+            GIVEN["topic"], key=encode_key(tenant, arrival.session), value=json.dumps(message).encode(), on_delivery=delivered
+        )
+
+    def _recall(self, arrival: Arrival, intended: float) -> None:
+        self._post(arrival, "/v1/recall", {"query": arrival.text})
+        self._note(arrival, intended)
+
+    def _probe(self, arrival: Arrival, intended: float) -> None:
+        self._post(arrival, "/v1/messages", [self._message(arrival)])
+        self._post(arrival, "/v1/flush", {"session": arrival.session})
+        closed = time.time()
+        while time.time() < closed + PROBE_DEADLINE_S:
+            results = self._post(arrival, "/v1/recall", {"query": arrival.text, "user": arrival.user})["results"]
+            if any(arrival.id in str(result["evidence"]) for result in results):
+                self._note(arrival, closed)
+                return
+            gevent.sleep(0.05)
+        self._note(arrival, closed, error=f"not recalled {PROBE_DEADLINE_S:g} s after its window closed")
+
+    def _message(self, arrival: Arrival) -> dict[str, Any]:
+        return {
+            "user": arrival.user,
+            "session": arrival.session,
+            "id": arrival.id,
+            "text": arrival.text,
+            "event_time": datetime.now(UTC).isoformat(),
+        }
+
+    def _post(self, arrival: Arrival, path: str, body: Any) -> Any:
+        headers = {"Authorization": f"Bearer {GIVEN['tenants'][arrival.tenant]['key']}", "Content-Type": "application/json"}
+        answer = self.http.post(path, body=json.dumps(body).encode(), headers=headers)
+        text = bytes(answer.read())
+        if not 200 <= answer.status_code < 300:
+            raise RuntimeError(f"{path} answered {answer.status_code}: {text[:200]!r}")
+        return json.loads(text)
+
+    def _note(self, arrival: Arrival, since: float, *, error: str | None = None) -> None:
+        seconds = time.time() - since
+        self.outcomes.append(json.dumps({"kind": arrival.kind, "id": arrival.id, "seconds": seconds, "error": error}))
+        self.environment.events.request.fire(
+            request_type=arrival.kind,
+            name=arrival.kind,
+            response_time=seconds * 1000,
+            response_length=0,
+            exception=None if error is None else RuntimeError(error),
+            context={},
+        )

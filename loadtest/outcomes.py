@@ -1,0 +1,46 @@
+"""What became of a run: every accepted message has to lie in exactly one window."""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+MESSAGES = ("http", "kafka", "probe")
+
+
+def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+    """The figures of a run.
+
+    Args:
+        outcomes: A line for each arrival: ``kind``, ``id``, ``seconds`` and ``error``.
+        windows: The ids of the messages of each window, by the window's id.
+
+    Returns:
+        ``sent`` (messages accepted), ``lost`` (of them in no window), ``duplicated`` (in more than one place), ``errors``, and latencies in
+        seconds, those that were not measured as None.
+    """
+    accepted = {each["id"] for each in outcomes if each["kind"] in MESSAGES and _was_accepted(each)}
+    places = Counter(each for ids in windows.values() for each in ids)
+    seconds = {kind: [each["seconds"] for each in outcomes if each["kind"] == kind and not each["error"]] for kind in (*MESSAGES, "recall")}
+    return {
+        "sent": len(accepted),
+        "lost": len(accepted - places.keys()),
+        "duplicated": sum(places[each] > 1 for each in accepted),
+        "freshness_p95_seconds": _p95(seconds["probe"]),
+        "recall_p95_seconds": _p95(seconds["recall"]),
+        "errors": sum(1 for each in outcomes if each["error"]),
+        "ingest_http_p95_seconds": _p95(seconds["http"]),
+        "ingest_kafka_p95_seconds": _p95(seconds["kafka"]),
+        "recalls": len(seconds["recall"]),
+        "probes": len(seconds["probe"]),
+        "first_errors": [each["error"] for each in outcomes if each["error"]][:5],
+    }
+
+
+def _was_accepted(outcome: Mapping[str, Any]) -> bool:
+    """A probe that was not recalled in time was sent all the same."""
+    return not outcome["error"] or "not recalled" in outcome["error"]
+
+
+def _p95(seconds: Sequence[float]) -> float | None:
+    return None if len(seconds) < 2 else round(statistics.quantiles(seconds, n=20, method="inclusive")[-1], 3)

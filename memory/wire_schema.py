@@ -1,0 +1,92 @@
+"""The wire format for those who write or read the topics without this code: JSON Schema of the records, AsyncAPI of the topics."""
+
+from typing import Any, Final
+
+from pydantic.json_schema import models_json_schema
+
+from memory.records import (
+    Contribution,
+    Extraction,
+    GenerationDrop,
+    MemoryChange,
+    Message,
+    RecallRecord,
+    Record,
+    SessionCommand,
+    Usage,
+    Window,
+)
+from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, RECALLS, USAGE, WINDOWS, TopicSpec
+
+RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
+    MESSAGES.name: (Message, SessionCommand),
+    WINDOWS.name: (Window,),
+    EXTRACTIONS.name: (Extraction, GenerationDrop),
+    CONTRIBUTIONS.name: (Contribution,),
+    MEMORIES.name: (MemoryChange,),
+    RECALLS.name: (RecallRecord,),
+    USAGE.name: (Usage,),
+}
+"""What lies in each topic, by its name. Missing are those of what others wrote, and the control log, which is nobody else's."""
+
+_KEY: Final = "The parts of the key, in this order, percent-encoded, joined by a slash: "
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def records_schema() -> dict[str, Any]:
+    """All records as one JSON Schema, each under its name in ``$defs``."""
+    return {
+        "$schema": _DIALECT,
+        "title": "The records of Varve's topics",
+        "description": "Fields that are not named here may come with a newer minor version, and have to be borne.",
+        "$defs": _definitions("#/$defs/{model}"),
+    }
+
+
+def asyncapi() -> dict[str, Any]:
+    """The topics as AsyncAPI 3.0, under their names without the prefix."""
+    channels = {topic.name: _channel(topic) for topic in ALL if topic.name in RECORDS}
+    messages = {
+        record.__name__: {
+            "contentType": "application/json",
+            "payload": {"$ref": f"#/components/schemas/{record.__name__}"},
+            "bindings": {"kafka": {"key": {"type": "string", "description": _KEY + ", ".join(topic.key)}}},
+        }
+        for topic in ALL
+        for record in RECORDS.get(topic.name, ())
+    }
+    return {
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "Varve",
+            "version": "1.0",
+            "description": "The topics between the stages. A topic's name on the broker has a prefix, `varve.` unless told otherwise.",
+            "license": {"name": "Apache-2.0"},
+        },
+        "defaultContentType": "application/json",
+        "channels": channels,
+        "operations": {
+            "produceMessages": {"action": "receive", "channel": {"$ref": "#/channels/messages"}},
+            "followMemories": {"action": "send", "channel": {"$ref": "#/channels/memories"}},
+        },
+        "components": {"messages": messages, "schemas": _definitions("#/components/schemas/{model}")},
+    }
+
+
+def _definitions(template: str) -> dict[str, Any]:
+    records = [record for each in RECORDS.values() for record in each]
+    _, schema = models_json_schema([(record, "validation") for record in records], ref_template=template)
+    definitions: dict[str, Any] = schema["$defs"]
+    return definitions
+
+
+def _channel(topic: TopicSpec) -> dict[str, Any]:
+    return {
+        "address": topic.name,
+        "messages": {record.__name__: {"$ref": f"#/components/messages/{record.__name__}"} for record in RECORDS[topic.name]},
+        "bindings": {
+            "kafka": {
+                "topicConfiguration": {"cleanup.policy": [topic.cleanup], "retention.ms": topic.retention_ms},
+            }
+        },
+    }

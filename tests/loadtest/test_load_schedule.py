@@ -1,0 +1,67 @@
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from loadtest.load_profiles import LOAD_PROFILES, LoadProfile, Phase
+from loadtest.outcomes import summary
+from loadtest.schedule import arrivals
+
+BUSY = LoadProfile(phases=(Phase(100), Phase(20, 10)), messages=40, direct_share=0.75, recalls=5, probes=1, tenants=10)
+
+
+def test_a_seed_gives_the_same_run() -> None:
+    once, again, other = (list(arrivals(BUSY, seed=seed)) for seed in (3, 3, 4))
+    assert once == again
+    assert once != other
+
+
+def test_arrivals_come_at_the_profiles_rates() -> None:
+    run = list(arrivals(BUSY, seed=1))
+    assert run == sorted(run, key=lambda each: each.at_s)
+    assert run[-1].at_s < BUSY.seconds
+    calm = Counter(each.kind for each in run if each.at_s < 100)
+    assert calm["kafka"] == pytest.approx(3000, rel=0.1)
+    assert calm["http"] == pytest.approx(1000, rel=0.15)
+    assert calm["recall"] == pytest.approx(500, rel=0.2)
+    assert sum(each.at_s >= 100 for each in run) == pytest.approx(46 * 10 * 20, rel=0.1)
+
+
+def test_waits_have_no_memory() -> None:
+    run = [each.at_s for each in arrivals(BUSY, seed=1) if each.at_s < 100]
+    waits = [later - earlier for earlier, later in pairwise(run)]
+    mean = sum(waits) / len(waits)
+    # Of exponential waits the deviation is the mean; of even ones it is 0.
+    assert (sum((each - mean) ** 2 for each in waits) / len(waits)) ** 0.5 == pytest.approx(mean, rel=0.1)
+
+
+def test_one_tenant_sends_most_and_sessions_end() -> None:
+    run = list(arrivals(BUSY, seed=1))
+    tenants = Counter(each.tenant for each in run)
+    assert tenants.most_common(1)[0][0] == 0
+    assert tenants[0] > 5 * tenants[9]
+    sessions = Counter((each.tenant, each.session) for each in run if each.kind != "probe")
+    assert 5 < sum(sessions.values()) / len(sessions) < 25
+    assert len({each.id for each in run}) == len(run)
+
+
+def test_every_profile_can_be_run() -> None:
+    assert set(LOAD_PROFILES) == {"smoke", "steady", "spike", "soak", "billion"}
+    for profile in LOAD_PROFILES.values():
+        assert next(arrivals(profile, seed=1)).at_s < profile.seconds
+    assert LOAD_PROFILES["billion"].tenants == 1
+    assert LOAD_PROFILES["steady"].messages == 400
+
+
+def test_what_is_lost_or_doubled_is_counted() -> None:
+    outcomes = [{"kind": "http", "id": f"m{number}", "seconds": 0.1, "error": None} for number in range(4)]
+    outcomes += [
+        {"kind": "kafka", "id": "m4", "seconds": 0.1, "error": "refused"},
+        {"kind": "probe", "id": "m5", "seconds": 30.0, "error": "not recalled 30 s after its window closed"},
+        {"kind": "recall", "id": "r1", "seconds": 0.2, "error": None},
+        {"kind": "recall", "id": "r2", "seconds": 0.4, "error": None},
+    ]
+    figures = summary(outcomes, {"w1": ["m0", "m1", "m5"], "w2": ["m1", "m2", "m2"]})
+    assert (figures["sent"], figures["lost"], figures["duplicated"], figures["errors"]) == (5, 1, 2, 2)
+    assert figures["recall_p95_seconds"] == 0.39
+    assert figures["freshness_p95_seconds"] is None

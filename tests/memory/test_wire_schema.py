@@ -1,0 +1,56 @@
+"""The wire format as others read it, held against real records."""
+
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from memory.records import Message, SessionCommand
+from memory.schema import sample_conversation
+from memory.topics import ALL
+from memory.wire_schema import RECORDS, asyncapi, records_schema
+
+SCHEMA = records_schema()
+
+
+def valid(record: str, value: Any) -> bool:
+    return bool(jsonschema_rs.validator_for({**SCHEMA, "$ref": f"#/$defs/{record}"}).is_valid(value))
+
+
+@pytest.mark.parametrize("scenario", ["companion", "agent_tools"])
+def test_a_message_is_what_the_schema_says(scenario: str) -> None:
+    for fields in sample_conversation(scenario):
+        message = {"tenant": "acme", **fields}
+        assert valid("Message", message)
+        assert valid("Message", json.loads(Message.from_fields(message).to_json()))
+
+
+@pytest.mark.parametrize("change", [{"user": None}, {"user": ""}, {"role": "narrator"}, {"event_time": 3}, {"metadata": []}, {"text": 1}])
+def test_what_varve_refuses_the_schema_refuses(change: dict[str, Any]) -> None:
+    message = {"tenant": "acme", **next(iter(sample_conversation("companion")))}
+    assert not valid("Message", {**message, **change})
+
+
+def test_what_is_new_is_borne() -> None:
+    command = json.loads(SessionCommand(command="flush", tenant="acme").to_json())
+    assert valid("SessionCommand", {**command, "schema_version": "1.7", "invented": True})
+
+
+def test_every_topic_of_records_is_a_channel() -> None:
+    document = asyncapi()
+    assert document["channels"].keys() == RECORDS.keys()
+    assert {topic.name for topic in ALL} - RECORDS.keys() == {"control", "audit", "dead-letters"}
+    named = {each for channel in document["channels"].values() for each in channel["messages"]}
+    assert named == document["components"]["messages"].keys() <= document["components"]["schemas"].keys()
+    assert references(document) <= {f"#/components/schemas/{each}" for each in document["components"]["schemas"]} | {
+        *(f"#/components/messages/{each}" for each in named),
+        *(f"#/channels/{each}" for each in document["channels"]),
+    }
+
+
+def references(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+        return own.union(*map(references, value.values()))
+    return set().union(*map(references, value)) if isinstance(value, list) else set()
