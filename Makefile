@@ -14,7 +14,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall test-image test-helm test-dashboards load generated check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall test-image test-helm test-dashboards load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -68,6 +68,9 @@ test-dashboards: setup ## try the alerts, and run every panel's query on a Prome
 
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
+
+docs: setup .venv-docs/.installed ## build the documentation's site, strictly: build/site
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 
 generated: setup ## write what follows from the code again: docs/settings.md, the chart's schema and README
 	$(BIN)/python -m deploy.generate

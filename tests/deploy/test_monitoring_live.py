@@ -2,9 +2,13 @@
 
 import asyncio
 import os
+import re
+import signal
 import subprocess
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,9 @@ from deploy.grafana.boards import DASHBOARDS
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import PROFILES
 from memory.schema import sample_conversation
+from runtime.control import ControlWriter
+from runtime.control.tenant_changes import set_tenant
+from runtime.kafka import Producer
 from runtime.settings import Settings
 from tests.streams.harness import until_true
 from varve.client import ServiceClient
@@ -23,6 +30,7 @@ from varve.embedded.lifecycle import running_stack
 from varve.embedded.ports import free_port
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
+from varve.errors import ServiceError
 from varve.supervisor.process import ManagedProcess, ProcessSpec
 from varve.supervisor.supervisor import Supervisor
 
@@ -54,15 +62,72 @@ def test_prometheus_takes_its_configuration(programs: Path) -> None:
     promtool(programs, "check", "config", PROMETHEUS / "prometheus.yml")
 
 
+@dataclass(frozen=True)
+class Watched:
+    """A stack that a Prometheus scrapes, and that somebody uses all the time."""
+
+    stack: EmbeddedStack
+    settings: Settings
+    supervisor: Supervisor
+    service: ServiceClient
+    prometheus: httpx.AsyncClient
+
+    async def ask(self, expr: str) -> list[dict[str, Any]]:
+        answer: dict[str, Any] = (await self.prometheus.get("/api/v1/query", params={"query": expr})).json()
+        assert answer["status"] == "success", answer
+        return [each for each in answer["data"]["result"] if each["value"][1] != "NaN"]
+
+
 @asynccontextmanager
-async def scraping(programs: Path, folder: Path, pages: Mapping[str, str]) -> AsyncIterator[str]:
-    """A Prometheus with the rules of the repository, every second; gives its address."""
+async def watched_stack(programs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Watched]:
+    async with LLMSimulator(profile=PROFILES["prompt"]) as llm:
+        monkeypatch.setenv("VARVE_LLM__BASE_URL", llm.base_url)
+        monkeypatch.setenv("VARVE_LLM__MODEL", "simulated")
+        stack = EmbeddedStack(settings=Settings(data=folder / "stack"), throwaway=True, tenant=DeveloperTenant("acme", "companion"))
+        supervisor = Supervisor(stack.levels(), notice=lambda _: None)
+        async with (
+            running_stack(stack, supervisor) as running,
+            ServiceClient.from_settings(running.settings) as service,
+            scraping(programs, folder / "prometheus", stack.probes) as address,
+            httpx.AsyncClient(base_url=address) as prometheus,
+        ):
+            loading = asyncio.create_task(load(service))
+            try:
+                yield Watched(stack, running.settings, supervisor, service, prometheus)
+            finally:
+                loading.cancel()
+                await asyncio.wait([loading])
+
+
+async def load(service: ServiceClient) -> None:
+    """Sends conversations and asks for them."""
+    for number in count():
+        messages = [{**each, "session": f"session-{number}", "id": f"{number}-{each['id']}"} for each in sample_conversation("companion")]
+        with suppress(ServiceError):
+            await service.send(messages)
+            await service.flush(f"session-{number}")
+            await service.recall("What does Mara love?")
+
+
+def configuration(folder: Path, pages: Mapping[str, str]) -> Path:
+    """The repository's configuration with these pages, and with shorter waits."""
     config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text())
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
-    config["rule_files"] = [str(PROMETHEUS / "rules" / "*.yaml")]
+    folder.mkdir()
+    for path in (PROMETHEUS / "rules").glob("*.yaml"):
+        # Minutes that an alert waits for are seconds here: what it asks for stays as it is.
+        (folder / path.name).write_text(re.sub(r"(for: \d+)m$", r"\1s", path.read_text(), flags=re.MULTILINE))
+    config["rule_files"] = [str(folder / path.name) for path in (PROMETHEUS / "rules").glob("*.yaml")]
     targets = [{"targets": [page.removeprefix("http://")], "labels": {"component": name}} for name, page in pages.items()]
     config["scrape_configs"] = [{"job_name": "varve", "static_configs": targets}]
     (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
+    return folder / "prometheus.yml"
+
+
+@asynccontextmanager
+async def scraping(programs: Path, folder: Path, pages: Mapping[str, str]) -> AsyncIterator[str]:
+    """A Prometheus with the rules of the repository, every second; gives its address."""
+    config = configuration(folder, pages)
     address = f"127.0.0.1:{free_port()}"
 
     async def ready() -> bool:
@@ -77,7 +142,7 @@ async def scraping(programs: Path, folder: Path, pages: Mapping[str, str]) -> As
             name="prometheus",
             command=(
                 str(programs / "prometheus"),
-                f"--config.file={folder / 'prometheus.yml'}",
+                f"--config.file={config}",
                 f"--storage.tsdb.path={folder / 'data'}",
                 f"--web.listen-address={address}",
             ),
@@ -93,60 +158,54 @@ async def scraping(programs: Path, folder: Path, pages: Mapping[str, str]) -> As
         await process.stop()
 
 
-async def load(service: ServiceClient, stop: asyncio.Event) -> None:
-    """Sends conversations and asks for them, until it is stopped."""
-    number = 0
-    while not stop.is_set():
-        number += 1
-        messages = [{**each, "session": f"session-{number}", "id": f"{number}-{each['id']}"} for each in sample_conversation("companion")]
-        await service.send(messages)
-        await service.flush(f"session-{number}")
-        await service.recall("What does Mara love?")
-
-
 async def test_every_panel_shows_data_under_load(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with LLMSimulator(profile=PROFILES["prompt"]) as llm:
-        monkeypatch.setenv("VARVE_LLM__BASE_URL", llm.base_url)
-        monkeypatch.setenv("VARVE_LLM__MODEL", "simulated")
-        stack = EmbeddedStack(settings=Settings(data=tmp_path / "stack"), throwaway=True, tenant=DeveloperTenant("acme", "companion"))
-        supervisor = Supervisor(stack.levels(), notice=lambda _: None)
-        folder = tmp_path / "prometheus"
-        folder.mkdir()
-        async with (
-            running_stack(stack, supervisor) as running,
-            ServiceClient.from_settings(running.settings) as service,
-            scraping(programs, folder, stack.probes) as prometheus,
-            httpx.AsyncClient(base_url=prometheus) as http,
-        ):
-            stop = asyncio.Event()
-            loading = asyncio.create_task(load(service, stop))
-            try:
-                empty: list[tuple[str, str, str]] = []
+    asked = [(board.name, title, expr.replace("$__rate_interval", "1m")) for board in DASHBOARDS for title, expr in board.queries()]
+    async with watched_stack(programs, tmp_path, monkeypatch) as watched:
+        empty = list(asked)
 
-                async def all_show_data() -> bool:
-                    if loading.done():
-                        loading.result()
-                    empty[:] = [each for each in queries() if not await shows_data(http, each[2])]
-                    return not empty
+        async def all_show_data() -> bool:
+            empty[:] = [each for each in asked if not await watched.ask(each[2])]
+            return not empty
 
-                try:
-                    await until_true(all_show_data, deadline_s=200.0)
-                except TimeoutError:
-                    pytest.fail(f"no data: {empty}")
-                for name, page in stack.probes.items():
-                    async with httpx.AsyncClient() as probe:
-                        shown = (await probe.get(f"{page}/metrics")).text
-                    assert promtool(programs, "check", "metrics", text=shown) == "", name
-            finally:
-                stop.set()
-                await asyncio.wait([loading], timeout=60)
+        try:
+            await until_true(all_show_data, deadline_s=200.0)
+        except TimeoutError:
+            pytest.fail(f"no data: {empty}")
+        for name, page in watched.stack.probes.items():
+            async with httpx.AsyncClient() as http:
+                shown = (await http.get(f"{page}/metrics")).text
+            assert promtool(programs, "check", "metrics", text=shown) == "", name
 
 
-def queries() -> list[tuple[str, str, str]]:
-    return [(board.name, title, expr.replace("$__rate_interval", "1m")) for board in DASHBOARDS for title, expr in board.queries()]
+async def test_alerts_fire_when_things_break(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with watched_stack(programs, tmp_path, monkeypatch) as watched:
+
+        def firing(alert: str, **labels: str) -> Callable[[], Awaitable[bool]]:
+            wanted = ",".join(f'{name}="{value}"' for name, value in {"alertname": alert, "alertstate": "firing", **labels}.items())
+
+            async def asks() -> bool:
+                return bool(await watched.ask(f"ALERTS{{{wanted}}}"))
+
+            return asks
+
+        await until_true(lambda: nonempty(watched, 'varve_records_total{stage="index"}'), deadline_s=120.0)
+        assert await watched.ask('ALERTS{alertstate="firing",alertname=~"VarveDeadLetters|VarveLLMBudgetSpent|VarveTargetDown"}') == []
+        topic = watched.settings.topic("messages")
+        async with Producer(kafka=watched.settings.kafka) as producer:
+            await producer.send(topic, key=b"acme/s", value=b"no message")
+        await until_true(firing("VarveDeadLetters", stage="sessions"))
+        await ControlWriter(settings=watched.settings).write(
+            lambda draft: set_tenant(draft, "acme", budget={"hard_tokens": 1}), action="test", by="a test"
+        )
+        await until_true(firing("VarveLLMBudgetSpent"))
+        [index] = [program.pid for program in watched.supervisor.programs if program.name == "index"]
+        assert index is not None
+        os.kill(index, signal.SIGSTOP)
+        try:
+            await until_true(firing("VarveTargetDown", component="index"))
+        finally:
+            os.kill(index, signal.SIGCONT)
 
 
-async def shows_data(http: httpx.AsyncClient, expr: str) -> bool:
-    answer: dict[str, Any] = (await http.get("/api/v1/query", params={"query": expr})).json()
-    assert answer["status"] == "success", answer
-    return any(each["value"][1] != "NaN" for each in answer["data"]["result"])
+async def nonempty(watched: Watched, expr: str) -> bool:
+    return bool(await watched.ask(expr))
