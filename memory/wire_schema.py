@@ -9,6 +9,7 @@ from memory.records import (
     Extraction,
     GenerationDrop,
     MemoryChange,
+    MergeRequest,
     Message,
     RecallRecord,
     Record,
@@ -16,13 +17,15 @@ from memory.records import (
     Usage,
     Window,
 )
-from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, RECALLS, USAGE, WINDOWS, TopicSpec
+from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGED, MERGES, MESSAGES, RECALLS, USAGE, WINDOWS, TopicSpec
 
 RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MESSAGES.name: (Message, SessionCommand),
     WINDOWS.name: (Window,),
     EXTRACTIONS.name: (Extraction, GenerationDrop),
     CONTRIBUTIONS.name: (Contribution,),
+    MERGES.name: (MergeRequest,),
+    MERGED.name: (Contribution,),
     MEMORIES.name: (MemoryChange,),
     RECALLS.name: (RecallRecord,),
     USAGE.name: (Usage,),
@@ -47,7 +50,8 @@ def asyncapi() -> dict[str, Any]:
     """The topics as AsyncAPI 3.0, under their names without the prefix."""
     channels = {topic.name: _channel(topic) for topic in ALL if topic.name in RECORDS}
     messages = {
-        record.__name__: {
+        _name(topic, record): {
+            "name": record.__name__,
             "contentType": "application/json",
             "payload": {"$ref": f"#/components/schemas/{record.__name__}"},
             "bindings": {"kafka": {"key": {"type": "string", "description": _KEY + ", ".join(topic.key)}}},
@@ -80,10 +84,15 @@ def _definitions(template: str) -> dict[str, Any]:
     return definitions
 
 
+def _name(topic: TopicSpec, record: type[Record]) -> str:
+    """One record lies in two topics under different keys."""
+    return f"{topic.name}.{record.__name__}"
+
+
 def _channel(topic: TopicSpec) -> dict[str, Any]:
     return {
         "address": topic.name,
-        "messages": {record.__name__: {"$ref": f"#/components/messages/{record.__name__}"} for record in RECORDS[topic.name]},
+        "messages": {record.__name__: {"$ref": f"#/components/messages/{_name(topic, record)}"} for record in RECORDS[topic.name]},
         "bindings": {
             "kafka": {
                 "topicConfiguration": {"cleanup.policy": [topic.cleanup], "retention.ms": topic.retention_ms},

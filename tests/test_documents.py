@@ -7,6 +7,8 @@ import pytest
 import yaml
 
 from deploy.generate import stale
+from memory.topics import ALL
+from memory.wire_schema import RECORDS
 from streams.stages import STAGES
 
 ROOT = Path(__file__).parents[1]
@@ -40,3 +42,8 @@ def test_every_stage_is_deployed() -> None:
         "names"
     ]
     assert set(scraped) == {*STAGES, "service"}, "a stage is scraped by deploy/prometheus/prometheus.yml"
+
+
+def test_the_wire_format_tells_of_every_topic() -> None:
+    of_others = {"control", "audit", "dead-letters"}
+    assert RECORDS.keys() == {topic.name for topic in ALL} - of_others, "a topic's records are named in memory/wire_schema.py"
