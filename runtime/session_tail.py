@@ -8,8 +8,9 @@ to a value of a later place: what such a worker still had under way changes noth
 lies in another one only if the topic was created anew, and the later write wins then.
 """
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 import orjson
@@ -30,6 +31,8 @@ write(KEYS[2], ARGV[5])
 """
 """Writes the open and the closed window of a session, each unless a later one is there. A value without a place is older than any."""
 
+_PLACE: Final = re.compile(rb"(\d+)/(-?\d+)/")
+
 
 @dataclass(frozen=True, slots=True)
 class TailWindow:
@@ -45,6 +48,14 @@ class TailWindow:
         return TailWindow(self.sequence, tuple(each for each in self.messages if orjson.loads(each).get("user") == user))
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class TailPlace:
+    """Where a message lies in the log of messages."""
+
+    partition: int
+    offset: int
+
+
 @dataclass(frozen=True, slots=True)
 class SessionView:
     """What a session's tail shows."""
@@ -52,12 +63,20 @@ class SessionView:
     closed: TailWindow | None = None
     """The newest closed window."""
     open: TailWindow | None = None
+    place: TailPlace | None = field(default=None, compare=False)
+    """Of the newest message that the writer of what was read knew; None: nothing was written."""
+
+    @property
+    def messages(self) -> tuple[bytes, ...]:
+        """All that it shows, oldest first."""
+        return tuple(each for window in (self.closed, self.open) if window is not None for each in window.messages)
 
     def of(self, user: str | None) -> "SessionView":
         """What one user said of it; None: all."""
         if user is None:
             return self
-        return SessionView(*(None if each is None else each.of(user) for each in (self.closed, self.open)))
+        closed, opened = (None if each is None else each.of(user) for each in (self.closed, self.open))
+        return replace(self, closed=closed, open=opened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +127,8 @@ class SessionTail:
         written_open, written_closed = values
         closed, opened = _unpacked(written_closed), _unpacked(written_open)
         still_open = opened is not None and bool(opened.messages) and (closed is None or opened.sequence > closed.sequence)
-        return SessionView(closed=closed, open=opened if still_open else None)
+        places = [place for place in map(_place, values) if place is not None]
+        return SessionView(closed=closed, open=opened if still_open else None, place=max(places, default=None))
 
     def _keys(self, tenant: str, session: str) -> tuple[str, str]:
         # The braces put both keys into one slot of a Redis cluster.
@@ -126,3 +146,9 @@ def _unpacked(written: bytes | None) -> TailWindow | None:
     head, _, messages = written.partition(b":")
     sequence = head.rpartition(b"/")[2]
     return TailWindow(int(sequence), tuple(orjson.dumps(message) for message in orjson.loads(messages)))
+
+
+def _place(written: bytes | None) -> TailPlace | None:
+    """Where the newest message lay; None too for a value that was written without it."""
+    found = None if written is None else _PLACE.match(written)
+    return None if found is None else TailPlace(int(found[1]), int(found[2]))

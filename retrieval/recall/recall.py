@@ -61,6 +61,7 @@ class Recall:
             prefetch=self._settings.prefetch,
             kinds=request.kinds,
             types=request.types,
+            sessions=request.sessions,
             since=request.since,
             until=request.until,
             generation=request.generation,

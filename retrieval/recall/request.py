@@ -21,6 +21,8 @@ class RecallRequest:
     """``event``, ``entity``, ``summary``, ``segment``; empty: all."""
     types: tuple[str, ...] = ()
     """Event or entity types; empty: all."""
+    sessions: tuple[str, ...] = ()
+    """Sessions that the memories come of; empty: all. An entity comes of none, unless it is grouped by the session."""
     since: datetime | None = None
     """Only memories whose event time is not before this one (aware)."""
     until: datetime | None = None

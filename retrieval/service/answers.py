@@ -80,6 +80,25 @@ class Session(BaseModel):
     open_window: OpenWindow | None
 
 
+class Seen(BaseModel):
+    """Whether the message is there that the request named."""
+
+    id: str
+    found_in: Literal["tail", "index"] | None
+    """None: it could not be waited for any longer."""
+    reached: bool
+    """Whether the sessions stage has come to it."""
+
+
+class RestsOn(BaseModel):
+    """What an answer rests on."""
+
+    memories: list[Position]
+    """The change feed up to here, at least."""
+    session: Position | None
+    """The session's messages up to here."""
+
+
 class Recalled(BaseModel):
     """What a recall found."""
 
@@ -87,7 +106,9 @@ class Recalled(BaseModel):
     results: list[dict[str, Any]]
     entities: list[dict[str, Any]]
     session: Session | None
+    after: Seen | None
     degraded: list[str]
+    positions: RestsOn
     ms: float
 
 
@@ -108,7 +129,9 @@ class Context(BaseModel):
     tokens: int = Field(ge=0)
     citations: list[Citation]
     left_out: int = Field(ge=0)
+    after: Seen | None
     degraded: list[str]
+    positions: RestsOn
     ms: float
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from memory.topics import MEMORIES
 from models.embedding.build import build_embedder
 from models.embedding.guarded import GuardedEmbedder
 from models.embedding.port import Embedder
@@ -17,6 +18,7 @@ from retrieval.service.admission import Admission
 from retrieval.service.memory_counts import MemoryCounts
 from retrieval.service.quotas import Quotas
 from retrieval.service.recall_log import RecallLog
+from retrieval.service.store_positions import StorePositions
 from retrieval.stores.build import build_store
 from retrieval.stores.guarded import GuardedStore
 from runtime.clocks import Clock, SystemClock
@@ -52,6 +54,7 @@ class Dependencies:
     tail: SessionTail
     answers: KeptAnswers
     store: GuardedStore
+    store_positions: StorePositions
     embedder: GuardedEmbedder
     recall: Recall
     recall_log: RecallLog
@@ -83,6 +86,8 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         stack.push_async_callback(embedder.close)
         store = _guarded_store(settings, embedder)
         stack.push_async_callback(store.close)
+        store_positions = StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
+        stack.push_async_callback(store_positions.close)
         redis = await stack.enter_async_context(open_redis(settings.redis))
         producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
         stack.push_async_callback(producer.stop)
@@ -111,6 +116,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s),
             answers=KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes),
             store=store,
+            store_positions=store_positions,
             embedder=embedder,
             recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock),
             recall_log=recall_log,

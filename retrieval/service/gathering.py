@@ -4,16 +4,19 @@ import asyncio
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from memory.positions import LogPosition
 from memory.records import Memory, RecallRecord
 from memory.schema.model import MemorySchema
 from memory.text import content_hash
+from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
 from retrieval.recall.paths import LeftOut, PathName, attempt
 from retrieval.service.dependencies import Dependencies
 from runtime.logs import logger
 from runtime.session_tail import SessionView
+from runtime.settings import Settings
 from runtime.tracing import Trace, record_headers
 
 T = TypeVar("T")
@@ -40,8 +43,20 @@ class Gathered:
     memories: RecallResponse
     entities: Sequence[Memory]
     tail: SessionView
+    positions: tuple[LogPosition, ...]
+    """Of the change feed: the memories were searched in a store that held all up to them."""
     degraded: tuple[PathName, ...]
     """The paths that were left out: late, or away."""
+
+    def basis(self, settings: Settings) -> dict[str, Any]:
+        """What the answer rests on, as plain values: ``degraded`` and ``positions``.
+
+        Args:
+            settings: For the names of topics.
+        """
+        place = self.tail.place
+        session = None if place is None else LogPosition(settings.topic(MESSAGES.name), place.partition, place.offset)
+        return {"degraded": self.degraded, "positions": {"memories": self.positions, "session": session}}
 
 
 async def gather(
@@ -63,7 +78,7 @@ async def gather(
     recall = dependencies.recall
     types = [entity_type.name for entity_type in schema.entity_types]
     memories, entities, view = await asyncio.gather(
-        attempt(recall.recall(request), name="memories", until=until),
+        attempt(_memories(dependencies, request), name="memories", until=until),
         _none()
         if user is None
         else attempt(
@@ -80,12 +95,20 @@ async def gather(
         if len(degraded) == len(taken):
             raise memories.error
         _log.warning("recall_without_memories", outcome=memories.outcome, error=str(memories.error))
+    response, positions = _or_else(memories, (_NOTHING, ()))
     return Gathered(
-        memories=_or_else(memories, _NOTHING),
+        memories=response,
+        positions=positions,
         entities=_or_else(entities, ()),
         tail=_or_else(view, NO_TAIL).of(None if tail is None else tail.user),
         degraded=degraded,
     )
+
+
+async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple[RecallResponse, tuple[LogPosition, ...]]:
+    # Read before the search, they are what it rests on at least.
+    positions = await dependencies.store_positions.read()
+    return await dependencies.recall.recall(request), positions
 
 
 def record_recall(dependencies: Dependencies, request: RecallRequest, returned: Iterable[str], texts: Iterable[str], trace: Trace) -> str:

@@ -1,8 +1,8 @@
 """What a caller asks of the memory, as ``/v1/recall`` and ``/v1/context`` take it."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from memory.records.limits import Time
 from memory.records.message import Name
@@ -25,6 +25,25 @@ def _not_blank(query: str) -> str:
     return query
 
 
+class WrittenPosition(BaseModel):
+    """Where a message lies in Kafka."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topic: Name
+    partition: int = Field(ge=0, le=2**31 - 1)
+    offset: int = Field(ge=0, le=2**63 - 1)
+
+
+class Written(BaseModel):
+    """A message, as ``POST /v1/messages`` answered for it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: Name
+    position: WrittenPosition
+
+
 class QueryBody(BaseModel):
     """What a recall and a context have in common."""
 
@@ -39,6 +58,8 @@ class QueryBody(BaseModel):
     """Only memories of these kinds; empty: any."""
     types: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Only memories of these event or entity types; empty: any."""
+    sessions: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
+    """Only memories that come of these sessions; empty: any."""
     since: Time | None = None
     """Only memories whose event time is not before this one."""
     until: Time | None = None
@@ -47,6 +68,15 @@ class QueryBody(BaseModel):
     """How results are ranked; None: the setting."""
     deadline_ms: int | None = Field(default=None, ge=1, le=_MAX_DEADLINE_MS)
     """From when the request comes in, in milliseconds: what is not found by then is left out; None: the setting."""
+
+    after: Written | None = None
+    """A message of the session that has to be there, in its tail or in the index: this waits for it, up to three quarters of the time."""
+
+    @model_validator(mode="after")
+    def _written_in_the_session(self) -> Self:
+        if self.after is not None and self.session is None:
+            raise ValueError("after needs the session that the message was sent in")
+        return self
 
     def request_of(self, caller: Caller, schema: MemorySchema, *, limit: int | None, explain: bool = False) -> RecallRequest:
         """The recall of the memories that this asks for.
@@ -66,6 +96,7 @@ class QueryBody(BaseModel):
             limit=limit,
             kinds=self.kinds,
             types=self.types,
+            sessions=self.sessions,
             since=self.since,
             until=self.until,
             type_weights={event_type.name: event_type.weight for event_type in schema.event_types},

@@ -28,6 +28,15 @@ class StoreBase(ABC):
         records = await self._scroll_records(TenantFilter(scope=scope, ids=tuple(valid)), start=None, limit=len(valid))
         return [memory_of(records[each]) for each in valid if each in records]
 
+    async def resting_on(
+        self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
+    ) -> list[Memory]:
+        """See :meth:`MemoryStore.resting_on`."""
+        if not messages:
+            return []
+        resting = TenantFilter(scope=scope, messages=tuple(messages), sessions=tuple(sessions), generation=generation)
+        return [memory_of(record) for record in (await self._scroll_records(resting, start=None, limit=limit)).values()]
+
     async def scroll(self, scope: TenantScope, *, after: str | None = None, limit: int = 100) -> list[Memory]:
         """See :meth:`MemoryStore.scroll`."""
         records = await self._scroll_records(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)

@@ -18,6 +18,9 @@ TENANT: Final = "tenant"
 USER: Final = "user"
 KIND: Final = "kind"
 TYPE: Final = "type"
+SESSION: Final = "session"
+MESSAGES: Final = "messages"
+"""The messages that it rests on; an entity, which rests on very many, lacks the field."""
 GENERATION: Final = "generation"
 EVENT_TIME: Final = "event_time"
 EXPIRES_AT: Final = "expires_at"
@@ -33,7 +36,7 @@ FEED_MS: Final = "feed_ms"
 DELETED_AT: Final = "deleted_at"
 """When a tombstone was written. It has this field and its position, no tenant and no vectors."""
 
-KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION)
+KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, MESSAGES)
 """Fields with a keyword index."""
 DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""

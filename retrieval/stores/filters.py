@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from retrieval.stores.collection import DELETED_AT, EVENT_TIME, EXPIRES_AT, GENERATION, KIND, TENANT, TYPE, USER
+from retrieval.stores.collection import DELETED_AT, EVENT_TIME, EXPIRES_AT, GENERATION, KIND, MESSAGES, SESSION, TENANT, TYPE, USER
 from retrieval.stores.port import TenantScope
 
 
@@ -69,6 +69,10 @@ class TenantFilter:
     """Only memories of these kinds; empty: any."""
     types: tuple[str, ...] = ()
     """Only memories of these event or entity types; empty: any."""
+    sessions: tuple[str, ...] = ()
+    """Only memories of these sessions; empty: any."""
+    messages: tuple[str, ...] = ()
+    """Only memories that rest on one of these messages, which entities are not searched by; empty: any."""
     since: datetime | None = None
     """Only memories whose event time is not before this one."""
     until: datetime | None = None
@@ -102,6 +106,10 @@ class TenantFilter:
             yield MatchAny(KIND, self.kinds)
         if self.types:
             yield MatchAny(TYPE, self.types)
+        if self.sessions:
+            yield MatchAny(SESSION, self.sessions)
+        if self.messages:
+            yield MatchAny(MESSAGES, self.messages)
         if self.since is not None or self.until is not None:
             yield DatetimeRange(EVENT_TIME, _optional_iso_time(self.since), _optional_iso_time(self.until))
         if self.generation is not None:
@@ -117,6 +125,8 @@ class TenantFilter:
             "ids": self.ids,
             "kinds": self.kinds,
             "types": self.types,
+            "sessions": self.sessions,
+            "messages": self.messages,
             "since": _optional_iso_time(self.since),
             "until": _optional_iso_time(self.until),
             "generation": self.generation,
@@ -136,6 +146,8 @@ class TenantFilter:
                 ids=None if fields["ids"] is None else tuple(fields["ids"]),
                 kinds=tuple(fields["kinds"]),
                 types=tuple(fields["types"]),
+                sessions=tuple(fields["sessions"]),
+                messages=tuple(fields["messages"]),
                 since=_optional_time(fields["since"]),
                 until=_optional_time(fields["until"]),
                 generation=fields["generation"],

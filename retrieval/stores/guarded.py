@@ -58,6 +58,12 @@ class GuardedStore:
         """See :meth:`MemoryStore.get`."""
         return await self._guard.run(lambda: self._store.get(scope, ids))
 
+    async def resting_on(
+        self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
+    ) -> list[Memory]:
+        """See :meth:`MemoryStore.resting_on`."""
+        return await self._guard.run(lambda: self._store.resting_on(scope, messages, sessions=sessions, generation=generation, limit=limit))
+
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:
         """See :meth:`MemoryStore.recall`."""
         return await self._guard.run(lambda: self._store.recall(query))

@@ -15,7 +15,20 @@ import numpy as np
 from memory.records import Memory
 from models.embedding.port import Embedding, Vector
 from retrieval.errors import StoreRejectedError
-from retrieval.stores.collection import DELETED_AT, EVENT_TIME, EXPIRES_AT, GENERATION, KIND, MODEL, RECORD, TENANT, TYPE, USER
+from retrieval.stores.collection import (
+    DELETED_AT,
+    EVENT_TIME,
+    EXPIRES_AT,
+    GENERATION,
+    KIND,
+    MESSAGES,
+    MODEL,
+    RECORD,
+    SESSION,
+    TENANT,
+    TYPE,
+    USER,
+)
 from retrieval.stores.filters import iso_time
 from retrieval.stores.lexical import Terms, document_terms
 from retrieval.stores.port import Point
@@ -36,6 +49,8 @@ def payload_of(point: Point, *, model: str) -> dict[str, Any]:
         USER: memory.user,
         KIND: memory.kind,
         TYPE: memory.type,
+        SESSION: memory.session,
+        MESSAGES: None if memory.kind == "entity" else memory.message_ids,
         EVENT_TIME: iso_time(memory.event_time),
         EXPIRES_AT: memory.expires_at and iso_time(memory.expires_at),
         GENERATION: memory.generation,

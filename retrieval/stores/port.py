@@ -47,6 +47,7 @@ class RecallQuery:
     kinds: tuple[str, ...] = ()
     """``event``, ``entity``, ``summary``, ``segment``; empty: all."""
     types: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     generation: str = ""
@@ -111,6 +112,20 @@ class MemoryStore(Protocol):
 
     async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
         """The memories with those ids, in that order, without those outside the scope."""
+        ...
+
+    async def resting_on(
+        self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
+    ) -> list[Memory]:
+        """Memories that rest on one of some messages, in the order of their ids. Entities are not among them.
+
+        Args:
+            scope: Whose memories.
+            messages: Ids of messages.
+            sessions: Only memories of these sessions: a message's id is its own within its session alone. Empty: any.
+            generation: Empty: the live one.
+            limit: Most memories.
+        """
         ...
 
     async def recall(self, query: RecallQuery) -> list[ScoredMemory]:

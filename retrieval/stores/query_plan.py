@@ -141,6 +141,7 @@ def plan_query(query: RecallQuery) -> QueryPlan:
             scope=query.scope,
             kinds=query.kinds,
             types=query.types,
+            sessions=query.sessions,
             since=query.since,
             until=query.until,
             generation=query.generation,

@@ -17,6 +17,8 @@ FILTERS = st.builds(
     ids=st.none() | st.lists(NAMES, max_size=3).map(tuple),
     kinds=st.lists(NAMES, max_size=3).map(tuple),
     types=st.lists(NAMES, max_size=3).map(tuple),
+    sessions=st.lists(NAMES, max_size=3).map(tuple),
+    messages=st.lists(NAMES, max_size=3).map(tuple),
     since=st.none() | st.just(NOON),
     until=st.none() | st.just(NOON + timedelta(microseconds=1)),
     generation=st.none() | st.text(max_size=3),

@@ -2,7 +2,7 @@ import pytest
 from redis.asyncio import Redis
 
 from runtime.redis import GuardedRedis
-from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
+from runtime.session_tail import SessionTail, SessionView, TailPlace, TailUpdate, TailWindow
 
 pytestmark = pytest.mark.integration
 
@@ -24,6 +24,15 @@ async def test_an_open_window_is_readable_at_once(tail: SessionTail) -> None:
     view = SessionView(open=window(0, "a:b", "c,d"))
     await tail.write([TailUpdate("acme", "s", view, 0, 0)])
     assert await tail.read("acme", "s") == view
+
+
+async def test_a_tail_tells_how_far_it_reaches(tail: SessionTail) -> None:
+    assert (await tail.read("acme", "s")).place is None
+    await tail.write([TailUpdate("acme", "s", SessionView(closed=window(0, "a")), 3, 7)])
+    await tail.write([TailUpdate("acme", "s", SessionView(open=window(1, "b")), 3, 9)])
+    view = await tail.read("acme", "s")
+    assert view.place == view.of("ann").place == TailPlace(3, 9)
+    assert view.messages == (*window(0, "a").messages, *window(1, "b").messages)
 
 
 async def test_a_repeated_write_changes_nothing(tail: SessionTail) -> None:

@@ -14,6 +14,7 @@ from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.own_writes import wait_for
 from retrieval.service.quota_dependency import RecallQuota
 from retrieval.service.recall_body import ContextBody
 from retrieval.service.request_body import body_schema, json_body
@@ -41,10 +42,10 @@ async def post_context(
 ) -> Response:
     """Packs what a recall finds into a block of text for the user's part of a prompt, within a number of tokens.
 
-    200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, degraded, ms}``. In the block stand, behind
-    their marks, the states of the body's user, then summaries and events by their time, then the newest messages of the body's session:
-    what changes least comes first. All of it stands in a fence that none of it can close. ``left_out`` counts what was found and did not
-    fit. ``degraded`` is as in a recall.
+    200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, after, degraded, positions, ms}``. In the
+    block stand, behind their marks, the states of the body's user, then summaries and events by their time, then the newest messages of
+    the body's session: what changes least comes first. All of it stands in a fence that none of it can close. ``left_out`` counts what was
+    found and did not fit. ``after``, ``degraded`` and ``positions`` are as in a recall.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     tokens = body.tokens or dependencies.settings.recall.context_tokens
@@ -52,6 +53,7 @@ async def post_context(
     schema = dependencies.tenants.schema_of(caller.tenant.id)
     asked = body.request_of(caller, schema, limit=limit)
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
+    seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     async with dependencies.admission.turn(request, caller.tenant, results=limit):
         found = await gather(dependencies, asked, schema, tail=tail, until=until)
         packed = pack(asked.scope, states=found.entities, hits=found.memories.hits, tail=_messages(found.tail), tokens=tokens)
@@ -65,7 +67,8 @@ async def post_context(
             "tokens": packed.tokens,
             "citations": packed.citations,
             "left_out": packed.left_out,
-            "degraded": found.degraded,
+            "after": seen,
+            **found.basis(dependencies.settings),
             "ms": round((time.perf_counter() - started) * 1000, 2),
         }
     )

@@ -12,6 +12,7 @@ from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.own_writes import wait_for
 from retrieval.service.quota_dependency import RecallQuota
 from retrieval.service.recall_body import RecallBody
 from retrieval.service.request_body import body_schema, json_body
@@ -33,14 +34,17 @@ async def post_recall(
 ) -> Response:
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
-    200 with ``{recall_id, results: [{memory's fields, score, evidence, parts?}], entities, session, degraded, ms}``. ``entities`` are
-    the nearest of the body's user, ``session`` the newest messages of the body's session. ``degraded`` names what is missing, since it
+    200 with ``{recall_id, results: [{memory's fields, score, evidence, parts?}], entities, session, after, degraded,
+    positions, ms}``. ``entities`` are the nearest of the body's user, ``session`` the newest messages of the body's session. ``after`` says
+    where the message was found that the body names. ``positions`` are what the answer rests on: the memories up to these places of the
+    change feed, at least, and the session's messages up to this one. ``degraded`` names what is missing, since it
     was not found by the deadline or what it takes is away: ``memories``, ``entities``, ``session_tail``. If all is missing, 503.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
     asked = body.request_of(caller, schema, limit=body.limit, explain=body.explain)
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
+    seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     async with dependencies.admission.turn(request, caller.tenant, results=body.limit or dependencies.settings.recall.limit):
         found = await gather(dependencies, asked, schema, tail=tail, until=until)
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
@@ -52,7 +56,8 @@ async def post_recall(
                 "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.memories.hits),
                 "entities": [memory_fields(entity) for entity in found.entities],
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
-                "degraded": found.degraded,
+                "after": seen,
+                **found.basis(dependencies.settings),
                 "ms": round((time.perf_counter() - started) * 1000, 2),
             }
         )

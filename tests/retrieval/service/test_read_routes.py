@@ -88,6 +88,7 @@ async def test_a_recall_applies_the_filters_of_its_body(service: RunningService)
     assert await ids(user="bob") == {BERLIN.id}
     assert await ids(kinds=["entity"]) == {PROFILE.id}
     assert await ids(types=["life_event"], user="ann") == {OSLO.id, CAT.id}
+    assert await ids(sessions=["of-ann"]) == set()
     assert await ids(since="2024-05-06T12:00:01Z") == set()
     assert len(await ids(limit=1)) == 1
 

@@ -1,0 +1,98 @@
+"""Read your writes: a recall that names a message waits until it can be read, in its session's tail or in the index."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+
+from memory.topics import MESSAGES
+from retrieval.recall.paths import LeftOut, attempt
+from retrieval.service.authentication import Caller
+from retrieval.service.dependencies import Dependencies
+from retrieval.service.gathering import TailRequest
+from retrieval.service.problems import ProblemError
+from retrieval.service.recall_body import Written
+from retrieval.stores.port import TenantScope
+from runtime.session_tail import SessionView, TailPlace
+
+_SHARE: Final = 0.75
+"""Of the time to the deadline: the recall itself needs the rest."""
+_FIRST_PAUSE_S: Final = 0.02
+_LONGEST_PAUSE_S: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Whether the message is there."""
+
+    id: str
+    found_in: Literal["tail", "index"] | None
+    """None: not by the time that the recall had to begin."""
+    reached: bool
+    """Whether the sessions stage has come to it. If it has and the message is nowhere, its window is being extracted, or held nothing
+    worth remembering."""
+
+
+async def wait_for(
+    written: Written | None,
+    *,
+    dependencies: Dependencies,
+    request: Request,
+    caller: Caller,
+    scope: TenantScope,
+    tail: TailRequest | None,
+    until: float,
+) -> Seen | None:
+    """Looks for a message again and again. Each look is a read of its own: whoever waits between two holds up nobody.
+
+    Args:
+        written: The message; None: none is waited for.
+        dependencies: The clients and stores.
+        request: What waits.
+        caller: Who asks.
+        scope: Whose memories are recalled.
+        tail: The session that the message was sent in; given wherever a message is.
+        until: The recall's deadline, in seconds of the event loop's clock.
+
+    Raises:
+        ProblemError: 422 if the position is in another topic; 429 as any read.
+        ClientDisconnect: If the client has hung up.
+    """
+    if written is None or tail is None:
+        return None
+    topic = dependencies.settings.topic(MESSAGES.name)
+    if written.position.topic != topic:
+        raise ProblemError(422, "invalid", f"after.position.topic: messages lie in {topic}; send what `POST /v1/messages` answered")
+    clock = asyncio.get_running_loop().time
+    last_look = clock() + (until - clock()) * _SHARE
+    pause_s = _FIRST_PAUSE_S
+    while True:
+        async with dependencies.admission.turn(request, caller.tenant):
+            seen = await _look(written, dependencies, scope, caller.tenant.generation, tail, until)
+        if seen.found_in is not None or clock() + pause_s > last_look:
+            return seen
+        await asyncio.sleep(pause_s)
+        pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
+        if await request.is_disconnected():
+            raise ClientDisconnect
+
+
+async def _look(written: Written, dependencies: Dependencies, scope: TenantScope, generation: str, tail: TailRequest, until: float) -> Seen:
+    view, resting = await asyncio.gather(
+        attempt(dependencies.tail.read(scope.tenant, tail.session), name="session_tail", until=until),
+        attempt(
+            dependencies.store.resting_on(scope, [written.id], sessions=[tail.session], generation=generation, limit=1),
+            name="memories",
+            until=until,
+        ),
+    )
+    view = SessionView() if isinstance(view, LeftOut) else view.of(tail.user)
+    wanted = TailPlace(written.position.partition, written.position.offset)
+    reached = view.place is not None and view.place.partition == wanted.partition and view.place >= wanted
+    if any(orjson.loads(each).get("id") == written.id for each in view.messages):
+        return Seen(id=written.id, found_in="tail", reached=True)
+    if resting and not isinstance(resting, LeftOut):
+        return Seen(id=written.id, found_in="index", reached=True)
+    return Seen(id=written.id, found_in=None, reached=reached)
