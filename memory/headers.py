@@ -15,6 +15,9 @@ COMMAND: Final = b"command"
 GENERATION_DROP: Final = b"generation-drop"
 """A :class:`memory.records.GenerationDrop` in the extractions log."""
 
+FEEDBACK: Final = b"feedback"
+"""A :class:`memory.records.FeedbackRecord` among the recalls."""
+
 ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: where it first lay, ``topic/partition/offset``. It is the record's identity."""
 

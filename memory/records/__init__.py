@@ -2,6 +2,7 @@
 
 from memory.records.base import Record, Value
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
+from memory.records.feedback import FeedbackRecord
 from memory.records.flow import Change, Contribution, DeadLetter, Memory, MemoryChange, RecallRecord
 from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, Role, SessionCommand, ToolCall, Window
@@ -14,6 +15,7 @@ __all__ = [
     "EntityPatch",
     "Event",
     "Extraction",
+    "FeedbackRecord",
     "GenerationDrop",
     "Memory",
     "MemoryChange",

@@ -29,6 +29,7 @@ class Deduplication:
 
     def __init__(self) -> None:
         self._kept: dict[DuplicateKey, RecallHit] = {}
+        self._left_out: dict[str, DuplicateKey] = {}
 
     def add(self, hit: RecallHit) -> None:
         """Takes one more hit."""
@@ -37,8 +38,18 @@ class Deduplication:
         if other is None:
             self._kept[key] = hit
             return
-        newer, older = (hit, other) if _recency(hit.memory) > _recency(other.memory) else (other, hit)
-        self._kept[key] = replace(newer, evidence=tuple(dict.fromkeys((*newer.evidence, *older.evidence))))
+        newer, older = (hit, other) if recency(hit.memory) > recency(other.memory) else (other, hit)
+        scores = dict(zip(newer.evidence, newer.evidence_scores, strict=True))
+        for message, score in zip(older.evidence, older.evidence_scores, strict=True):
+            scores[message] = max(score, scores.get(message, score))
+        evidence = sorted(scores, key=lambda message: -scores[message])
+        self._kept[key] = replace(newer, evidence=tuple(evidence), evidence_scores=tuple(scores[each] for each in evidence))
+        self._left_out[older.memory.id] = key
+
+    @property
+    def left_out(self) -> dict[str, RecallHit]:
+        """By the ids of the duplicates that are not kept, the hit that is."""
+        return {memory_id: self._kept[key] for memory_id, key in self._left_out.items()}
 
     def ranked(self) -> list[RecallHit]:
         """The hits that are kept, best first."""
@@ -47,15 +58,17 @@ class Deduplication:
 
 def duplicate_key(memory: Memory) -> DuplicateKey:
     """A key that memories share if they are duplicates: of one user, one kind and type, one entity, and with the same words."""
-    return (memory.user, memory.kind, memory.type, memory.entity_key, *_significant_words(memory.content))
+    return (memory.user, memory.kind, memory.type, memory.entity_key, *significant_words(memory.content))
 
 
 @lru_cache(maxsize=_TEXTS_CACHED)
-def _significant_words(text: str) -> tuple[str, ...]:
+def significant_words(text: str) -> tuple[str, ...]:
+    """The words of a text that carry its fact, in their order, folded; all of them where none does."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
     significant = tuple(word for word in words if word not in _WEIGHTLESS)
     return significant or tuple(words)
 
 
-def _recency(memory: Memory) -> tuple[datetime, int, str]:
+def recency(memory: Memory) -> tuple[datetime, int, str]:
+    """What orders memories by how new they are."""
     return memory.event_time, memory.version, memory.id

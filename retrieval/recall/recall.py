@@ -1,7 +1,7 @@
 """The primary path of a recall (VikingMem 3.3): hybrid search in one request to the store, then weights and deduplication."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -10,10 +10,12 @@ from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
 from retrieval.recall.deduplication import Deduplication
+from retrieval.recall.fate import fates_of, ranks_of
 from retrieval.recall.query_embedding import embed_query_texts
 from retrieval.recall.ranking import Weights, final_score
 from retrieval.recall.ranking_model import LEARNED, reranked
 from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
+from retrieval.recall.supersession import with_superseded
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
 from runtime.pieces import map_in_pieces
@@ -71,12 +73,20 @@ class Recall:
         candidates = await self._search(query)
         min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
         accepted = [each for each in candidates if each.score >= min_score]
+        number = len(accepted)
+        ranks = ranks_of(candidates) if request.explain else {}
         if is_learned:
             accepted = reranked(request.query, accepted, LEARNED, explain=request.explain)
         deduplication = Deduplication()
-        await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now)), accepted)
+        await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now, ranks.get(each.memory.id, {}))), accepted)
         hits = deduplication.ranked()
-        return RecallResponse(hits=tuple(hits[:limit]), rejected=len(candidates) - len(accepted), duplicates=len(accepted) - len(hits))
+        rejected = [each for each in candidates if each.score < min_score] if request.trace else []
+        return RecallResponse(
+            hits=tuple(with_superseded(hits, limit)),
+            rejected=len(candidates) - number,
+            duplicates=number - len(hits),
+            fates=fates_of(rejected=rejected, ranked=hits, duplicates=deduplication.left_out, limit=limit) if request.trace else {},
+        )
 
     async def nearest_entities(
         self,
@@ -156,11 +166,13 @@ class Recall:
         )
 
 
-def _hit(found: ScoredMemory, request: RecallRequest, weights: Weights, now: datetime) -> RecallHit:
+def _hit(found: ScoredMemory, request: RecallRequest, weights: Weights, now: datetime, ranks: Mapping[str, int]) -> RecallHit:
     score = final_score(found.memory, origin=found.score, now=now, weights=weights, type_weights=request.type_weights)
     return RecallHit(
         memory=found.memory,
         score=score.final,
         parts={"origin": score.origin, "time": score.time, "business": score.business, **found.parts},
         evidence=tuple(found.memory.message_ids),
+        evidence_scores=(score.final,) * len(found.memory.message_ids),
+        ranks=ranks,
     )

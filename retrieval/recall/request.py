@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from memory.records import Memory
 from retrieval.stores.port import TenantScope
@@ -40,7 +41,9 @@ class RecallRequest:
     type_weights: Mapping[str, float] = field(default_factory=dict)
     """Type-level importance in [0, 1], as the tenant's schema has it; a type that is not named weighs 1."""
     explain: bool = False
-    """Adds the parts of S_origin to each hit's ``parts``."""
+    """Adds the parts of S_origin to each hit's ``parts``, and ``ranks``."""
+    trace: bool = False
+    """Tells what became of each candidate."""
 
     def __post_init__(self) -> None:
         if not self.query.strip():
@@ -65,7 +68,30 @@ class RecallHit:
     ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens), and of the ranking model ``ranking_`` and a feature's name: what the
     feature adds before the sigmoid."""
     evidence: tuple[str, ...]
-    """Ids of the messages that the memory and its duplicates were extracted from."""
+    """Ids of the messages that the memory and its duplicates were extracted from, best first."""
+    evidence_scores: tuple[float, ...]
+    """Of each of these messages: the score of the best of those memories that rests on it."""
+    superseded_by: str | None = None
+    """The memory with the newest value, where this one's has changed since."""
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    """With ``explain``: its place among the candidates by each part of the store's score, and by ``store``, that score itself, from 1."""
+
+
+Outcome = Literal["returned", "rank", "duplicate", "repeated", "below_threshold"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fate:
+    """What became of one candidate."""
+
+    outcome: Outcome
+    """``rank``: others were better, and the limit came before it. ``repeated``: an entity that was returned says it word by word."""
+    score: float
+    """The final one; of a rejected candidate the store's."""
+    rank: int | None = None
+    """Its place among all that were ranked, from 1."""
+    of: str | None = None
+    """The memory that stands for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,3 +104,5 @@ class RecallResponse:
     """Candidates that were left out for a low score of the store."""
     duplicates: int = 0
     """Candidates that were left out as duplicates of a hit."""
+    fates: Mapping[str, Fate] = field(default_factory=dict)
+    """With ``trace``: what became of each candidate, by its id."""

@@ -99,6 +99,19 @@ class RestsOn(BaseModel):
     """The session's messages up to here."""
 
 
+class WhyNot(BaseModel):
+    """Where a memory or a message stopped."""
+
+    id: str
+    what: Literal["memory", "message"] | None
+    outcome: str
+    memory: str | None
+    rank: int | None
+    score: float | None
+    of: str | None
+    filter: str | None
+
+
 class Recalled(BaseModel):
     """What a recall found."""
 
@@ -106,10 +119,17 @@ class Recalled(BaseModel):
     results: list[dict[str, Any]]
     entities: list[dict[str, Any]]
     session: Session | None
+    why_not: list[WhyNot] = Field(default_factory=list)
     after: Seen | None
     degraded: list[str]
     positions: RestsOn
     ms: float
+
+
+class FeedbackTaken(BaseModel):
+    """Feedback that is durable."""
+
+    position: Position
 
 
 class Citation(BaseModel):
@@ -175,7 +195,12 @@ def _memory(**further: Schema) -> Schema:
 def _recalled() -> Schema:
     schema = schema_of(Recalled)
     score = {"type": "number", "minimum": 0, "maximum": 1}
-    schema["properties"]["results"]["items"] = _memory(score=score)
+    scores = {"type": "array", "items": score, "description": "Of each message of the evidence."}
+    superseded_by = {
+        "anyOf": [{"type": "string"}, {"type": "null"}],
+        "description": "The memory with the newest value, if this one's has changed.",
+    }
+    schema["properties"]["results"]["items"] = _memory(score=score, evidence_scores=scores, superseded_by=superseded_by)
     schema["properties"]["entities"]["items"] = _memory()
     return schema
 
@@ -190,6 +215,7 @@ FLUSHED: Final[Responses] = answers(
 )
 RECALLED: Final[Responses] = answers(_recalled(), description="The memories found, best first.", headers=_LIMITS)
 CONTEXT: Final[Responses] = answers(schema_of(Context), description="The block; an empty text where nothing was found.", headers=_LIMITS)
+FEEDBACK_TAKEN: Final[Responses] = answers(schema_of(FeedbackTaken), description="The feedback is durable.", headers=_LIMITS)
 MEMORY: Final[Responses] = answers(_memory(), description="The memory.")
 SESSION: Final[Responses] = answers(schema_of(Session), description="The messages; none for a session that is unknown or long idle.")
 LETTERS: Final[Responses] = answers(schema_of(Letters), description="The letters, oldest first.")

@@ -2,8 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from memory.positions import LogPosition
@@ -13,6 +13,7 @@ from memory.text import content_hash
 from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
 from retrieval.recall.paths import LeftOut, PathName, attempt
+from retrieval.recall.repetition import repeated
 from retrieval.service.dependencies import Dependencies
 from runtime.logs import logger
 from runtime.session_tail import SessionView
@@ -24,6 +25,7 @@ T = TypeVar("T")
 _log = logger(__name__)
 
 NO_TAIL: Final = SessionView()
+_BUT_ENTITIES: Final = ("event", "summary", "segment")
 _NOTHING: Final = RecallResponse(hits=())
 
 
@@ -43,6 +45,8 @@ class Gathered:
     memories: RecallResponse
     entities: Sequence[Memory]
     tail: SessionView
+    tail_session: str | None
+    """The session whose tail it is; None: none was asked for."""
     positions: tuple[LogPosition, ...]
     """Of the change feed: the memories were searched in a store that held all up to them."""
     degraded: tuple[PathName, ...]
@@ -76,6 +80,9 @@ async def gather(
     """
     tenant, user = request.scope.tenant, request.scope.user
     recall = dependencies.recall
+    if user is not None and not request.kinds:
+        # The user's entities have a path of their own, and are told once.
+        request = replace(request, kinds=_BUT_ENTITIES)
     types = [entity_type.name for entity_type in schema.entity_types]
     memories, entities, view = await asyncio.gather(
         attempt(_memories(dependencies, request), name="memories", until=until),
@@ -96,13 +103,30 @@ async def gather(
             raise memories.error
         _log.warning("recall_without_memories", outcome=memories.outcome, error=str(memories.error))
     response, positions = _or_else(memories, (_NOTHING, ()))
+    told = {hit.memory.id for hit in response.hits}
+    beside = [each for each in _or_else(entities, ()) if each.id not in told]
     return Gathered(
-        memories=response,
+        memories=_without(response, repeated(response.hits, beside)),
         positions=positions,
-        entities=_or_else(entities, ()),
+        entities=beside,
+        tail_session=None if tail is None else tail.session,
         tail=_or_else(view, NO_TAIL).of(None if tail is None else tail.user),
         degraded=degraded,
     )
+
+
+def _without(response: RecallResponse, told: Mapping[str, str]) -> RecallResponse:
+    """The response without the hits that an entity repeats.
+
+    Args:
+        response: What was found.
+        told: By the ids of these hits, the entity's id.
+    """
+    fates = {
+        memory_id: replace(fate, outcome="repeated", of=told[memory_id]) if memory_id in told else fate
+        for memory_id, fate in response.fates.items()
+    }
+    return replace(response, hits=tuple(hit for hit in response.hits if hit.memory.id not in told), fates=fates)
 
 
 async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple[RecallResponse, tuple[LogPosition, ...]]:

@@ -16,6 +16,7 @@ from runtime.settings import RankingProfile
 _MAX_NAMES: Final = 64
 """Most kinds or types of one request. Each is a condition that the store compares every candidate with."""
 _MAX_DEADLINE_MS: Final = 60_000
+_MAX_WHY_NOT: Final = 20
 _MAX_TOKENS: Final = 100_000
 
 
@@ -78,7 +79,9 @@ class QueryBody(BaseModel):
             raise ValueError("after needs the session that the message was sent in")
         return self
 
-    def request_of(self, caller: Caller, schema: MemorySchema, *, limit: int | None, explain: bool = False) -> RecallRequest:
+    def request_of(
+        self, caller: Caller, schema: MemorySchema, *, limit: int | None, explain: bool = False, trace: bool = False
+    ) -> RecallRequest:
         """The recall of the memories that this asks for.
 
         Args:
@@ -86,6 +89,7 @@ class QueryBody(BaseModel):
             schema: The tenant's.
             limit: Most results; None: the setting.
             explain: Whether the parts of each score are asked for.
+            trace: Whether it is asked what became of each candidate.
 
         Raises:
             ProblemError: If it names another user than the key's.
@@ -103,6 +107,7 @@ class QueryBody(BaseModel):
             generation=caller.tenant.generation,
             profile=self.profile,
             explain=explain,
+            trace=trace,
         )
 
 
@@ -112,7 +117,9 @@ class RecallBody(QueryBody):
     limit: int | None = Field(default=None, ge=1, le=1000)
     """Most results; None: the setting."""
     explain: bool = False
-    """Adds the parts of each score."""
+    """Adds the parts of each score, and each result's place among the candidates by each of them."""
+    why_not: tuple[Name, ...] = Field(default=(), max_length=_MAX_WHY_NOT)
+    """Ids of memories or messages: tells of each where it stopped. Of messages, those of the body's session where one is given."""
 
 
 class ContextBody(QueryBody):

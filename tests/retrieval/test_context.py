@@ -22,7 +22,7 @@ def hit(content: str, *, day: int = 0, message_ids: tuple[str, ...] = ("m1",), i
     found = memory(
         content, id=id or stable_id(content, day, kind), event_time=NOON + timedelta(days=day), message_ids=list(message_ids), kind=kind
     )
-    return RecallHit(memory=found, score=0.5, parts={}, evidence=message_ids)
+    return RecallHit(memory=found, score=0.5, parts={}, evidence=message_ids, evidence_scores=(0.5,) * len(message_ids))
 
 
 def state(content: str, *, type: str = "user_profile") -> Memory:
@@ -164,7 +164,7 @@ def test_what_a_recall_put_there_is_passed_over() -> None:
 
 def test_a_state_among_the_hits_is_told_once() -> None:
     profile = state("home: Oslo")
-    found = RecallHit(memory=profile, score=0.9, parts={}, evidence=("m1",))
+    found = RecallHit(memory=profile, score=0.9, parts={}, evidence=("m1",), evidence_scores=(0.9,))
     assert [each.id for each in packed(found, states=(profile,)).citations] == [profile.id]
 
 

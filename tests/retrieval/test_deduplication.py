@@ -63,7 +63,7 @@ def test_the_same_words_about_another_are_no_duplicate(field: str) -> None:
 
 
 def hit(found: Memory) -> RecallHit:
-    return RecallHit(memory=found, score=0.5, parts={}, evidence=tuple(found.message_ids))
+    return RecallHit(memory=found, score=0.5, parts={}, evidence=tuple(found.message_ids), evidence_scores=(0.5,) * len(found.message_ids))
 
 
 @pytest.mark.parametrize(

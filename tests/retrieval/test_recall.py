@@ -84,7 +84,8 @@ async def test_the_newest_duplicate_is_returned_with_all_evidence(edge_store: Ed
     response = await recall_over(edge_store).recall(ask("Ann bought a red bicycle."))
     assert {each.memory.id for each in response.hits} == {new.id, update.id}
     [kept] = [each for each in response.hits if each.memory.id == new.id]
-    assert kept.evidence == ("m9", "m2", "m1")
+    assert kept.evidence == ("m2", "m1", "m9")
+    assert kept.evidence_scores[0] == kept.evidence_scores[1] > kept.evidence_scores[2] == kept.score
     assert response.duplicates == 1
 
 
@@ -103,6 +104,20 @@ async def test_hits_below_the_minimum_score_are_rejected(edge_store: EdgeStore) 
     assert strict.rejected == 1
     lenient = await recall_over(edge_store, settings=RecallSettings(min_origin_score=0.6)).recall(ask("red bicycle", min_origin_score=0.0))
     assert len(lenient.hits) == 2
+
+
+async def test_a_trace_tells_what_became_of_each(edge_store: EdgeStore) -> None:
+    again = memory("the red bicycle", id=memory("again").id, event_time=NOON - timedelta(days=1))
+    best, second, bad = memory("red bicycle"), memory("red car"), memory("something else entirely")
+    await store_all(edge_store, again, best, second, bad)
+    response = await recall_over(edge_store).recall(ask("red bicycle", trace=True, limit=1, min_origin_score=0.3, explain=True))
+    fates = {each.content: response.fates[each.id] for each in (best, second, again, bad)}
+    assert [fate.outcome for fate in fates.values()] == ["returned", "rank", "duplicate", "below_threshold"]
+    assert [fate.rank for fate in fates.values()] == [1, 2, None, None]
+    assert fates[again.content].of == best.id
+    [hit] = response.hits
+    assert set(hit.ranks) == {"dense", "bm25", "late", "store"}
+    assert (await recall_over(edge_store).recall(ask("red bicycle"))).fates == {}
 
 
 async def test_expired_memories_are_not_recalled(edge_store: EdgeStore) -> None:

@@ -18,6 +18,8 @@ from retrieval.service.recall_body import RecallBody
 from retrieval.service.request_body import body_schema, json_body
 from retrieval.service.routes.memories import memory_fields
 from retrieval.service.routes.sessions import session_fields
+from retrieval.service.why_not import WhyNots
+from retrieval.stores.port import TenantScope
 from runtime.pieces import map_in_pieces
 
 router = APIRouter(tags=["read"])
@@ -34,21 +36,23 @@ async def post_recall(
 ) -> Response:
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
-    200 with ``{recall_id, results: [{memory's fields, score, evidence, parts?}], entities, session, after, degraded,
-    positions, ms}``. ``entities`` are the nearest of the body's user, ``session`` the newest messages of the body's session. ``after`` says
-    where the message was found that the body names. ``positions`` are what the answer rests on: the memories up to these places of the
-    change feed, at least, and the session's messages up to this one. ``degraded`` names what is missing, since it
-    was not found by the deadline or what it takes is away: ``memories``, ``entities``, ``session_tail``. If all is missing, 503.
+    200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, parts?, ranks?}], entities,
+    session, why_not?, after, degraded, positions, ms}``. ``entities`` are the nearest of the body's user, ``session`` the newest messages
+    of the body's session. ``after`` says where the message was found that the body names. ``positions`` are what the answer rests on: the
+    memories up to these places of the change feed, at least, and the session's messages up to this one. ``degraded`` names what is
+    missing, since it was not found by the deadline or what it takes is away: ``memories``, ``entities``, ``session_tail``. If all is
+    missing, 503.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
-    asked = body.request_of(caller, schema, limit=body.limit, explain=body.explain)
+    asked = body.request_of(caller, schema, limit=body.limit, explain=body.explain, trace=bool(body.why_not))
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     async with dependencies.admission.turn(request, caller.tenant, results=body.limit or dependencies.settings.recall.limit):
         found = await gather(dependencies, asked, schema, tail=tail, until=until)
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
         ids, texts = (hit.memory.id for hit in found.memories.hits), (each.content for each in returned)
+        why_nots = WhyNots(dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=asked, found=found)
         recall_id = record_recall(dependencies, asked, ids, texts, trace)
         answer = JsonResponse(
             {
@@ -56,6 +60,7 @@ async def post_recall(
                 "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.memories.hits),
                 "entities": [memory_fields(entity) for entity in found.entities],
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
+                **({"why_not": await why_nots.of(body.why_not)} if body.why_not else {}),
                 "after": seen,
                 **found.basis(dependencies.settings),
                 "ms": round((time.perf_counter() - started) * 1000, 2),
@@ -66,5 +71,11 @@ async def post_recall(
 
 
 def _hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
-    fields = {**memory_fields(hit.memory), "score": hit.score, "evidence": hit.evidence}
-    return {**fields, "parts": hit.parts} if explain else fields
+    fields = {
+        **memory_fields(hit.memory),
+        "score": hit.score,
+        "evidence": hit.evidence,
+        "evidence_scores": hit.evidence_scores,
+        "superseded_by": hit.superseded_by,
+    }
+    return {**fields, "parts": hit.parts, "ranks": hit.ranks} if explain else fields

@@ -11,7 +11,7 @@ from runtime.recall_history import RecallHistory
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import RedisSettings, ServiceSettings, Settings, StoreSettings
-from tests.control_log import add_tenant
+from tests.control_log import add_key, add_tenant
 from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.service.running_service import MEMORIES, PARTITIONS, RunningService, index, serving
@@ -37,6 +37,8 @@ async def service(
     )
     await create_topics(settings)
     keys = {tenant: await add_tenant(settings, tenant, schema="companion") for tenant in ("acme", "umbrella")}
+    # A key that is made while the service runs has to be waited for.
+    keys |= {f"acme/{user}": await add_key(settings, "acme", user=user) for user in ("ann", "bob")}
     await index(settings, MEMORIES)
     async with serving(settings) as http, open_redis(settings.redis) as redis:
         yield RunningService(

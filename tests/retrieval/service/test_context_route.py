@@ -8,8 +8,7 @@ import pytest
 
 from memory.text import content_hash
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
-from tests.control_log import add_key
-from tests.retrieval.service.running_service import BERLIN, CAT, LIMA, OSLO, PROFILE, RunningService, expect_problem, when_known
+from tests.retrieval.service.running_service import BERLIN, CAT, LIMA, OSLO, PROFILE, RunningService, expect_problem
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -60,7 +59,7 @@ async def test_a_context_holds_nothing_of_others(service: RunningService) -> Non
     await show_tail(service)
     answer = await ask(service, {**BODY, "query": "Who moved where?"}, "umbrella")
     assert [each["id"] for each in answer["citations"]] == [LIMA.id]
-    bound = await when_known(service, await add_key(service.settings, "acme", user="ann"))
+    bound = service.auth("acme/ann")
     own = (await service.http.post("/v1/context", json={"query": "Who moved to Berlin?", "session": "talk"}, headers=bound)).json()
     assert {each["id"] for each in own["citations"]} == {PROFILE.id, OSLO.id, CAT.id, "t1"}
     assert BERLIN.content not in own["context"]

@@ -10,8 +10,7 @@ import pytest
 from retrieval.stores.build import build_store
 from retrieval.stores.position import FeedPosition
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
-from tests.control_log import add_key
-from tests.retrieval.service.running_service import RunningService, expect_problem, index, memory, when_known
+from tests.retrieval.service.running_service import NOON, RunningService, expect_problem, index, memory
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -32,7 +31,7 @@ def asking(session: str, written: dict[str, Any], **fields: Any) -> dict[str, An
 
 async def show(service: RunningService, session: str, written: dict[str, Any], *, with_message: bool = True, user: str = "ann") -> None:
     """Writes the tail as the sessions stage does when it has come to the message."""
-    raw = orjson.dumps({"tenant": "acme", "user": user, "session": session, "id": written["id"], "text": "I moved to Bergen."})
+    raw = orjson.dumps({"tenant": "acme", "user": user, "session": session, "id": written["id"], "text": "I moved.", "event_time": NOON})
     place = written["position"]
     view = SessionView(open=TailWindow(0, (raw,) if with_message else (b'{"id":"another"}',)))
     await service.tail.write([TailUpdate("acme", session, view, place["partition"], place["offset"])])
@@ -83,11 +82,11 @@ async def test_what_does_not_come_is_said(service: RunningService) -> None:
     elsewhere = memory("acme", "ann", "Ann moved to Lyon", session="elsewhere", message_ids=[written["id"]])
     await index(service.settings, [elsewhere])
     started = time.monotonic()
-    answer = await answer_to(service, "/v1/recall", asking("never", written, deadline_ms=4000))
+    answer = await answer_to(service, "/v1/recall", asking("never", written, deadline_ms=10_000))
     assert time.monotonic() - started >= 2
     assert answer["after"] == {"id": written["id"], "found_in": None, "reached": False}
     await show(service, "never", written, with_message=False)
-    answer = await answer_to(service, "/v1/recall", asking("never", written, deadline_ms=4000))
+    answer = await answer_to(service, "/v1/recall", asking("never", written, deadline_ms=10_000))
     assert answer["after"] == {"id": written["id"], "found_in": None, "reached": True}
     assert answer["results"]
 
@@ -95,9 +94,9 @@ async def test_what_does_not_come_is_said(service: RunningService) -> None:
 async def test_anothers_message_is_not_there(service: RunningService) -> None:
     written = await sent(service, "of-bob")
     await show(service, "of-bob", written, user="bob")
-    bound = await when_known(service, await add_key(service.settings, "acme", user="ann"))
-    for headers in (bound, service.auth("umbrella")):
-        response = await service.http.post("/v1/recall", json=asking("of-bob", written, deadline_ms=1000), headers=headers)
+    for caller in ("acme/ann", "umbrella"):
+        body = asking("of-bob", written, deadline_ms=6000)
+        response = await service.http.post("/v1/recall", json=body, headers=service.auth(caller))
         assert response.json()["after"]["found_in"] is None, response.text
 
 
@@ -111,7 +110,8 @@ async def test_anothers_message_is_not_there(service: RunningService) -> None:
     ],
 )
 async def test_a_wrong_position_is_refused(service: RunningService, change: dict[str, Any], detail: str) -> None:
-    body = {**asking("s", {}), **change}
+    written = {"id": "m", "position": {"topic": service.settings.topic("messages"), "partition": 0, "offset": 0}}
+    body = {**asking("s", written), **change}
     for path in ("/v1/recall", "/v1/context"):
         expect_problem(await service.http.post(path, json=body, headers=service.auth("acme")), 422, detail)
 

@@ -39,19 +39,22 @@ async def test_a_recall_returns_evidence_entities_and_session_tail(service: Runn
     assert response.status_code == 200, response.text
     answer = response.json()
     assert len(answer["results"]) == 2
-    assert {result["id"] for result in answer["results"]} == {OSLO.id, PROFILE.id}
+    assert {result["id"] for result in answer["results"]} == {OSLO.id, CAT.id}
     first = answer["results"][0]
+    assert first["id"] == OSLO.id
     assert first["evidence"] == ["ann-m1", "ann-m2"]
+    assert first["evidence_scores"] == [first["score"]] * 2
+    assert first["ranks"]["store"] == 1
     assert 0 < first["score"] <= 1
     assert "origin" in first["parts"]
     assert "tenant" not in first
-    assert [entity["id"] for entity in answer["entities"]] in ([PROFILE.id], [])
+    assert [entity["id"] for entity in answer["entities"]] == [PROFILE.id]
     assert answer["session"]["messages"] == [{"window_sequence": 4, "message": {"text": "hello"}}]
     assert answer["session"]["open_window"] == {"sequence": 4, "message_count": 1}
     assert answer["degraded"] == []
     record = await _new_recall(service, before)
     assert record.id == answer["recall_id"]
-    assert (record.tenant, record.user, set(record.memory_ids)) == ("acme", "ann", {OSLO.id, PROFILE.id})
+    assert (record.tenant, record.user, set(record.memory_ids)) == ("acme", "ann", {OSLO.id, CAT.id})
     async with asyncio.timeout(10):
         while (hashes := await service.recall_history.of("acme", "ann", until=datetime.now(UTC))) != frozenset(record.content_hashes):
             assert not hashes

@@ -1,0 +1,46 @@
+"""A fact is told as an event or by an entity, never by both."""
+
+from typing import Any
+
+import pytest
+
+from memory.records import Memory
+from retrieval.recall import RecallHit
+from retrieval.recall.repetition import repeated
+from tests.retrieval.factories import memory
+
+
+def hit(content: str, **fields: Any) -> RecallHit:
+    found = memory(content, **{"user": "ann", "message_ids": ["m1"], **fields})
+    return RecallHit(memory=found, score=0.5, parts={}, evidence=("m1",), evidence_scores=(0.5,))
+
+
+def profile(**properties: Any) -> Memory:
+    return memory("user profile of ann", kind="entity", type="user_profile", user="ann", message_ids=["m0", "m1"], properties=properties)
+
+
+TOLD = hit("Ann likes green tea.")
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [{"preferences": "Ann hates rain\nAnn likes the green tea"}, {"facts": ["Ann hates rain", "ann likes green tea!"]}],
+)
+def test_an_event_that_an_entity_says_is_told_once(properties: dict[str, Any]) -> None:
+    entity = profile(**properties)
+    assert repeated([TOLD, hit("Ann has a cat")], [entity]) == {TOLD.memory.id: entity.id}
+
+
+@pytest.mark.parametrize(
+    "preferences", ["Ann likes tea", "Ann likes green tea no more", "It is not so that Ann likes green tea", "likes green tea", ""]
+)
+def test_an_event_that_says_more_or_else_stays(preferences: str) -> None:
+    assert repeated([TOLD], [profile(preferences=preferences, likes=True, number=7)]) == {}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [hit("Ann likes green tea", user="bob"), hit("Ann likes green tea", message_ids=["m9"]), hit("Ann likes green tea", kind="summary")],
+)
+def test_the_same_words_of_another_source_stay(other: RecallHit) -> None:
+    assert repeated([other], [profile(preferences="Ann likes green tea")]) == {}
