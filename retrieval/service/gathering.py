@@ -76,7 +76,8 @@ async def gather(
         until: The deadline, in seconds of the event loop's clock.
 
     Raises:
-        VarveError: If every path was left out: why the one to the memories was. And what a path raises that is no outage.
+        VarveError: If every path was left out, that to the memories because what it needs is away. And what a path raises that is no
+            outage.
     """
     tenant, user = request.scope.tenant, request.scope.user
     recall = dependencies.recall
@@ -99,7 +100,7 @@ async def gather(
         dependencies.metrics.recall_paths.labels(path=name, outcome=found.outcome if isinstance(found, LeftOut) else "answered").inc()
     degraded = tuple(name for name, found in taken.items() if isinstance(found, LeftOut))
     if isinstance(memories, LeftOut):
-        if len(degraded) == len(taken):
+        if len(degraded) == len(taken) and memories.outcome == "away":
             raise memories.error
         _log.warning("recall_without_memories", outcome=memories.outcome, error=str(memories.error))
     response, positions = _or_else(memories, (_NOTHING, ()))

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from memory.errors import RecordError, RecordTooLargeError, VarveError
 from models.errors import TransientModelError
-from retrieval.errors import RecallLateError, StoreUnavailableError
+from retrieval.errors import StoreUnavailableError
 from retrieval.service.json_http import to_json
 from runtime.errors import (
     ChangeRefusedError,
@@ -78,9 +78,6 @@ def problem_from(error: VarveError) -> ProblemError:
             _log.warning("dependency_unavailable", error=str(error))
             return ProblemError(503, "unavailable", f"{name} does not answer; try again", headers={"Retry-After": str(RETRY_AFTER_S)})
     match error:
-        case RecallLateError():
-            detail = f"{error}; try again, or give it more time by deadline_ms"
-            return ProblemError(503, "late", detail, headers={"Retry-After": str(RETRY_AFTER_S)})
         case RecordTooLargeError():
             return ProblemError(413, "too-large", str(error))
         case RecordError():

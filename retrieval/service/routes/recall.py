@@ -41,7 +41,7 @@ async def post_recall(
     of the body's session. ``after`` says where the message was found that the body names. ``positions`` are what the answer rests on: the
     memories up to these places of the change feed, at least, and the session's messages up to this one. ``degraded`` names what is
     missing, since it was not found by the deadline or what it takes is away: ``memories``, ``entities``, ``session_tail``. If all is
-    missing, 503.
+    away, 503.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
