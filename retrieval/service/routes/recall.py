@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from retrieval.recall import RecallHit
+from retrieval.recall.paths import LeftOut, attempt
 from retrieval.service.answers import RECALLED
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
@@ -53,6 +54,7 @@ async def post_recall(
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
         ids, texts = (hit.memory.id for hit in found.memories.hits), (each.content for each in returned)
         why_nots = WhyNots(dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=asked, found=found)
+        told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if body.why_not else ()
         recall_id = record_recall(dependencies, asked, ids, texts, trace)
         answer = JsonResponse(
             {
@@ -60,7 +62,7 @@ async def post_recall(
                 "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.memories.hits),
                 "entities": [memory_fields(entity) for entity in found.entities],
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
-                **({"why_not": await why_nots.of(body.why_not)} if body.why_not else {}),
+                **({"why_not": () if isinstance(told, LeftOut) else told} if body.why_not else {}),
                 "after": seen,
                 **found.basis(dependencies.settings),
                 "ms": round((time.perf_counter() - started) * 1000, 2),
