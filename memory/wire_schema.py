@@ -7,6 +7,7 @@ from pydantic.json_schema import models_json_schema
 from memory.records import (
     Contribution,
     Extraction,
+    FeedbackRecord,
     GenerationDrop,
     MemoryChange,
     MergeRequest,
@@ -27,7 +28,7 @@ RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MERGES.name: (MergeRequest,),
     MERGED.name: (Contribution,),
     MEMORIES.name: (MemoryChange,),
-    RECALLS.name: (RecallRecord,),
+    RECALLS.name: (RecallRecord, FeedbackRecord),
     USAGE.name: (Usage,),
 }
 """What lies in each topic, by its name. Missing are those of what others wrote, and the control log, which is nobody else's."""
