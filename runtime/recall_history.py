@@ -6,6 +6,7 @@ have been recalled. So the time of the first recall is kept, and compared.
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
@@ -16,6 +17,18 @@ from runtime.redis import GuardedRedis
 
 _SKEW_S: Final = 1.0
 """The clocks of two hosts differ by less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What one recall returned."""
+
+    tenant: str
+    """Whose recall it was."""
+    user: str
+    """For which user."""
+    hashes: Sequence[str]
+    """:func:`memory.text.content_hash` of each content; at least one."""
 
 
 class RecallHistory:
@@ -36,27 +49,24 @@ class RecallHistory:
         self._max_hashes = max_hashes
         self._ttl_ms = int(ttl_s * 1000)
 
-    async def add(self, tenant: str, user: str, hashes: Sequence[str]) -> None:
-        """Keeps what a recall returned.
+    async def add(self, returned: Sequence[Returned]) -> None:
+        """Keeps what recalls returned: all of it, or nothing.
 
         Args:
-            tenant: Whose recall it was.
-            user: For which user.
-            hashes: :func:`memory.text.content_hash` of each content.
+            returned: Of any users.
         """
-        if not hashes:
-            return
-        key = self._key(tenant, user)
         now = time.time()
 
         async def add(client: Redis) -> None:
             async with client.pipeline(transaction=True) as pipe:
-                pipe.zadd(key, dict.fromkeys(hashes, now), nx=True)
-                pipe.zremrangebyrank(key, 0, -self._max_hashes - 1)
-                pipe.pexpire(key, self._ttl_ms)
+                for each in returned:
+                    key = self._key(each.tenant, each.user)
+                    pipe.zadd(key, dict.fromkeys(each.hashes, now), nx=True)
+                    pipe.zremrangebyrank(key, 0, -self._max_hashes - 1)
+                    pipe.pexpire(key, self._ttl_ms)
                 await pipe.execute()
 
-        await self._redis.run("keeping what a recall returned", add)
+        await self._redis.run("keeping what recalls returned", add)
 
     async def of(self, tenant: str, user: str, *, until: datetime) -> frozenset[str]:
         """The hashes of what was returned to a user lately.

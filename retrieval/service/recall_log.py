@@ -1,17 +1,19 @@
 """Records which memories a recall returned, in the background, so that the response never waits."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 
 from memory.errors import VarveError
 from memory.keys import encode_key
 from memory.records import RecallRecord
 from memory.topics import RECALLS, topic_name
+from runtime.background_batches import BackgroundBatches
 from runtime.errors import RedisUnavailableError
-from runtime.kafka import Producer
+from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.recall_history import RecallHistory
+from runtime.recall_history import RecallHistory, Returned
 from runtime.tracing import Headers
 
 _log = logger(__name__)
@@ -31,44 +33,32 @@ class RecallLog:
     """
 
     def __init__(self, *, producer: Producer, recall_history: RecallHistory, topic_prefix: str, max_pending: int, metrics: Metrics) -> None:
-        if max_pending < 1:
-            raise ValueError(f"max_pending must be at least 1, got {max_pending}")
         self._producer = producer
         self._recall_history = recall_history
         self._topic = topic_name(RECALLS, topic_prefix)
-        self._max_pending = max_pending
         self._outcomes = metrics.recall_records
-        self._pending: set[asyncio.Task[None]] = set()
+        self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending)
+        self._records = BackgroundBatches(self._produce, max_pending=max_pending)
 
     def append(self, record: RecallRecord, headers: Headers) -> None:
         """Schedules a record to be written, and returns at once."""
-        if len(self._pending) >= self._max_pending:
+        if record.user is not None and record.content_hashes:
+            self._hashes.add(Returned(record.tenant, record.user, record.content_hashes))
+        key = encode_key(record.tenant, record.user) if record.user else encode_key(record.tenant)
+        if not self._records.add(OutgoingRecord(self._topic, key, record.to_json(), headers)):
             self._outcomes.labels(outcome="dropped").inc()
-            return
-        task = asyncio.create_task(self._write(record, headers))
-        self._pending.add(task)
-        task.add_done_callback(self._pending.discard)
 
     async def close(self) -> None:
         """Waits for the pending records. The time-outs of Redis and of the producer bound the wait."""
-        if self._pending:
-            await asyncio.wait(self._pending)
+        await asyncio.gather(self._hashes.close(), self._records.close())
 
-    async def _write(self, record: RecallRecord, headers: Headers) -> None:
-        await asyncio.gather(self._add_hashes(record), self._produce(record, headers))
-
-    async def _add_hashes(self, record: RecallRecord) -> None:
-        if record.user is None:
-            return
+    async def _keep_hashes(self, returned: Sequence[Returned]) -> None:
         with suppress(RedisUnavailableError):
-            await self._recall_history.add(record.tenant, record.user, record.content_hashes)
+            await self._recall_history.add(returned)
 
-    async def _produce(self, record: RecallRecord, headers: Headers) -> None:
-        key = encode_key(record.tenant, record.user) if record.user else encode_key(record.tenant)
-        try:
-            await self._producer.send(self._topic, key=key, value=record.to_json(), headers=headers)
-        except VarveError as error:
-            self._outcomes.labels(outcome="failed").inc()
-            _log.warning("recall_record_not_produced", error=str(error))
-        else:
-            self._outcomes.labels(outcome="produced").inc()
+    async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
+        for outcome in await self._producer.send_each(records):
+            failed = isinstance(outcome, VarveError)
+            self._outcomes.labels(outcome="failed" if failed else "produced").inc()
+            if failed:
+                _log.warning("recall_record_not_produced", error=str(outcome))

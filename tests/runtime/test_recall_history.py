@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from redis.asyncio import Redis
 
-from runtime.recall_history import RecallHistory
+from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis
 
 pytestmark = pytest.mark.integration
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.integration
 
 async def test_hashes_recalled_after_a_time_are_left_out(redis: GuardedRedis) -> None:
     history = RecallHistory(redis=redis)
-    await history.add("acme", "ann", ["a", "b"])
+    await history.add([Returned("acme", "ann", ["a", "b"])])
     behind, before = datetime.now(UTC), datetime.now(UTC) - timedelta(minutes=1)
 
     assert await history.of("acme", "ann", until=behind) == {"a", "b"}
@@ -22,10 +22,10 @@ async def test_hashes_recalled_after_a_time_are_left_out(redis: GuardedRedis) ->
 
 async def test_a_second_recall_keeps_the_time_of_the_first(redis: GuardedRedis, client: Redis) -> None:
     history = RecallHistory(redis=redis)
-    await history.add("acme", "ann", ["a"])
+    await history.add([Returned("acme", "ann", ["a"])])
     (key,) = [key async for key in client.scan_iter(match=redis.key("recalled", "*"))]
     first = await client.zscore(key, "a")
-    await history.add("acme", "ann", ["a", "b"])
+    await history.add([Returned("acme", "ann", ["a", "b"])])
 
     assert await client.zscore(key, "a") == first
 
@@ -33,6 +33,6 @@ async def test_a_second_recall_keeps_the_time_of_the_first(redis: GuardedRedis, 
 async def test_only_the_newest_hashes_are_kept(redis: GuardedRedis) -> None:
     history = RecallHistory(redis=redis, max_hashes=2)
     for content in "abc":
-        await history.add("acme", "ann", [content])
+        await history.add([Returned("acme", "ann", [content])])
 
     assert await history.of("acme", "ann", until=datetime.now(UTC)) == {"b", "c"}

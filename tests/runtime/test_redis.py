@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from memory.records import Extraction, Message, Window
 from runtime.errors import RedisUnavailableError
 from runtime.prompt_entities import PromptEntities
-from runtime.recall_history import RecallHistory
+from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis, open_redis
 from runtime.session_history import SessionHistory
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
@@ -55,7 +55,7 @@ USES: dict[str, Use] = {
     "a session's history read": lambda redis: SessionHistory(redis=redis, ttl_s=60).before(WINDOW, ""),
     "a session's history kept": lambda redis: SessionHistory(redis=redis, ttl_s=60).add(EXTRACTION),
     "recalls read": lambda redis: RecallHistory(redis=redis).of("acme", "ann", until=NOON),
-    "recalls kept": lambda redis: RecallHistory(redis=redis).add("acme", "ann", ["a"]),
+    "recalls kept": lambda redis: RecallHistory(redis=redis).add([Returned("acme", "ann", ["a"])]),
     "a tail read": lambda redis: SessionTail(redis=redis).read("acme", "s"),
     "a tail written": lambda redis: SessionTail(redis=redis).write(
         [TailUpdate("acme", "s", SessionView(open=TailWindow(0, (b"{}",))), 0, 0), TailUpdate("acme", "t", SessionView(), 0, 0)]
@@ -145,7 +145,7 @@ class TestRealRedis:
     async def test_a_refused_command_is_no_outage(self, redis: GuardedRedis, client: Redis) -> None:
         await client.set(redis.key("recalled", "acme/ann"), "of a wrong kind")
         with capture_logs() as logs, pytest.raises(RedisUnavailableError, match="WRONGTYPE"):
-            await RecallHistory(redis=redis).add("acme", "ann", ["a"])
+            await RecallHistory(redis=redis).add([Returned("acme", "ann", ["a"])])
         assert [entry["event"] for entry in logs] == ["redis_command_refused"]
         assert await SessionTail(redis=redis).read("acme", "s") == SessionView()
 

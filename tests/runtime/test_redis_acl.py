@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from models.llm.limits import Lease, Limits, SharedLimits
 from runtime.errors import RedisUnavailableError
 from runtime.kept_answers import LARGEST_ANSWER, Begun, KeptAnswers
-from runtime.recall_history import RecallHistory
+from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis, open_redis
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings
@@ -43,7 +43,7 @@ async def test_varve_needs_no_more_than_its_acl(guarded: RedisServer) -> None:
     async with varves(guarded) as redis:
         await redis.ping()
         history = RecallHistory(redis=redis)
-        await history.add("acme", "ann", ["hash"])
+        await history.add([Returned("acme", "ann", ["hash"])])
         assert await history.of("acme", "ann", until=datetime.now(UTC)) == {"hash"}
         answers = KeptAnswers(redis=redis, ttl_s=60, max_bytes=LARGEST_ANSWER)
         begun = await answers.begin("acme", "key", b"request")
@@ -63,7 +63,7 @@ async def test_varve_needs_no_more_than_its_acl(guarded: RedisServer) -> None:
 async def test_varve_reaches_no_other_keys(guarded: RedisServer) -> None:
     async with varves(guarded, prefix="others:") as redis:
         with pytest.raises(RedisUnavailableError, match="permission"):
-            await RecallHistory(redis=redis).add("acme", "ann", ["hash"])
+            await RecallHistory(redis=redis).add([Returned("acme", "ann", ["hash"])])
 
 
 @pytest.mark.parametrize("command", ["FLUSHALL", "CONFIG GET *", "KEYS *", "ACL LIST", "DEBUG SLEEP 0", "SHUTDOWN", "PUBLISH a b"])

@@ -29,7 +29,7 @@ from runtime.clocks import SystemClock
 from runtime.control.documents import Drops
 from runtime.control.tenant_changes import set_tenant
 from runtime.metrics import Metrics
-from runtime.recall_history import RecallHistory
+from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import open_redis
 from runtime.session_history import SessionHistory
 from runtime.settings import RedisSettings, Settings
@@ -230,7 +230,7 @@ async def test_a_recall_after_a_window_closed_is_no_echo(
     async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
         history = RecallHistory(redis=redis)
         stage = new_handler(settings, tenants, extractor, recall_history=history)
-        await history.add(TENANT, "agent", ["a"])
+        await history.add([Returned(TENANT, "agent", ["a"])])
         now = datetime.now(UTC).timestamp()
         for closed_at in (now - 60, now + 60):
             await stage.handle(replace(window_record(), timestamp=closed_at))
