@@ -18,6 +18,9 @@ GENERATION_DROP: Final = b"generation-drop"
 FEEDBACK: Final = b"feedback"
 """A :class:`memory.records.FeedbackRecord` among the recalls."""
 
+CORRECTION: Final = b"correction"
+"""A :class:`memory.records.Correction` in the extractions log."""
+
 ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: where it first lay, ``topic/partition/offset``. It is the record's identity."""
 

@@ -36,6 +36,17 @@ def sent_message_id(tenant: str, request_key: str, index: int) -> str:
     return _derive("sent", tenant, request_key, str(index))
 
 
+def correction_id(tenant: str, memory: str, request_key: str) -> str:
+    """The id of a correction that its sender named by the request.
+
+    Args:
+        tenant: Whose memory.
+        memory: The memory's id.
+        request_key: The sender's name for the request.
+    """
+    return _derive("correction", tenant, memory, request_key)
+
+
 def segment_id(window: str, index: int, generation: str = "") -> str:
     """The id of a segment of a window's extraction.
 

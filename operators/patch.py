@@ -40,7 +40,8 @@ class Patch:
 
     time: int
     id: str
-    search: str
+    search: str | None
+    """None: the whole text is replaced, whatever it is: so people correct."""
     replace: str
 
 
@@ -48,7 +49,7 @@ def patch_of(value: object, *, time: int, source_id: str) -> Patch:
     """The patch that a change carries.
 
     Args:
-        value: ``{"search": ..., "replace": ...}``; without ``search`` it is appended.
+        value: ``{"search": ..., "replace": ...}``; without ``search`` it is appended, with null it replaces the whole text.
         time: The change's event time in microseconds.
         source_id: Names the patch.
 
@@ -56,11 +57,11 @@ def patch_of(value: object, *, time: int, source_id: str) -> Patch:
         RefusedChangeError: ``not_a_patch``, ``empty_patch`` or ``patch_too_long``.
     """
     search, replace = (value.get("search", ""), value.get("replace")) if isinstance(value, Mapping) else (None, None)
-    if not isinstance(search, str) or not isinstance(replace, str):
+    if not isinstance(value, Mapping) or not isinstance(search, str | None) or not isinstance(replace, str):
         raise RefusedChangeError("not_a_patch")
-    if not search and not replace.strip():
+    if search == "" and not replace.strip():
         raise RefusedChangeError("empty_patch")
-    if max(len(search), len(replace)) > MAX_TEXT:
+    if max(len(search or ""), len(replace)) > MAX_TEXT:
         raise RefusedChangeError("patch_too_long")
     return Patch(time, source_id, search, replace)
 
@@ -136,7 +137,9 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
         RefusedChangeError: See :func:`apply`.
     """
     replace = patch.replace
-    if patch.search:
+    if patch.search is None:
+        new = replace
+    elif patch.search:
         span, replace = _locate(text, patch, value_type)
         replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
         new = f"{text[: span.start]}{replace}{text[span.end :]}" if replace else _without_span(text, span)
@@ -166,7 +169,7 @@ def _without_span(text: str, span: Span) -> str:
 def _locate(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
     """Where a patch's SEARCH stands in a text, and its REPLACE: as given, or without marks of JSON where that is nearer."""
     best: tuple[Span, str] | None = None
-    for search, replace in variants(patch.search, patch.replace, value_type):
+    for search, replace in variants(patch.search or "", patch.replace, value_type):
         span = best_approximate_span(text, search, max_distance=int((1 - MIN_SIMILARITY) * len(search)))
         if span is not None and (best is None or span.distance < best[0].distance):
             best = span, replace
@@ -196,13 +199,17 @@ def _replayed(text: str, patches: Sequence[Patch], value_type: ValueType) -> str
 
 def _settled(base: str, recent: list[Patch], settled: int | None, text: str, value_type: ValueType) -> State:
     """The state, with its oldest patches settled while there are too many."""
-    size = sum(len(each.search) + len(each.replace) for each in recent)
+    size = sum(_length(each) for each in recent)
     while len(recent) > MAX_RECENT or size > MAX_RECENT_TEXT:
         oldest, *recent = recent
-        size -= len(oldest.search) + len(oldest.replace)
+        size -= _length(oldest)
         base = _replayed(base, [oldest], value_type)
         settled = oldest.time if settled is None else max(settled, oldest.time)
     return _state(base, recent, settled, text)
+
+
+def _length(patch: Patch) -> int:
+    return len(patch.search or "") + len(patch.replace)
 
 
 def _unpack(state: State | None) -> tuple[str, list[Patch], int | None]:

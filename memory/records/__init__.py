@@ -1,6 +1,8 @@
 """The records that travel through the topics (docs/architecture.md, the way of one message)."""
 
 from memory.records.base import Record, Value
+from memory.records.correction import Correction, EntityCorrection, EventSeen
+from memory.records.correction_note import CorrectionNote, EventFields
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.feedback import FeedbackRecord
 from memory.records.flow import Change, Contribution, DeadLetter, Memory, MemoryChange, RecallRecord
@@ -10,10 +12,15 @@ from memory.records.message import Message, Role, SessionCommand, ToolCall, Wind
 __all__ = [
     "Change",
     "Contribution",
+    "Correction",
+    "CorrectionNote",
     "DeadLetter",
     "Dropped",
+    "EntityCorrection",
     "EntityPatch",
     "Event",
+    "EventFields",
+    "EventSeen",
     "Extraction",
     "FeedbackRecord",
     "GenerationDrop",

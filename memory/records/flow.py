@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from memory.records.base import Record, Value
+from memory.records.correction_note import CorrectionNote
 from memory.records.limits import Time
 from memory.records.merging import Merged, WrittenText
 from memory.records.message import Name
@@ -81,6 +82,9 @@ class Memory(Record):
     version: int = 0
     """Grows with every change of this memory."""
     expires_at: Time | None = None
+    """From this moment on no recall finds it: of what was invalidated, when that was."""
+    correction: CorrectionNote | None = None
+    """What stands of the corrections by hand."""
     written: dict[str, WrittenText] | None = None
     """Of an entity, by property: how a text that was merged came about."""
 

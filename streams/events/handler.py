@@ -1,17 +1,19 @@
 """The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
 
-from memory.headers import GENERATION_DROP, KIND
+from memory.headers import CORRECTION, GENERATION_DROP, KIND
 from memory.keys import encode_key
-from memory.records import Event, Extraction, GenerationDrop, Memory, MemoryChange
+from memory.records import Correction, Extraction, GenerationDrop
 from memory.schema.model import MemorySchema
 from operators.routing import contributions_of, left_out
-from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
+from streams.events.correcting import Corrector, corrected_window_key, with_valid_events
+from streams.events.corrections import CorrectedWindow, PresentEvent, present_events
 from streams.events.ledger import DroppedGeneration, PublishedWindow
+from streams.events.publishing import Publisher, memory_of
 from streams.tenancy import schema_of_record
 
 
@@ -28,10 +30,10 @@ class EventsHandler(BatchHandler):
     def __init__(self, *, partition: int, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
         self._source = f"extractions/{partition}"
         self._extractions_topic = settings.topic("extractions")
-        self._memories_topic = settings.topic("memories")
-        self._contributions_topic = settings.topic("contributions")
         self._tenants = tenants
         self._metrics = metrics
+        self._publisher = Publisher(settings)
+        self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""
@@ -40,6 +42,8 @@ class EventsHandler(BatchHandler):
     def _record(self, batch: Batch, record: ConsumedRecord) -> None:
         if (KIND, GENERATION_DROP) in record.headers:
             self._drop(batch, record)
+        elif (KIND, CORRECTION) in record.headers:
+            self._corrector.correct(batch, record, Correction.from_json(record.value or b""))
         else:
             self._extraction(batch, record)
 
@@ -70,21 +74,22 @@ class EventsHandler(BatchHandler):
         offset = self._original_offset(record)
         if previous is not None and offset < previous.position:
             return
+        corrected: CorrectedWindow = batch.state.get(corrected_window_key(extraction.tenant, extraction.window_id)) or CorrectedWindow()
+        present = present_events(extraction, corrected)
         if previous is not None and offset == previous.position:
-            self._emit(batch, record, extraction, previous)
+            self._emit(batch, record, present, previous)
             return
         contributions = contributions_of(
-            extraction,
+            with_valid_events(extraction, present),
             schema,
             source=self._source,
             position=record.offset,
-            previous=previous.contributions if previous is not None else (),
+            previous=previous.in_force() if previous is not None else (),
         )
-        ids = tuple(event.id for event in extraction.events)
-        published = PublishedWindow(offset, ids, tuple(contributions))
-        self._emit(batch, record, extraction, published)
-        for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(ids)):
-            batch.emit(OutgoingRecord(self._memories_topic, encode_key(extraction.tenant, memory_id), None), record)
+        published = PublishedWindow(offset, _published_part(extraction), tuple(contributions))
+        self._emit(batch, record, present, published)
+        for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(published.memory_ids)):
+            self._publisher.tombstone(batch, record, extraction.tenant, memory_id)
         self._count_left_out(extraction, schema)
         batch.state.put(key, published, position=record.offset)
 
@@ -93,50 +98,21 @@ class EventsHandler(BatchHandler):
         origin = record.origin
         return origin.offset if (origin.topic, origin.partition) == (self._extractions_topic, record.partition) else record.offset
 
-    def _emit(self, batch: Batch, cause: ConsumedRecord, extraction: Extraction, published: PublishedWindow) -> None:
+    def _emit(self, batch: Batch, cause: ConsumedRecord, present: list[PresentEvent], published: PublishedWindow) -> None:
         """Emits what is published for a window. A repetition is harmless; a replay for repair relies on it."""
-        for event in extraction.events:
-            memory = memory_of(event, extraction, version=published.position)
-            change = MemoryChange(op="upsert", memory_id=memory.id, tenant=extraction.tenant, memory=memory)
-            batch.emit(OutgoingRecord(self._memories_topic, encode_key(extraction.tenant, memory.id), change.to_json()), cause)
-        for contribution in published.contributions:
-            target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
-            batch.emit(OutgoingRecord(self._contributions_topic, target, contribution.to_json()), cause)
+        for each in present:
+            self._publisher.memory(batch, cause, memory_of(each, published.extraction, position=published.position))
+        self._publisher.contributions(batch, cause, published.contributions)
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:
         for dropped in left_out(extraction, schema):
             self._metrics.records.labels("events", f"left_out_{dropped.reason}").inc(dropped.count)
 
 
+def _published_part(extraction: Extraction) -> Extraction:
+    return extraction.model_copy(update={"segments": [], "patches": [], "dropped": [], "usage": []})
+
+
 def _drops_key(tenant: str, generation: str) -> bytes:
     # Three parts, where a window's key has two.
     return encode_key("drops", tenant, generation or "-")
-
-
-def memory_of(event: Event, extraction: Extraction, *, version: int) -> Memory:
-    """The memory that an event becomes.
-
-    Args:
-        event: The event.
-        extraction: The extraction that it comes from.
-        version: The memory's version.
-    """
-    return Memory(
-        id=event.id,
-        tenant=event.tenant,
-        user=event.user,
-        kind="event",
-        type=event.type,
-        content=event.content,
-        properties=event.properties,
-        keywords=event.keywords,
-        importance=event.importance,
-        event_time=event.event_time,
-        session=event.session,
-        window_id=event.window_id,
-        turn=extraction.message_ids.index(event.message_ids[0]) if event.message_ids[0] in extraction.message_ids else None,
-        message_ids=event.message_ids,
-        extractor=event.extractor,
-        generation=extraction.generation,
-        version=version,
-    )

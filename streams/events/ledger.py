@@ -1,10 +1,21 @@
-"""The ledger of the events stage: what is published for each window, by which extraction, and which generations were dropped."""
+"""The ledger of the events stage: what is published for each window, what was corrected of it, and which generations were dropped."""
 
+import zlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any, Final
 
 import orjson
+from pydantic import Field
 
-from memory.records import Contribution
+from memory.records import Contribution, Extraction, Value
+from streams.events.corrections import CorrectedWindow
+
+MAX_CORRECTIONS: Final = 8
+"""Corrections of one publication whose contributions are kept apart, so that a replay repeats them."""
+MAX_ENTITY_CORRECTIONS: Final = 16
+"""Of one entity, that can be reverted."""
+_LEVEL: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +24,37 @@ class PublishedWindow:
 
     position: int
     """The offset of the extraction; of a redriven one its original offset."""
-    memory_ids: tuple[str, ...]
+    extraction: Extraction
+    """What was extracted, as far as it is published."""
     contributions: tuple[Contribution, ...]
+    """What the extraction contributed, the corrections that stood included."""
+    corrections: tuple[tuple[Contribution, ...], ...] = ()
+    """What each later correction contributed."""
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]:
+        """The memories that it has become."""
+        return tuple(event.id for event in self.extraction.events)
+
+    def in_force(self) -> tuple[Contribution, ...]:
+        """The contributions with the applications alone that nothing has retracted since."""
+        return _in_force([self.contributions, *self.corrections])
+
+    def with_correction(self, contributions: Iterable[Contribution]) -> "PublishedWindow":
+        """With what a correction contributed."""
+        corrections = (*self.corrections, tuple(contributions))
+        if len(corrections) <= MAX_CORRECTIONS:
+            return PublishedWindow(self.position, self.extraction, self.contributions, corrections)
+        return PublishedWindow(self.position, self.extraction, _in_force([self.contributions, corrections[0]]), corrections[1:])
+
+
+class CorrectedEntity(Value):
+    """The corrections of one entity's fields."""
+
+    standing: list[Contribution] = Field(default_factory=list)
+    """What each has contributed, oldest first: so many can be reverted."""
+    known: list[str] = Field(default_factory=list)
+    """Ids of the newest corrections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +65,67 @@ class DroppedGeneration:
     """How often. An extraction that bears less was begun before, and counts no more."""
 
 
+Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration
+
+
 class LedgerCodec:
-    """Writes and reads :class:`PublishedWindow` and :class:`DroppedGeneration`."""
+    """Writes and reads what the ledger holds, packed: what a window published is kept in words."""
 
-    def encode(self, state: PublishedWindow | DroppedGeneration) -> bytes:
+    def encode(self, state: Entry) -> bytes:
         """The entry's bytes."""
-        if isinstance(state, DroppedGeneration):
-            return orjson.dumps({"drops": state.drops})
-        return orjson.dumps(
-            {
-                "position": state.position,
-                "memories": state.memory_ids,
-                "contributions": [each.model_dump(mode="json", exclude_none=True) for each in state.contributions],
-            }
-        )
+        return zlib.compress(orjson.dumps([type(state).__name__, _fields(state)]), _LEVEL)
 
-    def decode(self, raw: bytes) -> PublishedWindow | DroppedGeneration:
+    def decode(self, raw: bytes) -> Entry:
         """The entry that :meth:`encode` wrote."""
-        fields = orjson.loads(raw)
-        if "drops" in fields:
-            return DroppedGeneration(fields["drops"])
-        return PublishedWindow(
-            fields["position"],
-            tuple(fields["memories"]),
-            tuple(Contribution.from_fields(each) for each in fields["contributions"]),
-        )
+        kind, fields = orjson.loads(zlib.decompress(raw))
+        return _READERS[kind](fields)
+
+
+def _published(fields: Any) -> PublishedWindow:
+    return PublishedWindow(
+        fields["position"],
+        Extraction.from_fields(fields["extraction"]),
+        _contributions(fields["contributions"]),
+        tuple(_contributions(each) for each in fields["corrections"]),
+    )
+
+
+def _contributions(fields: Any) -> tuple[Contribution, ...]:
+    return tuple(Contribution.from_fields(each) for each in fields)
+
+
+_READERS: Final[dict[str, Callable[[Any], Entry]]] = {
+    "PublishedWindow": _published,
+    "CorrectedWindow": CorrectedWindow.model_validate,
+    "CorrectedEntity": CorrectedEntity.model_validate,
+    "DroppedGeneration": lambda fields: DroppedGeneration(fields["drops"]),
+}
+
+
+def _fields(state: Entry) -> dict[str, Any]:
+    if isinstance(state, DroppedGeneration):
+        return {"drops": state.drops}
+    if isinstance(state, PublishedWindow):
+        return {
+            "position": state.position,
+            "extraction": _plain(state.extraction),
+            "contributions": [_plain(each) for each in state.contributions],
+            "corrections": [[_plain(contribution) for contribution in each] for each in state.corrections],
+        }
+    return _plain(state)
+
+
+def _plain(value: Value) -> dict[str, Any]:
+    return value.model_dump(mode="json", exclude_none=True)
+
+
+def _in_force(published: Iterable[Iterable[Contribution]]) -> tuple[Contribution, ...]:
+    entities: dict[tuple[str, str], Contribution] = {}
+    for contribution in (each for step in published for each in step):
+        entity = contribution.entity_type, contribution.entity_key
+        before = entities.get(entity)
+        retracted = {(each.property, each.source_id) for each in contribution.changes if each.op == "retract"}
+        kept = [each for each in (before.changes if before else ()) if (each.property, each.source_id) not in retracted]
+        applied = [each for each in contribution.changes if each.op == "apply"]
+        entities[entity] = contribution.model_copy(update={"changes": [*kept, *applied]})
+    return tuple(entities[entity] for entity in sorted(entities) if entities[entity].changes)

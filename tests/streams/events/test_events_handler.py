@@ -229,8 +229,9 @@ async def test_an_extraction_refused_half_way_publishes_nothing(stage: Partition
 
 
 async def test_the_ledger_survives_its_bytes(stage: PartitionHarness) -> None:
-    batch = await stage.process([extraction_record(extraction(0, [("grep", 0), ("curl", 1)]), 4)])
+    what = extraction(0, [("grep", 0), ("curl", 1)])
+    batch = await stage.process([extraction_record(what, 4)])
     codec = LedgerCodec()
-    entry = PublishedWindow(4, ("a", "b"), tuple(contributions(batch)))
+    entry = PublishedWindow(4, what, tuple(contributions(batch)), (tuple(contributions(batch)[:1]), ()))
     assert codec.decode(codec.encode(entry)) == entry
     assert codec.decode(codec.encode(DroppedGeneration(3))) == DroppedGeneration(3)

@@ -1,0 +1,87 @@
+"""What a correction by hand sets of an entity's fields. Most fields are made of events: their events are corrected, not they."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from pydantic import JsonValue
+
+from memory.records import Change
+from memory.schema.coerce import coerce_value
+from memory.schema.model import PATCH, EntityProperty, EntityType, ValueType
+from operators.errors import UncorrectableFieldError
+from operators.newest import MAX_VALUE
+from operators.patch import MAX_TEXT
+
+BY_HAND: Final = "correction"
+"""What stands as the extractor of a change that a person made."""
+_LATEST: Final = "LATEST"
+
+
+def changes_of(entity_type: EntityType, fields: Mapping[str, JsonValue], *, source_id: str, event_time: datetime) -> list[Change]:
+    """The changes that set an entity's fields.
+
+    A text that patches edit is replaced whole, and later patches edit what stands then. The newest value of a field (LATEST) is the one
+    that is set, until a newer event comes.
+
+    Args:
+        entity_type: The entity's type.
+        fields: By property the value that holds; null removes a text.
+        source_id: Names the correction.
+        event_time: Since when the values hold.
+
+    Raises:
+        UncorrectableFieldError: If one of the fields cannot be set, or not to this value; says why.
+    """
+    return [
+        Change(
+            op="apply",
+            property=name,
+            source_id=source_id,
+            value=_input_of(entity_type, name, value),
+            event_time=event_time,
+            extractor=BY_HAND,
+        )
+        for name, value in sorted(fields.items())
+    ]
+
+
+def _input_of(entity_type: EntityType, name: str, value: JsonValue) -> JsonValue:
+    each = entity_type.property(name)
+    if each is None:
+        raise UncorrectableFieldError(name, f"the entity type {entity_type.name} has no such property")
+    op = entity_type.op_of(each)
+    if op is None:
+        raise UncorrectableFieldError(name, "it is a part of the entity's key; correct the events, and they grow another entity")
+    if op == PATCH:
+        return {"search": None, "replace": _text_of(each, value)}
+    if op == _LATEST and value is not None:
+        return _latest_of(each, value)
+    raise UncorrectableFieldError(name, f"{op} makes it of events; correct or invalidate the events that it is made of", is_of_events=True)
+
+
+def _text_of(each: EntityProperty, value: JsonValue) -> str:
+    if value is None:
+        return ""
+    coerced = _coerced(each, value, each.value_type)
+    lines = [str(coerce_value(item, "string")) for item in (coerced if isinstance(coerced, list) else [coerced])]
+    if isinstance(coerced, list) and any(not line.strip() or "\n" in line for line in lines):
+        raise UncorrectableFieldError(each.name, "an item of the list is blank, or has more than one line")
+    text = "\n".join(lines)
+    if len(text) > MAX_TEXT:
+        raise UncorrectableFieldError(each.name, f"it has {len(text)} characters; the limit is {MAX_TEXT}")
+    return text
+
+
+def _latest_of(each: EntityProperty, value: JsonValue) -> JsonValue:
+    coerced = _coerced(each, value, each.value_type)
+    if len(str(coerced)) > MAX_VALUE:
+        raise UncorrectableFieldError(each.name, f"it has {len(str(coerced))} characters; the limit is {MAX_VALUE}")
+    return coerced
+
+
+def _coerced(each: EntityProperty, value: JsonValue, value_type: ValueType) -> JsonValue:
+    coerced = coerce_value(value, value_type)
+    if coerced is None:
+        raise UncorrectableFieldError(each.name, f"it is of type {each.value_type}")
+    return coerced

@@ -1,0 +1,206 @@
+"""Carries out corrections by hand: what they change is retracted from entities and applied as it is now, in the order of the log."""
+
+from collections.abc import Sequence
+
+from memory.keys import encode_key
+from memory.records import Contribution, Correction, EntityCorrection, EventSeen, Extraction
+from operators.routing import contributions_of
+from runtime.metrics import Metrics
+from runtime.tenants import TenantDirectory
+from streams.delivery.batch import Batch
+from streams.delivery.records import ConsumedRecord
+from streams.events.corrections import (
+    MAX_KNOWN,
+    CorrectedEvent,
+    CorrectedWindow,
+    PresentEvent,
+    Standing,
+    bind,
+    event_index,
+    present_events,
+)
+from streams.events.ledger import MAX_ENTITY_CORRECTIONS, CorrectedEntity, PublishedWindow
+from streams.events.publishing import Publisher, memory_of
+from streams.tenancy import schema_of_record
+
+
+class Corrector:
+    """Handles the corrections among the extractions of one partition.
+
+    Args:
+        source: The partition, as contributions name it.
+        publisher: Emits what comes of a correction.
+        tenants: Who is known, with which schema.
+        metrics: Where corrections that change nothing are counted.
+    """
+
+    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self._source = source
+        self._publisher = publisher
+        self._tenants = tenants
+        self._metrics = metrics
+
+    def correct(self, batch: Batch, record: ConsumedRecord, correction: Correction) -> None:
+        """Carries out a correction; one that was carried out before is repeated, and changes nothing.
+
+        Raises:
+            PoisonRecordError: If its tenant or schema is unknown.
+            TransientError: If this process does not know them yet.
+        """
+        if correction.entity is not None:
+            self._entity(batch, record, correction, correction.entity)
+        elif correction.event is not None:
+            self._event(batch, record, correction, correction.event)
+        else:
+            self._count("names_nothing")
+
+    def _event(self, batch: Batch, record: ConsumedRecord, correction: Correction, seen: EventSeen) -> None:
+        key = corrected_window_key(correction.tenant, seen.window_id)
+        before: CorrectedWindow = batch.state.get(key) or CorrectedWindow()
+        windows = self._windows(batch, correction, seen)
+        if correction.id in before.known:
+            for window in windows:
+                self._repeat(batch, record, window, before)
+            return
+        after = self._corrected(before, windows, correction, seen, record.offset)
+        if after is None:
+            self._count("nothing_to_revert")
+            after = before.model_copy(update={"known": [*before.known, correction.id][-MAX_KNOWN:]})
+        changes = [(window, self._change(batch, record, window, before, after)) for window in windows]
+        batch.state.put(key, after, position=record.offset)
+        for window, changed in changes:
+            if changed is not None:
+                batch.state.put(_window_key(window.extraction), changed, position=record.offset)
+
+    def _windows(self, batch: Batch, correction: Correction, seen: EventSeen) -> list[PublishedWindow]:
+        """What is published of the window, that of the memory's own generation first."""
+        generations = dict.fromkeys((correction.generation, *correction.generations))
+        found = (batch.state.get(encode_key(seen.window_id, each or "-")) for each in generations)
+        return [each for each in found if isinstance(each, PublishedWindow) and each.extraction.tenant == correction.tenant]
+
+    def _corrected(
+        self, window: CorrectedWindow, published: Sequence[PublishedWindow], correction: Correction, seen: EventSeen, offset: int
+    ) -> CorrectedWindow | None:
+        """What stands behind a correction; None where there is nothing to revert."""
+        number, target = _target(window, published, correction.memory_id, seen)
+        if correction.action == "revert":
+            if target is None or not target.standing:
+                return None
+            return window.with_event(number, target.reverted(offset), correction)
+        if target is None:
+            self._count("waits_for_its_event")
+            target = CorrectedEvent(
+                memory_id=correction.memory_id,
+                type=seen.type,
+                content=seen.content,
+                properties={},
+                event_time=correction.time,
+                message_ids=seen.message_ids,
+                standing=[],
+                changed_at=offset,
+            )
+        return window.with_event(number, target.corrected(Standing.of(correction), offset), correction)
+
+    def _change(
+        self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, before: CorrectedWindow, after: CorrectedWindow
+    ) -> PublishedWindow | None:
+        """Publishes the events of a window that a correction changes; None if it changes none."""
+        extraction = window.extraction
+        pairs = zip(present_events(extraction, before), present_events(extraction, after), strict=True)
+        changed = [now for old, now in pairs if old.correction != now.correction]
+        if not changed:
+            return None
+        schema = schema_of_record(
+            self._tenants, extraction.tenant, extraction.generation, name=extraction.schema_name, revision=extraction.schema_revision
+        )
+        ids = {each.event.id for each in changed}
+        contributions = contributions_of(
+            with_valid_events(extraction, changed),
+            schema,
+            source=self._source,
+            position=record.offset,
+            previous=[
+                each.model_copy(update={"changes": [one for one in each.changes if one.source_id in ids]}) for each in window.in_force()
+            ],
+        )
+        for each in changed:
+            self._publisher.memory(batch, record, memory_of(each, extraction, position=window.position))
+        self._publisher.contributions(batch, record, contributions)
+        return window.with_correction(contributions)
+
+    def _repeat(self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, corrected: CorrectedWindow) -> None:
+        """Repeats what a correction published, for a replay that repairs the later stages."""
+        for each in present_events(window.extraction, corrected):
+            if each.correction is not None:
+                self._publisher.memory(batch, record, memory_of(each, window.extraction, position=window.position))
+        for contributions in window.corrections:
+            self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))
+
+    def _entity(self, batch: Batch, record: ConsumedRecord, correction: Correction, entity: EntityCorrection) -> None:
+        key = encode_key("corrected", correction.tenant, entity.entity_type, entity.entity_key, correction.generation or "-")
+        known: CorrectedEntity = batch.state.get(key) or CorrectedEntity()
+        if correction.id in known.known:
+            self._publisher.contributions(batch, record, (each for each in known.standing if each.position == record.offset))
+            return
+        standing = list(known.standing)
+        if correction.action == "correct":
+            contribution = self._contribution(correction, entity, record.offset)
+            standing = [*standing, contribution][-MAX_ENTITY_CORRECTIONS:]
+        elif correction.action == "revert" and standing:
+            last = standing.pop()
+            retractions = [each.model_copy(update={"op": "retract"}) for each in last.changes]
+            contribution = last.model_copy(update={"changes": retractions, "position": record.offset})
+        else:
+            self._count("nothing_to_revert")
+            return
+        self._publisher.contributions(batch, record, [contribution])
+        known = CorrectedEntity(standing=standing, known=[*known.known, correction.id][-MAX_KNOWN:])
+        batch.state.put(key, known, position=record.offset)
+
+    def _contribution(self, correction: Correction, entity: EntityCorrection, offset: int) -> Contribution:
+        return Contribution(
+            tenant=correction.tenant,
+            user=correction.user,
+            entity_type=entity.entity_type,
+            entity_key=entity.entity_key,
+            source=self._source,
+            position=offset,
+            changes=entity.changes,
+            time=max(each.event_time for each in entity.changes) if entity.changes else correction.time,
+            schema_name=entity.schema_name,
+            schema_revision=entity.schema_revision,
+            generation=correction.generation,
+        )
+
+    def _count(self, what: str) -> None:
+        self._metrics.records.labels("events", f"correction_{what}").inc()
+
+
+def corrected_window_key(tenant: str, window_id: str) -> bytes:
+    """The key of a window's corrections, in all generations."""
+    # Three parts, where what is published of a window in one generation has two.
+    return encode_key("corrected", tenant, window_id)
+
+
+def with_valid_events(extraction: Extraction, present: Sequence[PresentEvent]) -> Extraction:
+    """The extraction with such of these events as are valid, as they stand."""
+    return extraction.model_copy(update={"events": [each.event for each in present if each.is_valid]})
+
+
+def _window_key(extraction: Extraction) -> bytes:
+    return encode_key(extraction.window_id, extraction.generation or "-")
+
+
+def _target(
+    window: CorrectedWindow, published: Sequence[PublishedWindow], memory_id: str, seen: EventSeen
+) -> tuple[int | None, CorrectedEvent | None]:
+    """What a correction is of: its place among what is corrected already, if it is there, and the event as it was extracted."""
+    for each in published:
+        events = each.extraction.events
+        index = event_index(present_events(each.extraction, window), memory_id, seen)
+        if index is not None:
+            number = bind(window.events, events).get(index)
+            return (None, CorrectedEvent.of(events[index])) if number is None else (number, window.events[number])
+    # Not there now: what was corrected before, and waits like it.
+    found = [number for number, each in enumerate(window.events) if each.memory_id == memory_id]
+    return (found[-1], window.events[found[-1]]) if found else (None, None)

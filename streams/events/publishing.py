@@ -1,0 +1,71 @@
+"""What the events stage produces: memories, their tombstones, and contributions."""
+
+from collections.abc import Iterable
+
+from memory.keys import encode_key
+from memory.records import Contribution, Extraction, Memory, MemoryChange
+from runtime.kafka import OutgoingRecord
+from runtime.settings import Settings
+from streams.delivery.batch import Batch
+from streams.delivery.records import ConsumedRecord
+from streams.events.corrections import PresentEvent
+
+
+class Publisher:
+    """Emits what is published; a repetition is harmless, and a replay for repair relies on it.
+
+    Args:
+        settings: The settings in force.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._memories_topic = settings.topic("memories")
+        self._contributions_topic = settings.topic("contributions")
+
+    def memory(self, batch: Batch, cause: ConsumedRecord, memory: Memory) -> None:
+        """A memory as it is now."""
+        change = MemoryChange(op="upsert", memory_id=memory.id, tenant=memory.tenant, memory=memory)
+        batch.emit(OutgoingRecord(self._memories_topic, encode_key(memory.tenant, memory.id), change.to_json()), cause)
+
+    def tombstone(self, batch: Batch, cause: ConsumedRecord, tenant: str, memory_id: str) -> None:
+        """A memory that is no more."""
+        batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), None), cause)
+
+    def contributions(self, batch: Batch, cause: ConsumedRecord, contributions: Iterable[Contribution]) -> None:
+        """What goes to entities."""
+        for contribution in contributions:
+            target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
+            batch.emit(OutgoingRecord(self._contributions_topic, target, contribution.to_json()), cause)
+
+
+def memory_of(present: PresentEvent, extraction: Extraction, *, position: int) -> Memory:
+    """The memory that an event becomes. One that was invalidated stays to be seen and reverted, and no recall finds it.
+
+    Args:
+        present: The event as it stands.
+        extraction: The extraction that it comes from.
+        position: The extraction's offset.
+    """
+    event, note = present.event, present.note()
+    first = event.message_ids[0]
+    return Memory(
+        id=event.id,
+        tenant=event.tenant,
+        user=event.user,
+        kind="event",
+        type=event.type,
+        content=event.content,
+        properties=event.properties,
+        keywords=event.keywords,
+        importance=event.importance,
+        event_time=event.event_time,
+        session=event.session,
+        window_id=event.window_id,
+        turn=extraction.message_ids.index(first) if first in extraction.message_ids else None,
+        message_ids=event.message_ids,
+        extractor=event.extractor,
+        generation=extraction.generation,
+        version=position if present.correction is None else max(position, present.correction.changed_at),
+        expires_at=None if present.is_valid or note is None else note.time,
+        correction=note,
+    )
