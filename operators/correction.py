@@ -1,7 +1,7 @@
 """What a correction by hand sets of an entity's fields. Most fields are made of events: their events are corrected, not they."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from pydantic import JsonValue
@@ -18,7 +18,9 @@ BY_HAND: Final = "correction"
 _LATEST: Final = "LATEST"
 
 
-def changes_of(entity_type: EntityType, fields: Mapping[str, JsonValue], *, source_id: str, event_time: datetime) -> list[Change]:
+def changes_of(
+    entity_type: EntityType, fields: Mapping[str, JsonValue], *, source_id: str, newest: datetime, since: datetime | None = None
+) -> list[Change]:
     """The changes that set an entity's fields.
 
     A text that patches edit is replaced whole, and later patches edit what stands then. The newest value of a field (LATEST) is the one
@@ -28,7 +30,8 @@ def changes_of(entity_type: EntityType, fields: Mapping[str, JsonValue], *, sour
         entity_type: The entity's type.
         fields: By property the value that holds; null removes a text.
         source_id: Names the correction.
-        event_time: Since when the values hold.
+        newest: The newest event time of the entity.
+        since: Since when the values hold; None: they stand behind all that the entity knows. Event time is not the wall clock's.
 
     Raises:
         UncorrectableFieldError: If one of the fields cannot be set, or not to this value; says why.
@@ -39,11 +42,17 @@ def changes_of(entity_type: EntityType, fields: Mapping[str, JsonValue], *, sour
             property=name,
             source_id=source_id,
             value=_input_of(entity_type, name, value),
-            event_time=event_time,
+            event_time=since or newest + _behind(entity_type, name),
             extractor=BY_HAND,
         )
         for name, value in sorted(fields.items())
     ]
+
+
+def _behind(entity_type: EntityType, name: str) -> timedelta:
+    """Patches of one time keep the order in which they came; of values of one time, the ids would decide which is the newest."""
+    each = entity_type.property(name)
+    return timedelta(microseconds=1) if each is not None and entity_type.op_of(each) == _LATEST else timedelta()
 
 
 def _input_of(entity_type: EntityType, name: str, value: JsonValue) -> JsonValue:

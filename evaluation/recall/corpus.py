@@ -31,7 +31,8 @@ from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
 from runtime.settings import Settings
-from streams.events.handler import memory_of
+from streams.events.corrections import PresentEvent
+from streams.events.publishing import memory_of
 from varve.errors import ConversationError
 
 SCHEMA: Final = "companion"
@@ -162,7 +163,7 @@ async def memories_of(windows: Sequence[Window], embedder: Embedder) -> list[Mem
     states: dict[tuple[str, str], EntityState] = {}
     for position, window in enumerate(windows):
         extraction = await extractor.extract(window, schema, ExtractionContext())
-        events += [memory_of(event, extraction, version=0) for event in extraction.events]
+        events += [memory_of(PresentEvent(event, event), extraction, position=0) for event in extraction.events]
         for contribution in contributions_of(extraction, schema, source="extractions/0", position=position):
             key = (contribution.entity_type, contribution.entity_key)
             entity_type = schema.entity_type(contribution.entity_type)

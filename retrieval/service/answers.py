@@ -58,6 +58,14 @@ class Flushed(BaseModel):
     positions: list[Position]
 
 
+class Corrected(BaseModel):
+    """A correction that is durable."""
+
+    id: str
+    memory_id: str
+    position: Position
+
+
 class TailMessage(BaseModel):
     """A message of a session's newest windows."""
 
@@ -212,6 +220,11 @@ MESSAGES: Final[Responses] = answers(
 ) | answers(schema_of(Outcomes), status=207, description="Some items were not taken.", headers=_STATUS | _LIMITS)
 FLUSHED: Final[Responses] = answers(
     schema_of(Flushed), description="The windows close once the sessions stage has come so far.", headers=_STATUS | _LIMITS
+)
+CORRECTED: Final[Responses] = answers(
+    schema_of(Corrected),
+    description="The correction holds once the events stage has come so far; for recalls once the index has.",
+    headers=_STATUS | _LIMITS,
 )
 RECALLED: Final[Responses] = answers(_recalled(), description="The memories found, best first.", headers=_LIMITS)
 CONTEXT: Final[Responses] = answers(schema_of(Context), description="The block; an empty text where nothing was found.", headers=_LIMITS)

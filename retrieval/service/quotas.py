@@ -38,13 +38,14 @@ class Quotas:
         self._memory_counts = memory_counts
         self._refusals = metrics.quota_refusals
 
-    async def admit_messages(self, tenant: Tenant, *, count: int, size: int) -> Mapping[str, str]:
-        """Admits messages.
+    async def admit_messages(self, tenant: Tenant, *, count: int, size: int, adds_memories: bool = True) -> Mapping[str, str]:
+        """Admits messages, or what counts like them.
 
         Args:
             tenant: Whose.
             count: How many.
             size: The bytes of the request's body.
+            adds_memories: Whether memories come of it.
 
         Returns:
             Headers of the response.
@@ -53,7 +54,7 @@ class Quotas:
             ProblemError: 429 where a rate is used up; 507 where the tenant has as many memories as it may have.
         """
         quota = self._settings.but(tenant.quota)
-        if quota.memories is not None and (self._memory_counts.of(tenant.id) or 0) >= quota.memories:
+        if adds_memories and quota.memories is not None and (self._memory_counts.of(tenant.id) or 0) >= quota.memories:
             self._refusals.labels(MEMORIES).inc()
             detail = (
                 f"the tenant has its {quota.memories} memories; no more messages are taken until some have gone, or the quota is raised"

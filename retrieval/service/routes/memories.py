@@ -23,16 +23,16 @@ router = APIRouter(tags=["read"])
 
 _ENTITIES_PATH = "/v1/entities/"
 
-_MemoryId = Annotated[str, Path(max_length=256)]
+MemoryId = Annotated[str, Path(max_length=256)]
 _EntityType = Annotated[str, Path(min_length=1, max_length=256)]
 _EntityKey = Annotated[str, Path(min_length=1, max_length=4096)]
 
 
 @router.get("/v1/memories/{memory_id}", responses=MEMORY | refusals(404))
-async def get_memory(memory_id: _MemoryId, request: Request, caller: RecallCaller, dependencies: AppDependencies) -> Response:
+async def get_memory(memory_id: MemoryId, request: Request, caller: RecallCaller, dependencies: AppDependencies) -> Response:
     """One memory by its id; 404 for one that is unknown, another tenant's, or another user's than the key's."""
     async with dependencies.admission.turn(request, caller.tenant):
-        return JsonResponse(memory_fields(await _get(dependencies, caller, memory_id, f"there is no memory {memory_id}")))
+        return JsonResponse(memory_fields(await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")))
 
 
 @router.get(f"/v1/entities/{{entity_type}}/{{entity_key:{REST}}}", responses=MEMORY | refusals(404))
@@ -48,7 +48,9 @@ async def get_entity(
     tenant = caller.tenant
     memory_id = entity_id(tenant.id, type_name, key, tenant.generation)
     async with dependencies.admission.turn(request, tenant):
-        return JsonResponse(memory_fields(await _get(dependencies, caller, memory_id, f"there is no entity {key} of type {type_name}")))
+        return JsonResponse(
+            memory_fields(await seen_memory(dependencies, caller, memory_id, f"there is no entity {key} of type {type_name}"))
+        )
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:
@@ -57,7 +59,18 @@ def memory_fields(memory: Memory) -> dict[str, Any]:
     return {**fields, "evidence": memory.message_ids}
 
 
-async def _get(dependencies: Dependencies, caller: Caller, memory_id: str, not_found: str) -> Memory:
+async def seen_memory(dependencies: Dependencies, caller: Caller, memory_id: str, not_found: str) -> Memory:
+    """A memory that the caller may see.
+
+    Args:
+        dependencies: The store among them.
+        caller: Who asks.
+        memory_id: Its id.
+        not_found: What to say where there is none.
+
+    Raises:
+        ProblemError: 404.
+    """
     found = await dependencies.store.get(TenantScope(caller.tenant.id), [memory_id])
     if not found or not caller.may_see(found[0]):
         raise ProblemError(404, "not-found", not_found)
