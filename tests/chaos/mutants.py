@@ -23,6 +23,7 @@ MEMBERSHIP: Final = "streams/delivery/membership.py"
 REBALANCE: Final = "streams/delivery/rebalance_signals.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
 LOG_GAP: Final = "streams/delivery/log_gap.py"
+CORRECTING: Final = "streams/events/correcting.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
 
 TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
@@ -46,6 +47,7 @@ TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
 TEST_REBALANCE: Final = "tests/streams/delivery/test_rebalance_signals.py"
 TEST_CUT_LOGS: Final = "tests/streams/test_cut_logs.py"
 TEST_REPETITION: Final = "tests/streams/test_repetition.py"
+TEST_CORRECTIONS: Final = "tests/streams/events/test_corrections.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,6 +456,21 @@ MUTANTS: Final = (
     ),
     # What a repetition must not change.
     Mutant("every position admitted", "operators/entity_state.py", "    if position > last:\n", "    if True:\n", (TEST_REPETITION,)),
+    Mutant(
+        "correction forgotten",
+        CORRECTING,
+        "        batch.state.put(key, after, position=record.offset)\n",
+        "",
+        (TEST_CORRECTIONS,),
+    ),
+    Mutant("correction made again", CORRECTING, "if correction.id in before.known:", "if False:", (TEST_CORRECTIONS,)),
+    Mutant(
+        "correction retracts nothing",
+        "streams/events/ledger.py",
+        "        return _in_force([self.contributions, *self.corrections])",
+        "        return _in_force([self.contributions])",
+        (TEST_CORRECTIONS,),
+    ),
     Mutant(
         "one contribution in 40 not applied",
         "streams/entities/handler.py",
