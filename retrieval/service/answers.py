@@ -230,6 +230,16 @@ RECALLED: Final[Responses] = answers(_recalled(), description="The memories foun
 CONTEXT: Final[Responses] = answers(schema_of(Context), description="The block; an empty text where nothing was found.", headers=_LIMITS)
 FEEDBACK_TAKEN: Final[Responses] = answers(schema_of(FeedbackTaken), description="The feedback is durable.", headers=_LIMITS)
 MEMORY: Final[Responses] = answers(_memory(), description="The memory.")
+ENTITY: Final[Responses] = answers(
+    _memory(
+        degraded={
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "What could not be asked: `entity_view` (the entity may be older) or `memories`.",
+        }
+    ),
+    description="The entity.",
+)
 SESSION: Final[Responses] = answers(schema_of(Session), description="The messages; none for a session that is unknown or long idle.")
 LETTERS: Final[Responses] = answers(schema_of(Letters), description="The letters, oldest first.")
 LETTER: Final[Responses] = answers({"type": "object", "required": ["place", "state", "headers"]}, description="The letter.")

@@ -22,6 +22,7 @@ from retrieval.service.authentication import Caller
 from retrieval.service.problems import ProblemError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
 from runtime.tracing import Headers
 
 _MAX_PROPERTIES_BYTES: Final = 16 * 1024
@@ -52,14 +53,14 @@ class MemoryCorrections:
         self._topic = settings.topic(EXTRACTIONS.name)
         self._max_record_bytes = settings.kafka.max_record_bytes
 
-    async def correct(self, request: CorrectionRequest, fields: EventFields, schema: MemorySchema, headers: Headers) -> LogPosition:
+    async def correct(self, request: CorrectionRequest, headers: Headers, *, fields: EventFields, tenants: TenantDirectory) -> LogPosition:
         """Sets fields of an event, or properties of an entity.
 
         Args:
             request: Who wants what corrected.
-            fields: What is set; of an entity its properties, and since when they hold.
-            schema: In force for the memory's generation.
             headers: Of the record.
+            fields: What is set; of an entity its properties, and since when they hold.
+            tenants: Know the schema in force for the memory's generation.
 
         Raises:
             ProblemError: 422 where the memory has no such field, or it cannot be set to this.
@@ -69,6 +70,7 @@ class MemoryCorrections:
             raise ProblemError(422, "invalid", "nothing is set; name at least one of content, properties, event_time, importance, keywords")
         if len(orjson.dumps(fields.properties)) > _MAX_PROPERTIES_BYTES:
             raise ProblemError(413, "too-large", f"properties: more than {_MAX_PROPERTIES_BYTES} bytes")
+        schema = tenants.schema_of(request.caller.tenant.id, request.memory.generation)
         if request.memory.kind == "entity":
             return await self._send(_correction_of_entity(request, _entity_changes(request, fields, schema)), headers)
         fields = fields.model_copy(update={"properties": _event_properties(request.memory, fields.properties, schema)})

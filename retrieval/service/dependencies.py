@@ -23,6 +23,7 @@ from retrieval.stores.build import build_store
 from retrieval.stores.guarded import GuardedStore
 from runtime.clocks import Clock, SystemClock
 from runtime.control import ControlWriter
+from runtime.entity_view import EntityView
 from runtime.errors import KafkaUnavailableError
 from runtime.guard import Guard
 from runtime.kafka import Producer
@@ -52,6 +53,7 @@ class Dependencies:
     producer: Producer
     redis: GuardedRedis
     tail: SessionTail
+    entity_view: EntityView
     answers: KeptAnswers
     store: GuardedStore
     store_positions: StorePositions
@@ -114,6 +116,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             producer=producer,
             redis=redis,
             tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s),
+            entity_view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
             answers=KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes),
             store=store,
             store_positions=store_positions,

@@ -85,6 +85,11 @@ class RedisSettings(Group):
     prefix: str = Field(default="varve:", description="Put before every key.")
     timeout_s: float = Field(default=2.0, gt=0, description="Time-out of one command.")
     tail_ttl_s: float = Field(default=7 * 86400.0, ge=1, description="How long a silent session's tail is kept.")
+    entity_ttl_s: float = Field(
+        default=600.0,
+        ge=1,
+        description="How long a changed entity can be read before the index has it: longer than the index is ever behind.",
+    )
 
 
 class StoreSettings(Group):

@@ -2,15 +2,18 @@
 
 from contextlib import AsyncExitStack
 
+from runtime.entity_view import EntityView
 from runtime.metrics import Metrics
+from runtime.redis import open_redis
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.build import DriverFactory, ordered_driver_factory
 from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.entities.view_writer import ViewWriter
 
 
 async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
-    """Builds what the stage runs on: entity state, by entity.
+    """Builds what the stage runs on: entity state, by entity, with a view of it in Redis.
 
     Args:
         settings: The settings in force.
@@ -18,4 +21,10 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         resources: Closes what was opened.
         tenants: Who is known.
     """
-    return ordered_driver_factory(settings, EntityCodec(), lambda _: EntitiesHandler(settings=settings, tenants=tenants, metrics=metrics))
+    redis = await resources.enter_async_context(open_redis(settings.redis))
+    view = ViewWriter(view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s), metrics=metrics)
+    view.start()
+    resources.push_async_callback(view.stop)
+    return ordered_driver_factory(
+        settings, EntityCodec(), lambda _: EntitiesHandler(settings=settings, tenants=tenants, metrics=metrics, view=view)
+    )

@@ -14,6 +14,7 @@ from operators.apply import apply_contribution, skip
 from operators.entity_state import EntityState, from_bytes, to_bytes
 from operators.merging import adopt, settle
 from operators.render import render
+from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
@@ -21,6 +22,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
+from streams.entities.view_writer import ViewWriter
 from streams.errors import PoisonRecordError
 from streams.tenancy import schema_of_record
 
@@ -53,15 +55,17 @@ class EntitiesHandler(BatchHandler):
         settings: The settings in force.
         tenants: Who is known, with which schema.
         metrics: Where refused changes are counted.
+        view: Where changed entities can be read at once; None: nowhere.
     """
 
-    def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics) -> None:
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics, view: ViewWriter | None = None) -> None:
         self._memories_topic = settings.topic("memories")
         self._merges_topic = settings.topic("merges")
         self._merged_topic = settings.topic("merged")
         self._has_llm = settings.llm.base_url is not None
         self._tenants = tenants
         self._metrics = metrics
+        self._view = view
 
     def on_dead_lettered(self, state: PartitionState[EntityState], record: ConsumedRecord) -> None:
         """Leaves a hole at the contribution's position, so that a redrive behind later contributions is still applied."""
@@ -164,10 +168,16 @@ class EntitiesHandler(BatchHandler):
         if state.empty:
             memory_id = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
             batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), None), last.record)
+            self._show(last.record, tenant, memory_id, EntityAsOf(state.version, None))
             return
         memory = render(state, last.entity_type, tenant, contribution.entity_key)
         change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
         batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory.id), change.to_json()), last.record)
+        self._show(last.record, tenant, memory.id, EntityAsOf(memory.version, memory))
+
+    def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
+        if self._view is not None:
+            self._view.changed(EntityUpdate(tenant, memory_id, entity, record.partition, record.offset))
 
 
 def _key_of(contribution: Contribution) -> bytes:

@@ -43,6 +43,11 @@ class Corrector:
     def correct(self, batch: Batch, record: ConsumedRecord, correction: Correction) -> None:
         """Carries out a correction; one that was carried out before is repeated, and changes nothing.
 
+        Args:
+            batch: The step it is carried out in.
+            record: As it lies in the log.
+            correction: The same, read.
+
         Raises:
             PoisonRecordError: If its tenant or schema is unknown.
             TransientError: If this process does not know them yet.

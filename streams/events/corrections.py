@@ -111,7 +111,13 @@ class CorrectedWindow(Value):
     """Ids of the newest corrections."""
 
     def with_event(self, index: int | None, event: CorrectedEvent, correction: Correction) -> "CorrectedWindow":
-        """With one event more, or in place of another."""
+        """The corrections with one event more, or one in place of another.
+
+        Args:
+            index: The place of the other; None: one more.
+            event: The event.
+            correction: What has changed it.
+        """
         events = [*self.events, event] if index is None else [*self.events[:index], event, *self.events[index + 1 :]]
         return CorrectedWindow(events=events[-MAX_CORRECTED:], known=[*self.known, correction.id][-MAX_KNOWN:])
 

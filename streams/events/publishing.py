@@ -23,16 +23,35 @@ class Publisher:
         self._contributions_topic = settings.topic("contributions")
 
     def memory(self, batch: Batch, cause: ConsumedRecord, memory: Memory) -> None:
-        """A memory as it is now."""
+        """Emits a memory as it is now.
+
+        Args:
+            batch: The step it is emitted in.
+            cause: The record it comes of.
+            memory: The memory.
+        """
         change = MemoryChange(op="upsert", memory_id=memory.id, tenant=memory.tenant, memory=memory)
         batch.emit(OutgoingRecord(self._memories_topic, encode_key(memory.tenant, memory.id), change.to_json()), cause)
 
     def tombstone(self, batch: Batch, cause: ConsumedRecord, tenant: str, memory_id: str) -> None:
-        """A memory that is no more."""
+        """Emits that a memory is no more.
+
+        Args:
+            batch: The step it is emitted in.
+            cause: The record it comes of.
+            tenant: Whose memory.
+            memory_id: Its id.
+        """
         batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), None), cause)
 
     def contributions(self, batch: Batch, cause: ConsumedRecord, contributions: Iterable[Contribution]) -> None:
-        """What goes to entities."""
+        """Emits what goes to entities.
+
+        Args:
+            batch: The step it is emitted in.
+            cause: The record it comes of.
+            contributions: Each to its entity's key.
+        """
         for contribution in contributions:
             target = encode_key(contribution.tenant, contribution.entity_type, contribution.entity_key)
             batch.emit(OutgoingRecord(self._contributions_topic, target, contribution.to_json()), cause)

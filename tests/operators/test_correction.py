@@ -73,7 +73,7 @@ def test_what_cannot_be_set_is_said(fields: dict[str, Any], problem: str, is_of_
     assert raised.value.is_of_events is is_of_events
 
 
-def test_a_text_set_by_hand_is_edited_further_and_reverted() -> None:
+def test_a_text_set_by_hand_is_edited_further() -> None:
     state = _applied(None, _patch("p1", 0, "", "Lives in Bergen since May"), 0)
     by_hand = changes_of(PROFILE, {"home": "Lives in Oslo since June"}, source_id="c", newest=MARCH, since=MARCH + timedelta(days=1))
     state = _applied(state, by_hand, 1)

@@ -17,9 +17,11 @@ from streams.snapshot import snapshot
 from tests.control_log import add_key
 from tests.retrieval.service.running_service import serving as service_of
 from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
+from tests.streams.harness import until_true
 
 pytestmark = pytest.mark.integration
 
+BEFORE_INDEX = ("extraction", "events", "entities")
 DERIVED = ("extraction", "events", "entities", "index")
 
 
@@ -38,6 +40,10 @@ async def test_corrections_stand_and_are_reverted(flow: Settings) -> None:
         await send(http, headers, "POST", f"{first.id}/invalidate", {"reason": "it was a joke"})
         await send(http, headers, "PATCH", second.id, {"content": "The user opened a bakery in Turku", "properties": {"place": "Turku"}})
         await send(http, headers, "PATCH", profile.id, {"properties": {"home": "Turku"}})
+        async with serving(flow, BEFORE_INDEX):
+            await caught_up(flow, BEFORE_INDEX)
+            await until_true(lambda: shows(http, headers, counted - 1))
+        assert (await memories(flow))[profile.id].properties["life_events"] == counted, "the index is not asked"
         async with serving(flow, DERIVED):
             await caught_up(flow, DERIVED)
         seen = (await http.get(f"/v1/memories/{first.id}", headers=headers)).json()
@@ -77,6 +83,12 @@ async def test_corrections_stand_and_are_reverted(flow: Settings) -> None:
 async def send(http: httpx.AsyncClient, headers: dict[str, str], method: str, path: str, body: Any = None) -> None:
     response = await http.request(method, f"/v1/memories/{path}", json=body, headers=headers)
     assert response.status_code == 200, response.text
+
+
+async def shows(http: httpx.AsyncClient, headers: dict[str, str], life_events: int) -> bool:
+    """Whether the profile, read by its key, has so many."""
+    response = await http.get("/v1/entities/user_profile/ada", headers=headers)
+    return bool(response.json()["properties"]["life_events"] == life_events)
 
 
 async def memories(settings: Settings) -> dict[str, Memory]:

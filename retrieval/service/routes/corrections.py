@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request
@@ -64,12 +65,8 @@ async def patch_memory(
     A property that is null is removed. The entities that the event has grown follow. What was invalidated holds again.
     """
     fields = EventFields.model_construct(**{name: getattr(body, name) for name in EventFields.model_fields})
-
-    async def send(corrections: MemoryCorrections, correction: CorrectionRequest, headers: Headers) -> LogPosition:
-        schema = dependencies.tenants.schema_of(caller.tenant.id, correction.memory.generation)
-        return await corrections.correct(correction, fields, schema, headers)
-
-    return await _carry_out(memory_id, body.reason, send, request, caller, dependencies, trace, idempotency)
+    correct = partial(MemoryCorrections.correct, fields=fields, tenants=dependencies.tenants)
+    return await _carry_out(memory_id, body.reason, correct, request, caller, dependencies, trace, idempotency)
 
 
 @router.post(f"{_PATH}/invalidate", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
@@ -83,11 +80,7 @@ async def invalidate_memory(
     idempotency: CorrectIdempotency,
 ) -> Response:
     """Says of an event that it was never so: ``{id, memory_id, position}``. Entities lose what it gave them; no recall finds it."""
-
-    async def send(corrections: MemoryCorrections, correction: CorrectionRequest, headers: Headers) -> LogPosition:
-        return await corrections.invalidate(correction, headers)
-
-    return await _carry_out(memory_id, body.reason, send, request, caller, dependencies, trace, idempotency)
+    return await _carry_out(memory_id, body.reason, MemoryCorrections.invalidate, request, caller, dependencies, trace, idempotency)
 
 
 @router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
@@ -101,11 +94,7 @@ async def revert_memory(
     idempotency: CorrectIdempotency,
 ) -> Response:
     """Takes back the newest correction of a memory that stands, if one does: ``{id, memory_id, position}``."""
-
-    async def send(corrections: MemoryCorrections, correction: CorrectionRequest, headers: Headers) -> LogPosition:
-        return await corrections.revert(correction, headers)
-
-    return await _carry_out(memory_id, body.reason, send, request, caller, dependencies, trace, idempotency)
+    return await _carry_out(memory_id, body.reason, MemoryCorrections.revert, request, caller, dependencies, trace, idempotency)
 
 
 async def _carry_out(

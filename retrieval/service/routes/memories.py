@@ -1,5 +1,6 @@
 """``GET /v1/memories/{id}`` and ``GET /v1/entities/{type}/{key}``: one memory by its id or its key."""
 
+import asyncio
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -10,7 +11,8 @@ from memory.errors import KeyFormatError
 from memory.ids import entity_id
 from memory.keys import entity_key as join_key
 from memory.records import Memory
-from retrieval.service.answers import MEMORY
+from retrieval.errors import StoreUnavailableError
+from retrieval.service.answers import ENTITY, MEMORY
 from retrieval.service.authentication import Caller, RecallCaller
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
@@ -18,6 +20,8 @@ from retrieval.service.openapi import refusals
 from retrieval.service.paths import REST
 from retrieval.service.problems import ProblemError
 from retrieval.stores.port import TenantScope
+from runtime.entity_view import EntityAsOf
+from runtime.errors import RedisUnavailableError
 
 router = APIRouter(tags=["read"])
 
@@ -35,11 +39,15 @@ async def get_memory(memory_id: MemoryId, request: Request, caller: RecallCaller
         return JsonResponse(memory_fields(await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")))
 
 
-@router.get(f"/v1/entities/{{entity_type}}/{{entity_key:{REST}}}", responses=MEMORY | refusals(404))
+@router.get(f"/v1/entities/{{entity_type}}/{{entity_key:{REST}}}", responses=ENTITY | refusals(404))
 async def get_entity(
     entity_type: _EntityType, entity_key: _EntityKey, request: Request, caller: RecallCaller, dependencies: AppDependencies
 ) -> Response:
-    """One entity by its type and the parts of its key, each percent-encoded, joined by ``/`` in the order of the schema's ``Keys``."""
+    """One entity by its type and the parts of its key, each percent-encoded, joined by ``/`` in the order of the schema's ``Keys``.
+
+    It is as the entities stage has it, also before the index does. ``degraded`` names what could not be asked: ``entity_view`` while Redis
+    is away, then the entity is as the index has it; ``memories`` while the store is, if there is a view to answer with.
+    """
     type_name, *key_parts = _raw_segments(request)
     try:
         key = join_key(*key_parts)
@@ -48,9 +56,10 @@ async def get_entity(
     tenant = caller.tenant
     memory_id = entity_id(tenant.id, type_name, key, tenant.generation)
     async with dependencies.admission.turn(request, tenant):
-        return JsonResponse(
-            memory_fields(await seen_memory(dependencies, caller, memory_id, f"there is no entity {key} of type {type_name}"))
-        )
+        entity, degraded = await _newest(dependencies, caller, memory_id)
+    if entity is None or not caller.may_see(entity):
+        raise ProblemError(404, "not-found", f"there is no entity {key} of type {type_name}")
+    return JsonResponse({**memory_fields(entity), "degraded": degraded})
 
 
 def memory_fields(memory: Memory) -> dict[str, Any]:
@@ -75,6 +84,35 @@ async def seen_memory(dependencies: Dependencies, caller: Caller, memory_id: str
     if not found or not caller.may_see(found[0]):
         raise ProblemError(404, "not-found", not_found)
     return found[0]
+
+
+async def _newest(dependencies: Dependencies, caller: Caller, memory_id: str) -> tuple[Memory | None, list[str]]:
+    """An entity, newer of what the stage's view and the index have, and what could not be asked."""
+    view, indexed = await asyncio.gather(_in_view(dependencies, caller, memory_id), _in_index(dependencies, caller, memory_id))
+    if isinstance(indexed, StoreUnavailableError):
+        if not isinstance(view, EntityAsOf):
+            raise indexed
+        return view.memory, ["memories"]
+    if isinstance(view, RedisUnavailableError):
+        return indexed, ["entity_view"]
+    if view is None or (indexed is not None and indexed.version >= view.version):
+        return indexed, []
+    return view.memory, []
+
+
+async def _in_view(dependencies: Dependencies, caller: Caller, memory_id: str) -> EntityAsOf | RedisUnavailableError | None:
+    try:
+        return await dependencies.entity_view.read(caller.tenant.id, memory_id)
+    except RedisUnavailableError as error:
+        return error
+
+
+async def _in_index(dependencies: Dependencies, caller: Caller, memory_id: str) -> Memory | StoreUnavailableError | None:
+    try:
+        found = await dependencies.store.get(TenantScope(caller.tenant.id), [memory_id])
+    except StoreUnavailableError as error:
+        return error
+    return found[0] if found else None
 
 
 def _raw_segments(request: Request) -> list[str]:

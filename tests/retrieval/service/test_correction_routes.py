@@ -14,8 +14,16 @@ from memory.keys import encode_key, entity_key, partition_of
 from memory.records import Correction
 from retrieval.service.idempotency import STATUS_HEADER
 from tests.control_log import add_key
-from tests.retrieval.service.running_service import PARTITIONS, RunningService, end_offsets, expect_problem, index, memory, record_at
-from tests.retrieval.service.test_keys import when_known
+from tests.retrieval.service.running_service import (
+    PARTITIONS,
+    RunningService,
+    end_offsets,
+    expect_problem,
+    index,
+    memory,
+    record_at,
+    when_known,
+)
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
