@@ -7,10 +7,12 @@ from aiohttp import web
 
 
 @asynccontextmanager
-async def serving_posts(path: str, handle: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> AsyncIterator[str]:
-    """The address, without a path, of a running server that gives what is posted to one path to a handler."""
+async def serving_posts(
+    path: str, handle: Callable[[web.Request], Awaitable[web.StreamResponse]], *, method: str = "POST"
+) -> AsyncIterator[str]:
+    """The address, without a path, of a running server that gives what is posted to one path, or sent by another method, to a handler."""
     app = web.Application()
-    app.router.add_post(path, handle)
+    app.router.add_route(method, path, handle)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

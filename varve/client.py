@@ -1,8 +1,10 @@
 """The query service, as the command line calls it."""
 
 import asyncio
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Self
+from urllib.parse import quote
 
 import httpx
 
@@ -113,11 +115,31 @@ class ServiceClient:
         answer: dict[str, Any] = await self._post("/v1/context", {"query": query, **fields})
         return answer
 
+    async def memory(self, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Looks at one memory, or corrects it.
+
+        Args:
+            method: ``GET``, ``PATCH`` or ``POST``.
+            memory_id: Its id.
+            action: ``/invalidate`` or ``/revert``; nothing for the memory itself.
+            body: What holds instead, or why.
+
+        Raises:
+            ServiceError: If the service refuses the request or stays unavailable.
+        """
+        # Sent again after an answer that was lost, a correction is made once.
+        path, headers = f"/v1/memories/{quote(memory_id, safe='')}{action}", {"Idempotency-Key": str(uuid.uuid4())}
+        answer: dict[str, Any] = await self._request(method, path, body, headers)
+        return answer
+
     async def _post(self, path: str, body: Any) -> Any:
-        """Posts; retries while the service answers 429 or 503, after the time it says. Every request is idempotent."""
+        return await self._request("POST", path, body)
+
+    async def _request(self, method: str, path: str, body: Any, headers: dict[str, str] | None = None) -> Any:
+        """Asks; asks again while the service answers 429 or 503, after the time it says. Every request is idempotent."""
         for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
-                answer = await self._http.post(path, json=body)
+                answer = await self._http.request(method, path, json=body, headers=headers)
             except httpx.TransportError as error:
                 raise ServiceError(
                     f"{self._url} cannot be reached ({error or type(error).__name__}): is `varve dev` or `varve serve` up?"

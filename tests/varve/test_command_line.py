@@ -38,6 +38,7 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
         (("config",), {"VARVE_KAFKA__PARTITIONS": "none"}, "kafka.partitions: Input should be a valid integer"),
         (("recall", "who?"), {}, "no API key"),
         (("context", "who?"), {}, "no API key"),
+        (("memories", "show", "some-id"), {}, "no API key"),
         (("prompt", "nonsense"), {}, "'nonsense' is neither a shipped scenario"),
         (("apply", "-f", "nowhere.yaml"), {}, "nowhere.yaml cannot be read"),
         (("demo", "--scenario", "nonsense"), {}, "there is no scenario 'nonsense'"),

@@ -17,6 +17,7 @@ from varve.cli import (
     generations,
     keys,
     loss,
+    memories,
     model,
     processes,
     rebuild,
@@ -40,6 +41,7 @@ for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss,
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")
+app.add_typer(memories.app, name="memories")
 app.add_typer(generations.app, name="generations")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")

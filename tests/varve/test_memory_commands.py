@@ -1,0 +1,70 @@
+"""``varve memories`` against a real HTTP server: what it sends, and that what is sent again is one correction."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from tests.http_server import serving_posts
+
+PATH = "/v1/memories/{memory_id}"
+
+
+class Service:
+    """Refuses once, then takes what comes."""
+
+    def __init__(self) -> None:
+        self.bodies: list[Any] = []
+        self.keys: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.keys.append(request.headers.get("Idempotency-Key", ""))
+        if len(self.keys) == 1:
+            return web.json_response({"detail": "Kafka does not answer"}, status=503, headers={"Retry-After": "0"})
+        self.bodies.append(await request.json() if request.can_read_body else None)
+        return web.json_response({"id": "c-1", "memory_id": request.match_info["memory_id"], "content": "Ann moved to Oslo"})
+
+
+async def memories(url: str, data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "VARVE_DATA": str(data), "VARVE_CLIENT__URL": url, "VARVE_CLIENT__API_KEY": "k"}
+    command = [sys.executable, "-m", "varve", "memories", *arguments]
+    return await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "method", "action", "body", "printed"),
+    [
+        (("show", "a/b"), "GET", "", None, '"memory_id": "a/b"'),
+        (
+            ("correct", "m", "--content", "x", "--set", "place=Oslo", "--set", "n=3", "--set", "what=null", "--reason", "so"),
+            "PATCH",
+            "",
+            {"reason": "so", "content": "x", "properties": {"place": "Oslo", "n": 3, "what": None}},
+            "correction c-1",
+        ),
+        (("invalidate", "m", "--reason", "so"), "POST", "/invalidate", {"reason": "so"}, "correction c-1"),
+        (("revert", "m"), "POST", "/revert", {"reason": ""}, "correction c-1"),
+    ],
+)
+async def test_a_command_is_one_request(
+    arguments: tuple[str, ...], method: str, action: str, body: Any, printed: str, tmp_path: Path
+) -> None:
+    service = Service()
+    async with serving_posts(PATH + action, service.answer, method=method) as url:
+        result = await memories(url, tmp_path, *arguments)
+    assert result.returncode == 0, result.stderr
+    assert printed in result.stdout
+    assert service.bodies == [body]
+    assert len(service.keys) == 2
+    assert len({*service.keys}) == 1, "what is sent again is the same correction"
+
+
+async def test_a_wrong_property_is_said(tmp_path: Path) -> None:
+    result = await memories("http://127.0.0.1:1", tmp_path, "correct", "m", "--set", "place")
+    assert result.returncode == 2
+    assert "is not NAME=VALUE" in result.stderr

@@ -1,0 +1,76 @@
+"""``varve memories``: one memory, looked at, corrected, invalidated, reverted."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from varve.cli.options import DataOption, attached_settings
+from varve.output import say, say_json
+
+app = typer.Typer(help="Single memories: look at one, correct it, take a correction back.", no_args_is_help=True)
+
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The memory's id, as `varve recall --json` shows it.")]
+ReasonOption = Annotated[str, typer.Option(help="Why; it is kept with the correction.")]
+
+
+@app.command("show")
+def show(memory_id: IdArgument, data: DataOption = None) -> None:
+    """Print a memory as JSON, with what was corrected of it."""
+    say_json(asyncio.run(_ask(data, "GET", memory_id)), indent=True)
+
+
+@app.command("correct")
+def correct(
+    memory_id: IdArgument,
+    content: Annotated[str | None, typer.Option(help="The text that holds.")] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A property that holds, as JSON or plain text; null removes it. May be repeated."),
+    ] = None,
+    reason: ReasonOption = "",
+    data: DataOption = None,
+) -> None:
+    """Say what holds instead, of an event or of an entity's texts."""
+    body: dict[str, Any] = {"reason": reason}
+    if content is not None:
+        body["content"] = content
+    if properties:
+        body["properties"] = dict(map(_property, properties))
+    _sent(asyncio.run(_ask(data, "PATCH", memory_id, body=body)))
+
+
+@app.command("invalidate")
+def invalidate(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
+    """Say of an event that it was never so."""
+    _sent(asyncio.run(_ask(data, "POST", memory_id, "/invalidate", {"reason": reason})))
+
+
+@app.command("revert")
+def revert(memory_id: IdArgument, reason: ReasonOption = "", data: DataOption = None) -> None:
+    """Take back the newest correction of a memory that stands."""
+    _sent(asyncio.run(_ask(data, "POST", memory_id, "/revert", {"reason": reason})))
+
+
+async def _ask(data: Path | None, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
+    from varve.client import ServiceClient
+
+    async with ServiceClient.from_settings(attached_settings(data)) as service:
+        return await service.memory(method, memory_id, action, body)
+
+
+def _sent(answer: dict[str, Any]) -> None:
+    say(f"correction {answer['id']} lies in the log; it holds once the stages have come so far")
+
+
+def _property(text: str) -> tuple[str, Any]:
+    import orjson
+
+    name, found, value = text.partition("=")
+    if not name or not found:
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--set")
+    try:
+        return name, orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return name, value
