@@ -19,7 +19,7 @@ from streams.events.corrections import (
     event_index,
     present_events,
 )
-from streams.events.ledger import MAX_ENTITY_CORRECTIONS, CorrectedEntity, PublishedWindow
+from streams.events.ledger import MAX_ENTITY_CORRECTIONS, CorrectedEntity, Ledger, PublishedWindow
 from streams.events.publishing import Publisher, memory_of
 from streams.tenancy import schema_of_record
 
@@ -61,8 +61,9 @@ class Corrector:
 
     def _event(self, batch: Batch, record: ConsumedRecord, correction: Correction, seen: EventSeen) -> None:
         key = corrected_window_key(correction.tenant, seen.window_id)
-        before: CorrectedWindow = batch.state.get(key) or CorrectedWindow()
-        windows = self._windows(batch, correction, seen)
+        ledger = Ledger(batch.state)
+        before = ledger.get(key, CorrectedWindow) or CorrectedWindow()
+        windows = _windows(ledger, correction, seen)
         if correction.id in before.known:
             for window in windows:
                 self._repeat(batch, record, window, before)
@@ -72,16 +73,10 @@ class Corrector:
             self._count("nothing_to_revert")
             after = before.model_copy(update={"known": [*before.known, correction.id][-MAX_KNOWN:]})
         changes = [(window, self._change(batch, record, window, before, after)) for window in windows]
-        batch.state.put(key, after, position=record.offset)
+        ledger.put(key, after, position=record.offset)
         for window, changed in changes:
             if changed is not None:
-                batch.state.put(_window_key(window.extraction), changed, position=record.offset)
-
-    def _windows(self, batch: Batch, correction: Correction, seen: EventSeen) -> list[PublishedWindow]:
-        """What is published of the window, that of the memory's own generation first."""
-        generations = dict.fromkeys((correction.generation, *correction.generations))
-        found = (batch.state.get(encode_key(seen.window_id, each or "-")) for each in generations)
-        return [each for each in found if isinstance(each, PublishedWindow) and each.extraction.tenant == correction.tenant]
+                ledger.put(_window_key(window.extraction), changed, position=record.offset)
 
     def _corrected(
         self, window: CorrectedWindow, published: Sequence[PublishedWindow], correction: Correction, seen: EventSeen, offset: int
@@ -143,7 +138,8 @@ class Corrector:
 
     def _entity(self, batch: Batch, record: ConsumedRecord, correction: Correction, entity: EntityCorrection) -> None:
         key = encode_key("corrected", correction.tenant, entity.entity_type, entity.entity_key, correction.generation or "-")
-        known: CorrectedEntity = batch.state.get(key) or CorrectedEntity()
+        ledger = Ledger(batch.state)
+        known = ledger.get(key, CorrectedEntity) or CorrectedEntity()
         if correction.id in known.known:
             self._publisher.contributions(batch, record, (each for each in known.standing if each.position == record.offset))
             return
@@ -160,7 +156,7 @@ class Corrector:
             return
         self._publisher.contributions(batch, record, [contribution])
         known = CorrectedEntity(standing=standing, known=[*known.known, correction.id][-MAX_KNOWN:])
-        batch.state.put(key, known, position=record.offset)
+        ledger.put(key, known, position=record.offset)
 
     def _contribution(self, correction: Correction, entity: EntityCorrection, offset: int) -> Contribution:
         return Contribution(
@@ -194,6 +190,13 @@ def with_valid_events(extraction: Extraction, present: Sequence[PresentEvent]) -
 
 def _window_key(extraction: Extraction) -> bytes:
     return encode_key(extraction.window_id, extraction.generation or "-")
+
+
+def _windows(ledger: Ledger, correction: Correction, seen: EventSeen) -> list[PublishedWindow]:
+    """What is published of the window, that of the memory's own generation first."""
+    generations = dict.fromkeys((correction.generation, *correction.generations))
+    found = (ledger.get(encode_key(seen.window_id, each or "-"), PublishedWindow) for each in generations)
+    return [each for each in found if each is not None and each.extraction.tenant == correction.tenant]
 
 
 def _target(

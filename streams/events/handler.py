@@ -12,7 +12,7 @@ from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.events.correcting import Corrector, corrected_window_key, with_valid_events
 from streams.events.corrections import CorrectedWindow, PresentEvent, present_events
-from streams.events.ledger import DroppedGeneration, PublishedWindow
+from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow
 from streams.events.publishing import Publisher, memory_of
 from streams.tenancy import schema_of_record
 
@@ -51,10 +51,11 @@ class EventsHandler(BatchHandler):
         """Remembers a drop: what was begun before it may still come, however late, and is passed over."""
         drop = GenerationDrop.from_json(record.value or b"")
         if drop.drops > self._drops(batch, drop.tenant, drop.generation):
-            batch.state.put(_drops_key(drop.tenant, drop.generation), DroppedGeneration(drop.drops), position=record.offset)
+            key = _drops_key(drop.tenant, drop.generation)
+            Ledger(batch.state).put(key, DroppedGeneration(drop.drops), position=record.offset)
 
     def _drops(self, batch: Batch, tenant: str, generation: str) -> int:
-        dropped: DroppedGeneration | None = batch.state.get(_drops_key(tenant, generation))
+        dropped = Ledger(batch.state).get(_drops_key(tenant, generation), DroppedGeneration)
         return 0 if dropped is None else dropped.drops
 
     def _extraction(self, batch: Batch, record: ConsumedRecord) -> None:
@@ -69,12 +70,12 @@ class EventsHandler(BatchHandler):
             name=extraction.schema_name,
             revision=extraction.schema_revision,
         )
-        key = encode_key(extraction.window_id, extraction.generation or "-")
-        previous: PublishedWindow | None = batch.state.get(key)
+        ledger, key = Ledger(batch.state), encode_key(extraction.window_id, extraction.generation or "-")
+        previous = ledger.get(key, PublishedWindow)
         offset = self._original_offset(record)
         if previous is not None and offset < previous.position:
             return
-        corrected: CorrectedWindow = batch.state.get(corrected_window_key(extraction.tenant, extraction.window_id)) or CorrectedWindow()
+        corrected = ledger.get(corrected_window_key(extraction.tenant, extraction.window_id), CorrectedWindow) or CorrectedWindow()
         present = present_events(extraction, corrected)
         if previous is not None and offset == previous.position:
             self._emit(batch, record, present, previous)
@@ -91,7 +92,7 @@ class EventsHandler(BatchHandler):
         for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(published.memory_ids)):
             self._publisher.tombstone(batch, record, extraction.tenant, memory_id)
         self._count_left_out(extraction, schema)
-        batch.state.put(key, published, position=record.offset)
+        ledger.put(key, published, position=record.offset)
 
     def _original_offset(self, record: ConsumedRecord) -> int:
         """The offset at which the extraction first lay in this partition: a redriven one must not replace a newer one."""

@@ -3,12 +3,13 @@
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
 from pydantic import Field
 
 from memory.records import Contribution, Extraction, Value
+from streams.delivery.state import PartitionState
 from streams.events.corrections import CorrectedWindow
 
 MAX_CORRECTIONS: Final = 8
@@ -66,19 +67,69 @@ class DroppedGeneration:
 
 
 Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration
+E = TypeVar("E", bound=Entry)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEntry:
+    """An entry as it is kept, also in memory: what a window published is seldom read again, and takes many times the room unpacked."""
+
+    raw: bytes
+
+    @classmethod
+    def of(cls, entry: Entry) -> "PackedEntry":
+        """The entry packed. Equal entries give equal bytes."""
+        return cls(zlib.compress(orjson.dumps([type(entry).__name__, _fields(entry)]), _LEVEL))
+
+    def entry(self) -> Entry:
+        """The entry."""
+        kind, fields = orjson.loads(zlib.decompress(self.raw))
+        return _READERS[kind](fields)
 
 
 class LedgerCodec:
-    """Writes and reads what the ledger holds, packed: what a window published is kept in words."""
+    """Writes and reads what the ledger holds."""
 
-    def encode(self, state: Entry) -> bytes:
+    def encode(self, state: PackedEntry) -> bytes:
         """The entry's bytes."""
-        return zlib.compress(orjson.dumps([type(state).__name__, _fields(state)]), _LEVEL)
+        return state.raw
 
-    def decode(self, raw: bytes) -> Entry:
+    def decode(self, raw: bytes) -> PackedEntry:
         """The entry that :meth:`encode` wrote."""
-        kind, fields = orjson.loads(zlib.decompress(raw))
-        return _READERS[kind](fields)
+        return PackedEntry(raw)
+
+
+class Ledger:
+    """The entries of one partition, in the current step.
+
+    Args:
+        state: The partition's state.
+    """
+
+    def __init__(self, state: PartitionState[PackedEntry]) -> None:
+        self._state = state
+
+    def get(self, key: bytes, kind: type[E]) -> E | None:
+        """The entry of a key; None if there is none.
+
+        Args:
+            key: The key, which tells what kind of entry it has.
+            kind: That kind.
+        """
+        packed = self._state.get(key)
+        entry = None if packed is None else packed.entry()
+        assert entry is None or isinstance(entry, kind)
+        return entry
+
+    def put(self, key: bytes, entry: Entry, *, position: int) -> None:
+        """Changes the entry of a key.
+
+        Args:
+            key: The key.
+            entry: Its new entry.
+            position: The offset of the record that changes it.
+        """
+        self._state.put(key, PackedEntry.of(entry), position=position)
 
 
 def _published(fields: Any) -> PublishedWindow:

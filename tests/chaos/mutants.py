@@ -459,7 +459,7 @@ MUTANTS: Final = (
     Mutant(
         "correction forgotten",
         CORRECTING,
-        "        batch.state.put(key, after, position=record.offset)\n",
+        "        ledger.put(key, after, position=record.offset)\n",
         "",
         (TEST_CORRECTIONS,),
     ),

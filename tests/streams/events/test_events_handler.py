@@ -18,7 +18,7 @@ from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.errors import TransientError
 from streams.events.handler import EventsHandler
-from streams.events.ledger import DroppedGeneration, LedgerCodec, PublishedWindow
+from streams.events.ledger import DroppedGeneration, Entry, LedgerCodec, PackedEntry, PublishedWindow
 from tests.control_log import now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT, extraction, extraction_record
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
@@ -231,7 +231,7 @@ async def test_an_extraction_refused_half_way_publishes_nothing(stage: Partition
 async def test_the_ledger_survives_its_bytes(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("curl", 1)])
     batch = await stage.process([extraction_record(what, 4)])
+    entry: Entry = PublishedWindow(4, what, tuple(contributions(batch)), (tuple(contributions(batch)[:1]), ()))
     codec = LedgerCodec()
-    entry = PublishedWindow(4, what, tuple(contributions(batch)), (tuple(contributions(batch)[:1]), ()))
-    assert codec.decode(codec.encode(entry)) == entry
-    assert codec.decode(codec.encode(DroppedGeneration(3))) == DroppedGeneration(3)
+    for each in (entry, DroppedGeneration(3)):
+        assert codec.decode(codec.encode(PackedEntry.of(each))).entry() == each
