@@ -6,6 +6,7 @@ from pydantic.json_schema import models_json_schema
 
 from memory.records import (
     Contribution,
+    Correction,
     Extraction,
     FeedbackRecord,
     GenerationDrop,
@@ -23,7 +24,7 @@ from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGED, MER
 RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MESSAGES.name: (Message, SessionCommand),
     WINDOWS.name: (Window,),
-    EXTRACTIONS.name: (Extraction, GenerationDrop),
+    EXTRACTIONS.name: (Extraction, GenerationDrop, Correction),
     CONTRIBUTIONS.name: (Contribution,),
     MERGES.name: (MergeRequest,),
     MERGED.name: (Contribution,),

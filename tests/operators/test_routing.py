@@ -8,6 +8,7 @@ import pytest
 from memory.keys import entity_key
 from memory.records import Contribution, Extraction
 from memory.schema import parse_schema, to_json
+from operators.registry import operators
 from operators.routing import contributions_of, left_out
 from tests.operators.sport import SCHEMA, START, event, extraction, patch
 
@@ -111,9 +112,12 @@ def test_a_second_extraction_retracts_the_first() -> None:
     assert routed(extraction(), previous=list(third.values())) == {}
 
 
-def test_an_operator_that_does_not_exist_gets_nothing() -> None:
-    made = routed(extraction(event("a", event_type="remark")))
-    assert made == {}
+def test_an_operator_that_does_not_exist_gets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    remark = extraction(event("a", event_type="remark"))
+    assert changes(routed(remark)["profile", "ann"]) == [("apply", "story", "a", "about a")]
+    there = {name: each for name, each in operators().items() if name != "LLM_MERGE"}
+    monkeypatch.setattr("operators.routing.operators", lambda: there)
+    assert routed(remark) == {}
 
 
 def test_counting_a_property_counts_the_events_that_have_it() -> None:
