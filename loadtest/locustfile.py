@@ -34,7 +34,9 @@ class OpenLoop(User):  # type: ignore[misc]
     def on_start(self) -> None:
         """Opens the connections."""
         self.http = HTTPClient.from_url(GIVEN["service_url"], concurrency=200, connection_timeout=10, network_timeout=60)
-        self.producer = Producer({"bootstrap.servers": GIVEN["bootstrap"], "linger.ms": 5, "enable.idempotence": True})
+        self.producer = Producer(
+            {"bootstrap.servers": GIVEN["bootstrap"], "linger.ms": 5, "enable.idempotence": True, "message.timeout.ms": 30_000}
+        )
         self.outcomes: list[str] = []
 
     @task  # type: ignore[untyped-decorator]

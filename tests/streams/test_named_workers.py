@@ -23,7 +23,7 @@ SESSIONS = tuple(f"s-{number}" for number in range(6))
 @asynccontextmanager
 async def working(settings: Settings, name: str) -> AsyncIterator[Path]:
     """A worker of the sessions stage; gives the folder of its tables."""
-    kafka = settings.kafka.model_copy(update={"group_instance_id": name, "session_timeout_s": 30.0})
+    kafka = settings.kafka.model_copy(update={"group_instance_id": name, "session_timeout_s": 120.0, "request_timeout_s": 120.0})
     own = settings.model_copy(update={"kafka": kafka, "data": settings.data / name})
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as worker:
