@@ -204,12 +204,11 @@ def _late_similarity(utterances: Sequence[Utterance], width: int) -> Series | No
     ends = np.cumsum([len(each) for each in tokens])
     starts = ends - [len(each) for each in tokens]
     stacked = np.vstack(tokens)
-    matches = stacked @ stacked.T
     similarity = np.zeros(len(tokens) - 1)
     for gap in range(1, len(tokens)):
         left = slice(starts[max(0, gap - width)], ends[gap - 1])
         right = slice(starts[gap], ends[min(len(tokens), gap + width) - 1])
-        between = matches[left, right]
+        between = stacked[left] @ stacked[right].T
         similarity[gap - 1] = (between.max(axis=1).mean() + between.max(axis=0).mean()) / 2
     return similarity
 

@@ -43,7 +43,7 @@ _NEVER_INDEX_KB: Final = 1_000_000_000
 _DATATYPE: Final = edge.VectorStorageDatatype.Turbo8
 """One byte a number, and a vector's length beside them. Nothing is kept twice: these are the vectors. Scores are within .001 of exact."""
 _ENGINE_CONFIGURATION: Final = "edge_config.json"
-_LOG_SEGMENTS: Final = {"segment_capacity": 1 << 20, "segment_queue_len": 0, "retain_closed": 1}
+_LOG_SEGMENTS: Final = {"segment_capacity": 1 << 19, "segment_queue_len": 0, "retain_closed": 1}
 """Bytes of a segment of the write-ahead log; a larger write gets a larger one. The engine keeps one or two beyond the last flush, of 32 MiB
 each if nothing else is said: more than ten thousand memories take."""
 CANDIDATES_IN_CALL: Final = 64
