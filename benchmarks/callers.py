@@ -95,7 +95,8 @@ async def callers_apart(service: Service, tenant: str, *, callers: int, limit: i
         await process.stdout.readline()
         yield answers
     finally:
-        output, _ = await process.communicate()
+        # Its standard input ends, and that ends it.
+        output, _ = await process.communicate(b"")
     if process.returncode:
         raise RuntimeError(f"the callers' process ended with {process.returncode}")
     answers |= json.loads(output)
