@@ -197,11 +197,11 @@ FAULTS: dict[str, Fault] = {
         Fault(
             name="redrive-then-replay",
             inject=kill(worker("extraction"), times=1),
-            afterwards=redrive_then_replay(("sessions", "extraction", "events", "entities", "index")),
+            afterwards=redrive_then_replay(_ALL_STAGES),
         ),
         Fault(
             name="compaction",
-            inject=compaction_under(kill(*(worker(stage) for stage in ("sessions", "events", "entities", "index")), times=6)),
+            inject=compaction_under(kill(*(worker(stage) for stage in ("sessions", "events", "entities", "merging", "index")), times=6)),
             pause_s=_SLOW_PAUSE_S,
         ),
         Fault(name="rolling-restart", inject=rolling_restart(_ALL_STAGES)),

@@ -1,5 +1,6 @@
 """The events and entities that must exist in the end: computed from the windows, under the education scenario."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -34,16 +35,17 @@ class _Exercises:
     scores: list[Fraction] = field(default_factory=list)
     minutes: list[Fraction] = field(default_factory=list)
     difficulties: list[int] = field(default_factory=list)
-    misconceptions: int = 0
+    misconceptions: list[str] = field(default_factory=list)
     breakthroughs: int = 0
     goals: list[str] = field(default_factory=list)
 
-    def add(self, fact: Fact) -> None:
+    def add(self, fact: Fact, text: str) -> None:
         if fact.event_type == "exercise":
             self.scores.append(Fraction(str(fact.properties["score"])))
             self.minutes.append(Fraction(str(fact.properties["minutes"])))
             self.difficulties.append(int(fact.properties["difficulty"]))
-        self.misconceptions += fact.event_type == "misconception"
+        if fact.event_type == "misconception":
+            self.misconceptions.append(text)
         self.breakthroughs += fact.event_type == "breakthrough"
 
     def values(self) -> dict[str, JsonValue]:
@@ -60,13 +62,16 @@ class _Exercises:
                 "solved": count,
                 "hardest": max(self.difficulties),
             }
-        counted = {"misconceptions": self.misconceptions, "breakthroughs": self.breakthroughs}
-        lines: dict[str, JsonValue] = {"goals": goals_value(self.goals)} if self.goals else {}
+        counted = {"misconceptions": len(self.misconceptions), "breakthroughs": self.breakthroughs}
+        lines: dict[str, JsonValue] = {"goals": lines_value(self.goals)} if self.goals else {}
+        if self.misconceptions:
+            lines["weak_points"] = lines_value(self.misconceptions)
         return values | lines | {name: number for name, number in counted.items() if number}
 
 
+_DAY = re.compile(r"^\d{4}-\d{2}-\d{2}: ")
 _PROPERTIES = {
-    "mastery": ("exercises", "points", "accuracy", "minutes", "fastest_minutes", "misconceptions"),
+    "mastery": ("exercises", "points", "accuracy", "minutes", "fastest_minutes", "misconceptions", "weak_points"),
     "solved": ("solved", "hardest"),
     "learner_profile": ("exercises", "breakthroughs", "goals"),
     "study_day": ("exercises", "accuracy", "minutes"),
@@ -91,7 +96,7 @@ def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[st
             memories[event.id] = event
             index += 1
             for name in _entities_of(fact, window.user, ms):
-                entities[name].add(fact)
+                entities[name].add(fact, text)
     for (entity_type, key), exercises in entities.items():
         values = exercises.values()
         properties: dict[str, JsonValue] = {**dict(key), **{name: values[name] for name in _PROPERTIES[entity_type] if name in values}}
@@ -100,9 +105,9 @@ def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[st
     return memories
 
 
-def goals_value(lines: Iterable[str]) -> str:
-    """Sorts the lines: concurrent sessions append them in any order."""
-    return "\n".join(sorted(lines))
+def lines_value(lines: Iterable[str]) -> str:
+    """Sorts the lines: concurrent sessions add them in any order. Of lines that were merged by rule, the days are left out."""
+    return "\n".join(sorted(_DAY.sub("", line) for line in lines))
 
 
 def _entities_of(fact: Fact, user: str, ms: int) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:

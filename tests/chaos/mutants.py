@@ -22,6 +22,7 @@ CONSUMER_THREAD: Final = "streams/delivery/consumer_thread.py"
 MEMBERSHIP: Final = "streams/delivery/membership.py"
 REBALANCE: Final = "streams/delivery/rebalance_signals.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
+MERGED_TEXT: Final = "operators/merged_text.py"
 LOG_GAP: Final = "streams/delivery/log_gap.py"
 CORRECTING: Final = "streams/events/correcting.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
@@ -39,6 +40,7 @@ TEST_RECOVERY: Final = "tests/streams/delivery/test_recovery.py"
 TEST_CONSUMER: Final = "tests/streams/delivery/test_consumer.py"
 TEST_WAITING: Final = "tests/streams/delivery/test_waiting.py"
 TEST_WHOLE_STORE: Final = "tests/streams/index/test_whole_store.py"
+TEST_MERGED_TEXT: Final = "tests/operators/test_merged_text.py"
 TEST_LOG_GAP: Final = "tests/streams/delivery/test_log_gap.py"
 TEST_POINTS: Final = "tests/retrieval/test_position.py"
 TEST_TAIL: Final = "tests/runtime/test_session_tail.py"
@@ -470,6 +472,16 @@ MUTANTS: Final = (
         "        return _in_force([self.contributions, *self.corrections])",
         "        return _in_force([self.contributions])",
         (TEST_CORRECTIONS,),
+    ),
+    Mutant(
+        "every answer adopted", MERGED_TEXT, "        if _is_news(content, base or _EMPTY):\n", "        if True:\n", (TEST_MERGED_TEXT,)
+    ),
+    Mutant(
+        "what an outcome covers merged again",
+        MERGED_TEXT,
+        '    if covers(_base_of(before)["sources"], operand.source, operand.position):\n',
+        "    if False:\n",
+        (f"{TEST_MERGED_TEXT}::test_a_rebuild_passes_over_what_is_merged",),
     ),
     Mutant(
         "one contribution in 40 not applied",

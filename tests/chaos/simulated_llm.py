@@ -15,6 +15,7 @@ from typing import Any
 
 from extraction.one_pass.answer import form
 from loadtest.llm_simulator import LLMSimulator
+from loadtest.merge_answers import merge_answer
 from loadtest.profiles import Plan
 from loadtest.requests import ChatRequest
 from runtime.settings import ExtractionSettings
@@ -26,6 +27,7 @@ PROSE = "I am sorry, but as a language model I would rather not say."
 _ATTEMPTS = ExtractionSettings().attempts
 _MESSAGES = re.compile(r"^<<<messages (\w+)\n(.*?)^messages \1>>>$", re.MULTILINE | re.DOTALL)
 _MESSAGE = re.compile(r"^\[(\d+)\] [^:\n]*: (.*)$", re.MULTILINE)
+_MERGES_REFUSED = 0.05
 _BETWEEN_ITEMS = "},{"
 _SLOPPY = ("}, , {", "}, /* and */ {", "} {", "},\n\n{")
 
@@ -34,7 +36,7 @@ class Answers:
     """What the model says, and how each call fares.
 
     A window in fifty is stubborn: in each attempt that is made by itself, its answer and that answer's repair are prose, so that it ends
-    in the dead letters; driven again, it is answered.
+    in the dead letters; driven again, it is answered. A merge in twenty is answered with prose whenever it is asked for.
 
     Args:
         seed: All is drawn from it and from the prompt, whatever the order of the calls.
@@ -46,6 +48,10 @@ class Answers:
 
     def answer(self, request: ChatRequest) -> str:
         """What the model says."""
+        merged = merge_answer(request)
+        if merged is not None:
+            # The same in each attempt, so that the rule merges in its place.
+            return PROSE if Random(f"{self._seed}/{request.hash}/merge").random() < _MERGES_REFUSED else merged
         messages = _prompt_messages(request)
         rng = Random(f"{self._seed}/{messages}/answer")
         is_stubborn, is_prose, is_sloppy = (rng.random() < share for share in (0.02, 0.05, 0.1))

@@ -10,11 +10,13 @@ from memory.records import Memory, MemoryChange, Window
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import Settings
 from tests.chaos.load import Ledger
-from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, goals_value
+from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, lines_value
 from tests.chaos.topic_log import LogHistory, LogRecord
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
 
 _PAGE = 500
+_LINES = frozenset({"goals", "weak_points"})
+"""Properties whose lines may stand in any order."""
 _EXAMPLES = 5
 
 
@@ -213,6 +215,12 @@ async def _judge_memories(verdict: Verdict, store: MemoryStore, tenant: str, exp
         if identity in observed and (actual := _as_expected_memory(observed[identity])) != memory
     ]
     verdict.wrong_values += verdict.record("memories that differ", wrong)
+    waiting = [
+        f"{each.id} {each.written}"
+        for each in observed.values()
+        if any(text.pending or text.stale for text in (each.written or {}).values())
+    ]
+    verdict.wrong_values += verdict.record("merged texts that still wait for a merge", waiting)
 
 
 def _as_expected_memory(memory: Memory) -> ExpectedMemory:
@@ -229,8 +237,9 @@ def _as_expected_memory(memory: Memory) -> ExpectedMemory:
 
 
 def _comparable(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    goals = properties.get("goals")
-    return {**properties, "goals": goals_value(goals.split("\n"))} if isinstance(goals, str) else dict(properties)
+    return {
+        name: lines_value(value.split("\n")) if name in _LINES and isinstance(value, str) else value for name, value in properties.items()
+    }
 
 
 async def _all_memories(store: MemoryStore, tenant: str) -> AsyncIterator[Memory]:

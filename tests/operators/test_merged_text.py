@@ -109,6 +109,16 @@ def test_an_answer_counts_once() -> None:
     assert entity.raw == before
 
 
+def test_a_rebuild_passes_over_what_is_merged() -> None:
+    entity = MergedEntity(KIND)
+    log = [told("a"), told("b", position=1), contribution(said("a", "a", op="retract"), position=2)]
+    for each in log:
+        entity.contribute(each)
+        entity.answer_all()
+    again = rebuilt(entity, [[each] for each in log])
+    assert (again.asked, again.raw) == (0, entity.raw)
+
+
 def test_a_flood_behind_a_silent_model_stays_bounded() -> None:
     entity = MergedEntity(entity_type(Characters=300))
     sizes = []

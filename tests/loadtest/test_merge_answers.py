@@ -1,0 +1,31 @@
+"""A simulated merge shows what it was given: nothing lost, nothing twice."""
+
+import orjson
+
+from loadtest.answers import extraction_answer
+from loadtest.merge_answers import merge_answer
+from loadtest.requests import ChatRequest
+from operators.merge_by_rule import Statement
+from operators.merge_prompt import merge_prompt, read_merge_answer
+
+
+def request(text: str, added: list[str], withdrawn: list[str]) -> ChatRequest:
+    prompt = merge_prompt(
+        subject="profile, story",
+        text=text,
+        added=[Statement(0, each) for each in added],
+        withdrawn=[Statement(0, each) for each in withdrawn],
+        limit=2000,
+    )
+    turns = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+    return ChatRequest.read({"model": "m", "messages": turns})
+
+
+def test_every_statement_stands_in_the_answer() -> None:
+    answer = extraction_answer(request("2024-05-01: a\nb", ["c", "b"], ["a", "unknown"]))
+    assert read_merge_answer(answer) == ("b\nc\nb", [])
+
+
+def test_other_prompts_are_no_merges() -> None:
+    for content in ("{}", "[]", "hello", orjson.dumps({"text": "x"}).decode()):
+        assert merge_answer(ChatRequest.read({"model": "m", "messages": [{"role": "user", "content": content}]})) is None
