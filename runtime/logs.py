@@ -53,6 +53,13 @@ def configure_logging(log: LogSettings, *, stage: str) -> None:
     structlog.contextvars.bind_contextvars(stage=stage)
 
 
+def log_beside_output() -> None:
+    """Sends log lines to standard error where no logs are set up: what a command prints is its answer, and others read it."""
+    if not structlog.is_configured():
+        # Looked up with each line: whoever replaces the stream gets the lines from then on.
+        structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
+
+
 def logger(name: str) -> Logger:
     """A logger that adds what the context binds. Events are snake_case constants; what varies goes into fields, a cause into ``error``."""
     return structlog.stdlib.get_logger(name)

@@ -72,13 +72,18 @@ class Generations(BaseModel):
     generations: list[GenerationView]
 
 
-class ApiKeyView(BaseModel):
-    """A key to a tenant's memory, without its hash."""
-
+class _KeyView(BaseModel):
     id: str
     label: str
     created: datetime
     expires: datetime | None
+    last_used: datetime | None
+    """To the minute; null: not for 400 days, or not known."""
+
+
+class ApiKeyView(_KeyView):
+    """A key to a tenant's memory, without its hash."""
+
     scopes: list[Scope]
     user: str | None
 
@@ -87,15 +92,13 @@ class ApiKeys(BaseModel):
     """A tenant's keys."""
 
     keys: list[ApiKeyView]
+    uses_known: bool
+    """Whether Redis says when they were last used."""
 
 
-class OperatorKeyView(BaseModel):
+class OperatorKeyView(_KeyView):
     """An operator's key, without its hash."""
 
-    id: str
-    label: str
-    created: datetime
-    expires: datetime | None
     role: Role
 
 
@@ -103,6 +106,8 @@ class OperatorKeys(BaseModel):
     """The operators' keys."""
 
     keys: list[OperatorKeyView]
+    uses_known: bool
+    """Whether Redis says when they were last used."""
 
 
 class SchemaRevision(BaseModel):
@@ -110,13 +115,31 @@ class SchemaRevision(BaseModel):
 
     schema_ref: str = Field(alias="schema")
     tenants: int
+    owner: str | None
+    """The one tenant that may have it in force; null: every tenant."""
+
+
+class OwnSchemaRevision(BaseModel):
+    """A revision that a tenant may have in force."""
+
+    schema_ref: str = Field(alias="schema")
+    own: bool
+    """Whether nobody else sees it."""
+    in_force: bool
+
+
+class OwnSchemaRevisions(BaseModel):
+    """Revisions by name, and where the next page begins."""
+
+    schemas: list[OwnSchemaRevision]
+    next: int | None
 
 
 class SchemaRevisions(BaseModel):
     """Revisions by name, and where the next page begins."""
 
     schemas: list[SchemaRevision]
-    next: str | None
+    next: int | None
 
 
 class Signing(Changed):
@@ -172,6 +195,7 @@ API_KEYS: Final[Responses] = answers(schema_of(ApiKeys), description="The tenant
 OPERATOR_KEYS: Final[Responses] = answers(schema_of(OperatorKeys), description="The operators' keys.")
 GENERATIONS: Final[Responses] = answers(schema_of(Generations), description="The tenant's generations.")
 SCHEMAS: Final[Responses] = answers(schema_of(SchemaRevisions), description="The schemas' revisions.")
+OWN_SCHEMAS: Final[Responses] = answers(schema_of(OwnSchemaRevisions), description="The revisions, by name.")
 SCHEMA: Final[Responses] = answers({"type": "object"}, description="The schema, as it may be written again.")
 SCHEMA_WRITTEN: Final[Responses] = answers(schema_of(SchemaWritten), description=_DONE)
 SIGNING: Final[Responses] = answers(schema_of(Signing), description=_DONE)

@@ -24,6 +24,7 @@ from retrieval.service.routes import (
     messages,
     own_dead_letters,
     recall,
+    schemas,
     sessions,
 )
 from runtime.metrics import metrics
@@ -56,7 +57,7 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)
     app.add_middleware(ObservabilityMiddleware, metrics=metrics())
     add_problem_handlers(app)
-    for routes in (messages, recall, context, feedback, memories, corrections, sessions, own_dead_letters, *_FOR_OPERATORS):
+    for routes in (messages, recall, context, feedback, memories, corrections, sessions, schemas, own_dead_letters, *_FOR_OPERATORS):
         app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
     app.include_router(health.router, responses=refusals(*OPEN))
     return app

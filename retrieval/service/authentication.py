@@ -13,6 +13,7 @@ from memory.records import Memory
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.problems import ProblemError, unauthorized
 from runtime.control.documents import ApiKey, OperatorKey, Role, Scope
+from runtime.key_uses import OPERATORS, owner_of
 from runtime.tenants import Tenant
 
 _bearer = HTTPBearer(auto_error=False, description="The tenant's API key.")
@@ -82,6 +83,7 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         if found is None:
             raise unauthorized("no tenant has this API key, or it has expired")
         structlog.contextvars.bind_contextvars(tenant=found.tenant.id)
+        dependencies.key_uses.note(owner_of(found.tenant.id), found.key.id)
         if found.tenant.state != "active":
             raise _forbidden("the tenant is suspended; ask the operator of this Varve")
         if scope not in found.key.scopes:
@@ -102,6 +104,7 @@ def require_operator(role: Role) -> Any:
         found = dependencies.tenants.by_operator_key(_key(bearer, header, whose="an operator's key"))
         if found is None:
             raise unauthorized("this is not an operator's key; `varve operators add` makes one")
+        dependencies.key_uses.note(OPERATORS, found.id)
         if not found.may(role):
             raise _forbidden(f"this needs the role {role}, and the key's is {found.role}")
         return found

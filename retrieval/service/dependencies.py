@@ -28,6 +28,7 @@ from runtime.errors import KafkaUnavailableError
 from runtime.guard import Guard
 from runtime.kafka import Producer
 from runtime.kept_answers import KeptAnswers
+from runtime.key_uses import KeyUses
 from runtime.logs import logger
 from runtime.metrics import Metrics, metrics
 from runtime.recall_history import RecallHistory
@@ -55,6 +56,7 @@ class Dependencies:
     tail: SessionTail
     entity_view: EntityView
     answers: KeptAnswers
+    key_uses: KeyUses
     store: GuardedStore
     store_positions: StorePositions
     embedder: GuardedEmbedder
@@ -91,6 +93,8 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         store_positions = StorePositions(store=store, topic=settings.topic(MEMORIES.name), partitions=settings.kafka.partitions)
         stack.push_async_callback(store_positions.close)
         redis = await stack.enter_async_context(open_redis(settings.redis))
+        key_uses = KeyUses(redis=redis)
+        stack.push_async_callback(key_uses.close)
         producer = Producer(kafka=settings.kafka, timeout_s=settings.service.produce_timeout_s)
         stack.push_async_callback(producer.stop)
         try:
@@ -117,6 +121,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             redis=redis,
             tail=SessionTail(redis=redis, ttl_s=settings.redis.tail_ttl_s),
             entity_view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
+            key_uses=key_uses,
             answers=KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes),
             store=store,
             store_positions=store_positions,

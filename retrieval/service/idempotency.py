@@ -16,6 +16,7 @@ from retrieval.service.problems import RETRY_AFTER_S, ProblemError
 from runtime.control.documents import Scope
 from runtime.errors import RedisUnavailableError
 from runtime.kept_answers import KeptAnswers, Obstacle
+from runtime.key_uses import OPERATORS
 
 STATUS_HEADER: Final = "Idempotency-Status"
 """``kept``: sent again, the request gets this answer. ``replayed``: this is the first one's answer. ``not-kept``: sent again, the request
@@ -23,8 +24,6 @@ is carried out again, since Redis is away or the answer is too large."""
 
 _QUOTED: Final = re.compile(r'"(.*)"')
 _FORM: Final = re.compile(r"[!-~]{1,256}")
-_OPERATORS: Final = "#operators"
-"""The owner of operators' keys. No tenant's name, percent-encoded, holds a ``#``."""
 
 KeyHeader = Annotated[
     str | None,
@@ -107,7 +106,7 @@ def _tenants(scope: Scope) -> Callable[..., Awaitable[Idempotency]]:
 
 
 async def _operators(request: Request, dependencies: AppDependencies, key: KeyHeader = None) -> Idempotency:
-    return await _idempotency(request, dependencies, _OPERATORS, key)
+    return await _idempotency(request, dependencies, OPERATORS, key)
 
 
 async def _idempotency(request: Request, dependencies: AppDependencies, owner: str, key: str | None) -> Idempotency:

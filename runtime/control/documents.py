@@ -5,6 +5,7 @@ A record of the log holds the whole of one document. They stand in ``runtime`` b
 
 import hashlib
 import secrets
+from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -94,16 +95,16 @@ class Drops(Value):
     count: int = Field(ge=1)
 
 
-class Document(Record):
+class Document(Record, ABC):
     """What one key of the log stands for."""
 
     revision: int = Field(default=0, ge=0)
     """How often it has been written."""
 
     @property
+    @abstractmethod
     def key(self) -> bytes:
         """Its key in the log."""
-        raise NotImplementedError
 
 
 class Tenant(Document):
@@ -181,8 +182,14 @@ class SchemaDocument(Document):
     name: Name
     number: int = Field(ge=1)
     """The schema's revision."""
+    owner: Name | None = None
+    """The one tenant that may have it in force; None: every tenant. A name's revisions have the same."""
     content: JsonValue
     """As :func:`memory.schema.to_json` writes it."""
+
+    def is_open_to(self, tenant: str) -> bool:
+        """Whether a tenant may have it in force, and see it."""
+        return self.owner is None or self.owner == tenant
 
     @property
     def ref(self) -> SchemaRef:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
-from memory.schema import MemorySchema, parse_schema, to_json
+from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
 from runtime.control.documents import ApiKey, Document, Operators, SchemaDocument, SchemaRef, Tenant, operators_key, schema_key, tenant_key
 from runtime.control.state import ControlState
 from runtime.errors import ChangeRefusedError, UnknownTenantError
@@ -89,12 +89,19 @@ class Draft:
         """Writes a document in place of the one of its key."""
         self._put[document.key] = document
 
-    def put_schema(self, schema: MemorySchema) -> SchemaRef:
+    def put_schema(self, schema: MemorySchema, *, owner: str | None = None) -> SchemaRef:
         """Writes a schema as its next revision, unless its newest one says the same.
 
+        Args:
+            schema: The schema, under its name.
+            owner: The one tenant that may have it in force; None: every tenant, or whose the name is already.
+
         Raises:
-            ChangeRefusedError: If it is no good schema once it is read again.
+            ChangeRefusedError: If it is no good schema once it is read again, or its name is not the owner's to take.
+            UnknownTenantError: If there is no such owner.
         """
+        if owner is not None:
+            self.tenant(owner)
         content = to_json(schema)
         try:
             parse_schema(content)
@@ -102,9 +109,17 @@ class Draft:
             raise ChangeRefusedError(f"the schema {schema.name!r}: {error}") from error
         newest = self.newest_schema(schema.name)
         known = None if newest is None else self.schema(newest)
+        if owner is not None and (schema.name in scenario_names() if known is None else known.owner != owner):
+            raise ChangeRefusedError(f"the schema name {schema.name!r} is not tenant {owner!r}'s own; choose another")
         if known is not None and known.content == content:
             return known.ref
-        written = new(SchemaDocument, name=schema.name, number=1 if newest is None else newest.revision + 1, content=content)
+        written = new(
+            SchemaDocument,
+            name=schema.name,
+            number=1 if newest is None else newest.revision + 1,
+            owner=owner if known is None else known.owner,
+            content=content,
+        )
         self.put(written)
         self._newest_schemas[schema.name] = written.ref
         return written.ref
@@ -129,7 +144,9 @@ class Draft:
         for document in documents:
             if isinstance(document, Tenant):
                 for ref in (document.schema_ref, *(each.schema_ref for each in document.generations)):
-                    if self.schema(ref) is None:
+                    schema = self.schema(ref)
+                    # What is another's is refused in the words for what does not exist.
+                    if schema is None or not schema.is_open_to(document.id):
                         raise ChangeRefusedError(f"tenant {document.id!r}: there is no schema {ref}; `varve schemas list` shows them")
                 for key in document.keys:
                     self._check_owner(document, key, owners)

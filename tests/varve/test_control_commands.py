@@ -39,6 +39,7 @@ def run(settings: Settings) -> Run:
         "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
         "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
         "VARVE_CONTROL__LEASE_S": "0.2",
+        "VARVE_REDIS__URL": "redis://127.0.0.1:1/0",
     }
 
     def invoke(*arguments: str, exit_code: int = 0) -> str:
@@ -62,7 +63,7 @@ def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_pat
 
     second = run("keys", "add", "acme", "--label", "phone", "--scope", "recall", "--user", "bob").strip()
     first_id, second_id = (line.split("\t")[0] for line in run("keys", "list", "acme").splitlines())
-    assert run("keys", "list", "acme").splitlines()[1] == f"{second_id}\tphone\trecall\tbob\t-"
+    assert run("keys", "list", "acme").splitlines()[1] == f"{second_id}\tphone\trecall\tbob\t-\t?"
     third = run("keys", "rotate", "acme", second_id, "--overlap-s", "3600").strip()
     run("keys", "revoke", "acme", first_id)
     known = asyncio.run(read_control(settings))
@@ -73,13 +74,13 @@ def test_tenants_keys_and_schemas_as_typed(settings: Settings, run: Run, tmp_pat
     assert run("schemas", "put", str(own)) == "own@1\n"
     assert run("schemas", "put", str(own)) == "own@1\n"
     run("tenants", "set", "acme", "--schema", "own", "--budget", '{"hard_tokens": 5}', "--quota", '{"recalls_per_second": 3}')
-    assert run("schemas", "list").splitlines() == ["meetings@1\t0 tenants", "own@1\t1 tenants"]
+    assert run("schemas", "list").splitlines() == ["meetings@1\t0 tenants\t-", "own@1\t1 tenants\t-"]
     assert orjson.loads(run("schemas", "show", "own"))["Name"] == "own"
 
     operator = run("operators", "add", "--role", "viewer", "--label", "eve").strip()
     assert operator.startswith("va_")
-    operator_id, label, role, expires = run("operators", "list").strip().split("\t")
-    assert (label, role, expires) == ("eve", "viewer", "-")
+    operator_id, label, role, expires, used = run("operators", "list").strip().split("\t")
+    assert (label, role, expires, used) == ("eve", "viewer", "-", "?")
     run("operators", "revoke", operator_id)
     assert run("operators", "list") == ""
 

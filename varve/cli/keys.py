@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.options import ByOption, DataOption, attached_settings, parse_time, write_control
+from varve.cli.options import ByOption, DataOption, attached_settings, parse_time, print_notice, write_control
 
 if TYPE_CHECKING:
     from runtime.control.documents import Key
+    from runtime.settings import Settings
 
 app = typer.Typer(help="API keys of tenants.", no_args_is_help=True)
 operators = typer.Typer(help="Keys of operators, which open `/v1/admin`.", no_args_is_help=True)
@@ -83,11 +84,13 @@ def revoke(tenant: TenantArgument, key_id: KeyArgument, by: ByOption = None, dat
 
 @app.command("list")
 def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
-    """List a tenant's keys: id, label, what they open, until when."""
+    """List a tenant's keys: id, label, what they open, until when, and when each was last used."""
     from runtime.control import Draft, read_control
+    from runtime.key_uses import owner_of
 
-    known = Draft(asyncio.run(read_control(attached_settings(data)))).tenant(tenant)
-    _list((each, f"{','.join(each.scopes)}\t{each.user or '-'}") for each in known.keys)
+    settings = attached_settings(data)
+    known = Draft(asyncio.run(read_control(settings))).tenant(tenant)
+    _list(((each, f"{','.join(each.scopes)}\t{each.user or '-'}") for each in known.keys), _uses(settings, owner_of(tenant)))
 
 
 @operators.command("add")
@@ -127,16 +130,39 @@ def revoke_operator(key_id: KeyArgument, by: ByOption = None, data: DataOption =
 
 @operators.command("list")
 def list_operators(data: DataOption = None) -> None:
-    """List the operators' keys: id, label, role, until when."""
+    """List the operators' keys: id, label, role, until when, and when each was last used."""
     from runtime.control import read_control
+    from runtime.key_uses import OPERATORS
 
-    _list((each, each.role) for each in asyncio.run(read_control(attached_settings(data))).operators.keys)
+    settings = attached_settings(data)
+    _list(((each, each.role) for each in asyncio.run(read_control(settings)).operators.keys), _uses(settings, OPERATORS))
 
 
-def _list(keys: "Iterable[tuple[Key, str]]") -> None:
+def _uses(settings: "Settings", owner: str) -> "dict[str, datetime] | None":
+    """When an owner's keys were last used; None while Redis is away."""
+    from runtime.errors import RedisUnavailableError
+    from runtime.key_uses import KeyUses
+    from runtime.redis import open_redis
+
+    async def read() -> dict[str, datetime]:
+        async with open_redis(settings.redis) as redis:
+            return await KeyUses(redis=redis).of(owner)
+
+    try:
+        return asyncio.run(read())
+    except RedisUnavailableError as error:
+        print_notice(f"when keys were last used is not known: {error}")
+        return None
+
+
+def _list(keys: "Iterable[tuple[Key, str]]", uses: "dict[str, datetime] | None") -> None:
     for key, opens in keys:
-        expires = "-" if key.expires is None else key.expires.isoformat(timespec="seconds")
-        typer.echo(f"{key.id}\t{key.label or '-'}\t{opens}\t{expires}")
+        used = "?" if uses is None else _shown(uses.get(key.id))
+        typer.echo(f"{key.id}\t{key.label or '-'}\t{opens}\t{_shown(key.expires)}\t{used}")
+
+
+def _shown(time: datetime | None) -> str:
+    return "-" if time is None else time.isoformat(timespec="seconds")
 
 
 def _show_once(key: str) -> None:

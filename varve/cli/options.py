@@ -107,8 +107,10 @@ def attached_settings(data: Path | None = None) -> "Settings":
     Raises:
         SettingsError: If a variable has a value that it cannot have.
     """
+    from runtime.logs import log_beside_output
     from varve.embedded.stack_file import StackFile
 
+    log_beside_output()
     settings = load_settings(data)
     stack = StackFile.find(settings.data)
     return settings if stack is None else stack.apply_to(settings)

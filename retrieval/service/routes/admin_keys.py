@@ -1,6 +1,8 @@
 """``/v1/admin/keys`` and ``/v1/admin/operators``: what opens a tenant's memory, and what opens ``/v1/admin``."""
 
-from datetime import timedelta
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Path
@@ -12,13 +14,15 @@ from memory.records.message import Name
 from retrieval.service.admin_answers import API_KEYS, CHANGED, KEY_MADE, OPERATOR_KEYS
 from retrieval.service.authentication import require_operator
 from retrieval.service.control_changes import Settle, TenantQuery, tenant_of, write
-from retrieval.service.dependencies import AppDependencies
+from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
 from retrieval.service.request_body import body_schema, json_body
-from runtime.control.documents import SCOPES, Label, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
+from runtime.control.documents import SCOPES, Key, Label, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from runtime.control.draft import Draft
 from runtime.control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
+from runtime.errors import RedisUnavailableError
+from runtime.key_uses import OPERATORS, owner_of
 
 router = APIRouter(tags=["operators"])
 
@@ -66,9 +70,8 @@ class NewOperator(BaseModel):
 
 @router.get(_KEYS, dependencies=[require_operator("viewer")], responses=API_KEYS | refusals(404))
 async def list_keys(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
-    """A tenant's keys, without what they are."""
-    keys = tenant_of(dependencies.tenants.draft(), tenant).keys
-    return JsonResponse({"keys": [each.model_dump(mode="json", exclude={"hash"}) for each in keys]})
+    """A tenant's keys, without what they are, and when each was last used, to the minute."""
+    return await _listed(dependencies, tenant_of(dependencies.tenants.draft(), tenant).keys, owner_of(tenant))
 
 
 @router.post(_KEYS, openapi_extra=body_schema(NewKey), responses=KEY_MADE | refusals(404, 409))
@@ -120,9 +123,8 @@ async def delete_key(
 
 @router.get(_OPERATORS, dependencies=[require_operator("viewer")], responses=OPERATOR_KEYS)
 async def list_operators(dependencies: AppDependencies) -> Response:
-    """The operators' keys, without what they are."""
-    keys = dependencies.tenants.draft().operators.keys
-    return JsonResponse({"keys": [each.model_dump(mode="json", exclude={"hash"}) for each in keys]})
+    """The operators' keys, without what they are, and when each was last used, to the minute."""
+    return await _listed(dependencies, dependencies.tenants.draft().operators.keys, OPERATORS)
 
 
 @router.post(_OPERATORS, openapi_extra=body_schema(NewOperator), responses=KEY_MADE | refusals(404, 409))
@@ -148,3 +150,11 @@ async def delete_operator(key_id: _KeyPath, operator: _Admin, dependencies: AppD
         return {}
 
     return await write(dependencies, operator, change, action="operator revoke", settle=settle is None or settle)
+
+
+async def _listed(dependencies: Dependencies, keys: Sequence[Key], owner: str) -> Response:
+    uses: dict[str, datetime] | None = None
+    with suppress(RedisUnavailableError):
+        uses = await dependencies.key_uses.of(owner)
+    shown = [{**each.model_dump(mode="json", exclude={"hash"}), "last_used": (uses or {}).get(each.id)} for each in keys]
+    return JsonResponse({"keys": shown, "uses_known": uses is not None})

@@ -42,6 +42,8 @@ class NewSchema(BaseModel):
 
     content: ForeignJson
     """The schema, as a file has it (docs/framework.md)."""
+    tenant: Name | None = None
+    """The one tenant that may have it in force, and see it; null: every tenant."""
 
 
 class NewGeneration(BaseModel):
@@ -66,7 +68,11 @@ async def list_schemas(
     used = known.schemas_in_use()
     refs = sorted(used, key=lambda ref: (ref.name, ref.revision))
     page = refs[after : after + limit]
-    content = [{"schema": str(ref), "tenants": used[ref]} for ref in page]
+    documents = [known.schema(ref) for ref in page]
+    content = [
+        {"schema": str(ref), "tenants": used[ref], "owner": None if document is None else document.owner}
+        for ref, document in zip(page, documents, strict=True)
+    ]
     return JsonResponse({"schemas": content, "next": after + len(page) if after + limit < len(refs) else None})
 
 
@@ -79,7 +85,7 @@ async def show_schema(schema: Annotated[str, Path(min_length=1, max_length=300)]
     except ChangeRefusedError as error:
         raise ProblemError(404, "not-found", str(error)) from error
     assert document is not None
-    return JsonResponse({"schema": str(document.ref), "content": document.content})
+    return JsonResponse({"schema": str(document.ref), "owner": document.owner, "content": document.content})
 
 
 @router.post(_SCHEMAS, openapi_extra=body_schema(NewSchema), responses=SCHEMA_WRITTEN | refusals(404, 409))
@@ -89,7 +95,11 @@ async def post_schema(
     """Writes a schema's next revision, unless its newest one says the same. No tenant's schema changes by that."""
     schema = _parsed(body.content)
     return await write(
-        dependencies, operator, lambda draft: {"schema": str(draft.put_schema(schema))}, action="schema put", settle=bool(settle)
+        dependencies,
+        operator,
+        lambda draft: {"schema": str(draft.put_schema(schema, owner=body.tenant))},
+        action="schema put",
+        settle=bool(settle),
     )
 
 

@@ -21,7 +21,7 @@ from tests.retrieval.service.running_service import expect_problem, serving
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
-LEASE_S = 5.0
+LEASE_S = 15.0
 ADMIN = "/v1/admin"
 
 
@@ -108,6 +108,7 @@ async def test_keys_are_made_turned_and_taken_away(operating: Operating) -> None
     (key,) = [each for each in (await operating.done("GET", "/keys", tenant="keyed"))["keys"] if each["id"] == made["id"]]
     assert (key["label"], key["scopes"], key["user"], key["expires"]) == ("app", ["recall", "operate"], None, None)
     assert hash_key(made["key"]) not in str(key)
+    assert (key["last_used"], (await operating.done("GET", "/keys", tenant="keyed"))["uses_known"]) == (None, False), "there is no Redis"
     turned = await operating.done("POST", f"/keys/{made['id']}/rotate", {"tenant": "keyed", "overlap_s": 0})
     assert [await opens(operating, each["key"]) for each in (made, turned)] == [401, 200]
     began = time.monotonic()
@@ -191,6 +192,25 @@ async def test_schemas_and_generations_are_written(operating: Operating) -> None
     ]
     refs = {each["schema"]: each["tenants"] for each in (await operating.done("GET", "/schemas"))["schemas"]}
     assert refs["of-http@1"] == refs["of-http@2"] == 0
+
+
+async def test_a_tenants_own_schema_is_nobody_elses(operating: Operating) -> None:
+    keys = {name: (await operating.done("POST", "/tenants", {"id": name}))["key"] for name in ("owner", "other")}
+    content = {**to_json(scenario("meetings")), "Name": "secret"}
+    assert (await operating.done("POST", "/schemas", {"content": content, "tenant": "owner"}))["schema"] == "secret@1"
+    await operating.done("PATCH", "/tenants/owner", {"schema": "secret"})
+    expect_problem(await operating.ask("PATCH", "/tenants/other", {"schema": "secret"}), 409, "there is no schema secret@1")
+    expect_problem(await operating.ask("POST", "/schemas", {"content": content, "tenant": "other"}), 409, "not tenant 'other's own")
+    seen = {}
+    for name, key in keys.items():
+        listed = (await operating.http.get("/v1/schemas", headers={"X-API-Key": key}, params={"limit": 1000})).json()["schemas"]
+        seen[name] = {each["schema"]: (each["own"], each["in_force"]) for each in listed}
+        shown = await operating.http.get("/v1/schemas/secret", headers={"X-API-Key": key})
+        assert shown.status_code == (200 if name == "owner" else 404)
+        assert (await operating.http.get("/v1/schemas/companion@1", headers={"X-API-Key": key})).status_code == 200
+    assert seen["owner"]["secret@1"] == (True, True)
+    assert seen["other"]["companion@1"] == (False, True)
+    assert "secret@1" not in seen["other"]
 
 
 async def test_a_change_is_told_with_its_place(operating: Operating) -> None:

@@ -1,9 +1,11 @@
 """What a key opens: its scopes, its user, and nothing from when it is revoked, in however many processes."""
 
 import time
+from datetime import UTC, datetime
 
 import pytest
 
+from runtime.control.documents import hash_key, key_id_of
 from runtime.control.tenant_changes import set_tenant
 from tests.control_log import add_key, add_operator, add_tenant, write
 from tests.retrieval.service.running_service import BERLIN, ENTITY_KEY, OSLO, PROFILE, RunningService, bearer, expect_problem, when_known
@@ -63,6 +65,23 @@ async def test_a_suspended_tenants_keys_open_nothing(service: RunningService) ->
     while (refused := await service.http.get("/v1/memories/none", headers=key)).status_code == 404:
         assert time.monotonic() < deadline
     expect_problem(refused, 403, "suspended")
+
+
+async def test_a_keys_last_use_is_told(service: RunningService) -> None:
+    viewer = bearer(await add_operator(service.settings, role="viewer"))
+    used, unused = [await add_key(service.settings, "acme", label=label) for label in ("used", "unused")]
+    began = datetime.now(UTC).replace(microsecond=0)
+    await when_known(service, used)
+    deadline = time.monotonic() + DEADLINE_S
+    while True:
+        assert time.monotonic() < deadline
+        listed = await service.http.get("/v1/admin/keys", params={"tenant": "acme"}, headers=viewer)
+        by_id = {each["id"]: each for each in listed.json().get("keys", ())}
+        if listed.status_code == 200 and by_id[key_id_of(hash_key(used))]["last_used"] is not None:
+            break
+    assert listed.json()["uses_known"]
+    assert datetime.fromisoformat(by_id[key_id_of(hash_key(used))]["last_used"]) >= began
+    assert by_id[key_id_of(hash_key(unused))]["last_used"] is None
 
 
 async def test_an_operator_does_what_the_role_says(service: RunningService) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from memory.schema import parse_schema, to_json
+from memory.schema import parse_schema, scenario, to_json
 from runtime.control import ControlState, Draft
 from runtime.control.differences import difference_lines
 from runtime.control.documents import Drops, SchemaRef, Tenant, hash_key
@@ -44,6 +44,25 @@ def test_what_a_newer_minor_version_says_is_kept(state: ControlState) -> None:
     state.take(state.tenants["acme"].key, newer, offset=9)
     apply_change(state, lambda draft: set_tenant(draft, "acme", weight=3.0))
     assert orjson.loads(state.tenants["acme"].to_json())["colour"] == "red"
+
+
+def test_a_tenants_own_schema_stays_its_own(state: ControlState) -> None:
+    apply_change(state, lambda draft: add_tenant(draft, "umbrella", schema="companion"))
+    own = apply_change(state, lambda draft: draft.put_schema(NOTES, owner="acme"))
+    assert apply_change(state, lambda draft: draft.put_schema(LONGER_NOTES)) == SchemaRef(name="notes", revision=2)
+    assert {each.owner for each in state.schemas.values() if each.name == "notes"} == {"acme"}, "a name's revisions have one owner"
+    for change in (
+        lambda draft: set_tenant(draft, "umbrella", schema=str(own)),
+        lambda draft: set_tenant(draft, "umbrella", schema=LONGER_NOTES),
+        lambda draft: add_generation(draft, "umbrella", "v2", schema="notes"),
+        lambda draft: draft.put_schema(NOTES, owner="umbrella"),
+        lambda draft: draft.put_schema(scenario("meetings"), owner="acme"),
+    ):
+        with pytest.raises(ChangeRefusedError):
+            apply_change(state, change)
+    with pytest.raises(UnknownTenantError):
+        apply_change(state, lambda draft: draft.put_schema(NOTES, owner="nobody"))
+    assert apply_change(state, lambda draft: set_tenant(draft, "acme", schema="notes")).schema_ref.revision == 2
 
 
 def test_a_revision_counts_changes_and_nothing_else(state: ControlState) -> None:

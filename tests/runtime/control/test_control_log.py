@@ -12,14 +12,14 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import ProducerFenced
 
 from memory.headers import KIND
-from runtime.control import ControlFollower, ControlState, ControlWriter, Draft, read_audit, read_control
+from runtime.control import ControlFollower, ControlWriter, Draft, read_audit, read_control
 from runtime.control.documents import hash_key
 from runtime.control.key_changes import add_key
 from runtime.control.log import control_partition
 from runtime.control.session import ControlSession
 from runtime.control.tenant_changes import add_tenant, set_tenant
 from runtime.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
-from runtime.kafka import Producer, create_topics, read_topic
+from runtime.kafka import Producer, create_topics
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import Metrics
 from runtime.settings import ControlSettings, Settings
@@ -211,34 +211,11 @@ async def test_what_others_write_harms_no_reader(settings: Settings) -> None:
         assert set(follower.state.tenants) == {"acme"}
 
 
-async def test_the_compacted_log_says_the_same(settings: Settings) -> None:
-    for number in range(3):
-        for name in ("a", "b"):
-            await write(settings, partial(_put, name=name, weight=float(number + 1)))
-    where = control_partition(settings)
-    records = [record async for record in read_topic(where.topic, settings.kafka, start={where: 0})]
-    newest = {record.key: record for record in records}
-    whole, compacted = ControlState(), ControlState()
-    for record in records:
-        whole.take(record.key, record.value, offset=record.offset)
-    for record in sorted(newest.values(), key=lambda record: record.offset):
-        compacted.take(record.key, record.value, offset=record.offset)
-    assert len(newest) < len(records)
-    assert compacted.__dict__ == whole.__dict__
-
-
 def _with_key(draft: Draft, key: str) -> None:
     from datetime import UTC, datetime
 
     add_tenant(draft, "acme", schema="companion")
     add_key(draft, "acme", hash_key(key), now=datetime.now(UTC))
-
-
-def _put(draft: Draft, name: str, weight: float) -> None:
-    if draft.find_tenant(name) is None:
-        add_tenant(draft, name, schema="companion", weight=weight)
-    else:
-        set_tenant(draft, name, weight=weight)
 
 
 async def _seen(follower: ControlFollower, tenant: str) -> None:

@@ -1,0 +1,106 @@
+"""When keys were last used, to the minute, in Redis: so that a key that nobody uses any more can be told and revoked."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final, cast
+
+from redis.asyncio import Redis
+
+from memory.keys import encode_key
+from runtime.errors import RedisUnavailableError
+from runtime.redis import GuardedRedis
+
+OPERATORS: Final = "#operators"
+"""The owner of operators' keys. No tenant's name, percent-encoded, holds a ``#``."""
+
+_APART_S: Final = 60.0
+"""A process notes a key at most so often."""
+_KEPT_S: Final = 400 * 86400
+"""Since the last use of any of an owner's keys: that of a removed tenant goes by itself."""
+_MOST_KEYS: Final = 100_000
+
+
+def owner_of(tenant: str) -> str:
+    """The owner of a tenant's keys."""
+    return encode_key(tenant).decode("ascii")
+
+
+class KeyUses:
+    """Notes uses without making anybody wait, and tells the last ones.
+
+    While Redis is away, what is to be noted waits in the process, and is lost where that ends: a key then seems to have been used earlier
+    than it was.
+
+    Args:
+        redis: Where they are kept.
+        monotonic: Tells when a key may be noted again, in seconds.
+        wall: Tells when it is, in seconds since the epoch.
+    """
+
+    def __init__(
+        self, *, redis: GuardedRedis, monotonic: Callable[[], float] = time.monotonic, wall: Callable[[], float] = time.time
+    ) -> None:
+        self._redis = redis
+        self._monotonic = monotonic
+        self._wall = wall
+        self._noted: dict[tuple[str, str], float] = {}
+        self._pending: dict[str, dict[str, int]] = {}
+        self._writing: asyncio.Task[None] | None = None
+
+    def note(self, owner: str, key_id: str) -> None:
+        """Notes that a key is used now. Costs a look into a dictionary, but once a minute.
+
+        Args:
+            owner: :func:`owner_of` the key's tenant, or :data:`OPERATORS`.
+            key_id: The key's id.
+        """
+        now, name = self._monotonic(), (owner, key_id)
+        noted = self._noted.get(name)
+        if noted is not None and now - noted < _APART_S:
+            return
+        if len(self._noted) >= _MOST_KEYS:
+            self._noted.clear()
+        self._noted[name] = now
+        self._pending.setdefault(owner, {})[key_id] = int(self._wall())
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write(), name="key-uses")
+
+    async def of(self, owner: str) -> dict[str, datetime]:
+        """When each key of an owner was last used, by its id; one that was not for 400 days is missing.
+
+        Raises:
+            RedisUnavailableError: If Redis is away.
+        """
+        found = cast(dict[bytes, bytes], await self._redis.run("reading the uses of keys", lambda client: client.hgetall(self._key(owner))))
+        return {key_id.decode("ascii"): datetime.fromtimestamp(int(used), UTC) for key_id, used in found.items()}
+
+    async def close(self) -> None:
+        """Waits until what was noted is written, or Redis is found away."""
+        if self._writing is not None:
+            await self._writing
+
+    async def _write(self) -> None:
+        while self._pending:
+            owner, uses = self._pending.popitem()
+            try:
+                await self._put(owner, uses)
+            except RedisUnavailableError:
+                # The next use tries again. One that was noted meanwhile is the later one.
+                self._pending[owner] = uses | self._pending.get(owner, {})
+                return
+
+    async def _put(self, owner: str, uses: dict[str, int]) -> None:
+        key = self._key(owner)
+
+        async def put(client: Redis) -> None:
+            async with client.pipeline(transaction=True) as pipe:
+                pipe.hset(key, mapping=uses)  # type: ignore[arg-type]
+                pipe.expire(key, _KEPT_S)
+                await pipe.execute()
+
+        await self._redis.run("noting the uses of keys", put)
+
+    def _key(self, owner: str) -> str:
+        return self._redis.key("used", owner)
