@@ -136,6 +136,6 @@ def bearer(key: str) -> dict[str, str]:
 async def when_known(service: RunningService, key: str) -> dict[str, str]:
     """The headers of a new key, once the running service follows so far."""
     deadline = time.monotonic() + DEADLINE_S
-    while (await service.http.get("/v1/memories/none", headers=bearer(key))).status_code == 401:
+    while (await service.http.get("/v1/memories/none", headers=bearer(key))).status_code in {401, 503}:
         assert time.monotonic() < deadline
     return bearer(key)
