@@ -13,7 +13,7 @@ from memory.records import Message, SessionCommand
 from memory.schema import MemorySchema, sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
 from runtime.metrics import Metrics
-from runtime.settings import ControlSettings, DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
+from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, InFlightRecord
@@ -55,7 +55,6 @@ def flow_settings(*, kafka: str, topic_prefix: str, redis_url: str, data: Path, 
         sessions=SessionSettings(message_count=4, message_cap=6, idle_partition_s=86400.0),
         delivery=DeliverySettings(batch_interval_s=0.0),
         embedding=EmbeddingSettings(batch_size=8),
-        control=ControlSettings(lease_s=5.0),
     )
 
 
