@@ -14,7 +14,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-recall test-image test-helm test-dashboards load docs generated check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -48,6 +48,9 @@ bench-freshness: setup ## measure how soon after its window closed a message is 
 
 bench-operators: setup ## measure the algebra in one process
 	$(BIN)/python -m benchmarks.operators
+
+bench-timelines: setup ## measure a timeline's state and store as the years go by
+	$(BIN)/python -m benchmarks.timelines
 
 bench-reads: setup ## measure one tenant's recalls while another floods the service
 	$(BIN)/python -m benchmarks.reads

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from extraction.drafts import Draft
 from memory.records import Extraction
+from memory.text import shortened
 
 T = TypeVar("T")
 
@@ -28,11 +29,6 @@ LONGEST_EXTRACTION: Final = 900_000
 """In bytes: below the largest record that the log takes."""
 
 _RETAINED_SHARE: Final = 0.75
-
-
-def shortened(text: str, longest: int) -> str:
-    """The text in at most so many characters; an ellipsis tells where it was cut."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def bounded_value(value: JsonValue) -> JsonValue:

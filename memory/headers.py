@@ -15,6 +15,15 @@ COMMAND: Final = b"command"
 GENERATION_DROP: Final = b"generation-drop"
 """A :class:`memory.records.GenerationDrop` in the extractions log."""
 
+TICK: Final = b"tick"
+"""A :class:`memory.records.Contribution` of kind ``tick`` in the extractions log."""
+
+TOUCHES: Final = b"touches"
+"""A :class:`memory.records.Touches` in the extractions log."""
+
+EXPIRY: Final = b"expiry"
+"""A :class:`memory.records.Expiry` in the extractions log."""
+
 FEEDBACK: Final = b"feedback"
 """A :class:`memory.records.FeedbackRecord` among the recalls."""
 

@@ -80,6 +80,20 @@ def patch_id(window: str, index: int, generation: str = "") -> str:
     return _derive("patch", window, str(index), generation or "-")
 
 
+def summary_id(tenant: str, entity_type: str, entity_key: str, property_name: str, period: str, generation: str = "") -> str:
+    """The id of the summary of a period of a timeline.
+
+    Args:
+        tenant: Whose it is.
+        entity_type: The type of the entity that the timeline belongs to.
+        entity_key: The entity's key, as :func:`memory.keys.entity_key` builds it.
+        property_name: The property that is the timeline.
+        period: The period's name: ``2026-W19``, ``2026-05`` or ``2026``.
+        generation: As :func:`event_id` takes it.
+    """
+    return _derive("summary", tenant, entity_type, entity_key, property_name, period, generation or "-")
+
+
 @lru_cache(maxsize=65_536)
 def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = "") -> str:
     """The id of an entity.

@@ -1,4 +1,4 @@
-"""What is asked of any text: its estimated tokens, the hash of its content, the scripts that are written without spaces."""
+"""What is asked of any text: its beginning, its estimated tokens, its content's hash, the scripts that are written without spaces."""
 
 import hashlib
 import re
@@ -18,6 +18,11 @@ _DIGITS_PER_TOKEN: Final = 2
 def content_hash(text: str) -> str:
     """SHA-256 (hex) of a text in UTF-8, runs of white space taken as one blank and none at the ends: equal texts are recognised by it."""
     return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text in at most so many characters; an ellipsis tells where it was cut."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def estimate_tokens(text: str) -> int:

@@ -7,6 +7,7 @@ from pydantic.json_schema import models_json_schema
 from memory.records import (
     Contribution,
     Correction,
+    Expiry,
     Extraction,
     FeedbackRecord,
     GenerationDrop,
@@ -16,6 +17,7 @@ from memory.records import (
     RecallRecord,
     Record,
     SessionCommand,
+    Touches,
     Usage,
     Window,
 )
@@ -24,7 +26,7 @@ from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGED, MER
 RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MESSAGES.name: (Message, SessionCommand),
     WINDOWS.name: (Window,),
-    EXTRACTIONS.name: (Extraction, GenerationDrop, Correction),
+    EXTRACTIONS.name: (Extraction, GenerationDrop, Touches, Expiry, Contribution, Correction),
     CONTRIBUTIONS.name: (Contribution,),
     MERGES.name: (MergeRequest,),
     MERGED.name: (Contribution,),

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from memory.records import Change, Contribution, Dropped
 from memory.schema.model import PATCH, EntityType
+from operators.aging import AgedEvent, AgingOperator
 from operators.entity_state import EntityState, Sources, with_hole, with_position
 from operators.errors import RefusedChangeError
-from operators.operator import Operand
+from operators.operator import Operand, Operator, State
 from operators.registry import Driver, driver_of
 
 MAX_MESSAGE_IDS: Final = 20
@@ -27,6 +28,8 @@ class Applied:
     """Whether the state differs from the one given, and has to be written."""
     refused: tuple[Dropped, ...] = ()
     """The changes that could not be applied; all others were."""
+    aged: tuple[tuple[str, AgedEvent], ...] = ()
+    """The events whose time to live is over, each with the property that has it."""
 
 
 def apply_contribution(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
@@ -40,15 +43,12 @@ def apply_contribution(state: EntityState | None, contribution: Contribution, en
         contribution: What to apply.
         entity_type: The entity's type, as the tenant's schema has it now.
     """
-    if state is None:
-        state = EntityState(generation=contribution.generation)
-        if contribution.kind != "change":
-            return Applied(state, changed=False)
+    state = state or EntityState(generation=contribution.generation)
+    if contribution.kind == "tick":
+        return _tick(state, entity_type, _microseconds(contribution.time))
     sources = with_position(state.sources, contribution.source, contribution.position)
     if sources is None:
         return Applied(state, changed=False)
-    if contribution.kind != "change":
-        return Applied(replace(state, sources=sources), changed=True)
     update = _Update(state, entity_type, contribution)
     return Applied(update.result(sources), changed=True, refused=update.refused())
 
@@ -60,12 +60,55 @@ def skip(state: EntityState | None, contribution: Contribution) -> Applied:
     ``hole_forgotten``: a redrive of it changes nothing.
     """
     state = state or EntityState(generation=contribution.generation)
+    if contribution.kind == "tick":
+        return Applied(state, changed=False)
     with_new_hole = with_hole(state.sources, contribution.source, contribution.position)
     if with_new_hole is None:
         return Applied(state, changed=False)
     sources, forgotten = with_new_hole
     refused = (Dropped(what="event", reason="hole_forgotten", count=forgotten),) if forgotten else ()
     return Applied(replace(state, sources=sources), changed=True, refused=refused)
+
+
+def due_of(state: EntityState, entity_type: EntityType) -> int | None:
+    """When an entity changes next as event time goes by, in microseconds since 1970; None: never."""
+    dues = (operator.due(inner) for _, operator, inner in _aging(state, entity_type))
+    return min((each for each in dues if each is not None), default=None)
+
+
+def clock_of(state: EntityState, entity_type: EntityType) -> int | None:
+    """How far event time has come for what ages of an entity, in microseconds since 1970; None: nothing does."""
+    return max((operator.clock(inner) for _, operator, inner in _aging(state, entity_type)), default=None)
+
+
+def ages(entity_type: EntityType) -> bool:
+    """Whether entities of a type change as event time goes by."""
+    drivers = (driver_of(each, entity_type) for each in entity_type.properties)
+    return any(driver is not None and isinstance(driver.operator, AgingOperator) for driver in drivers)
+
+
+def _tick(state: EntityState, entity_type: EntityType, now: int) -> Applied:
+    """Event time has come so far. It counts in no version: what it does was settled by the events before."""
+    properties = dict(state.properties)
+    aged: list[tuple[str, AgedEvent]] = []
+    for name, operator, inner in _aging(state, entity_type):
+        after, named = operator.ask(operator.advance(inner, now))
+        properties[name] = [properties[name][0], after]
+        aged.extend((name, each) for each in named)
+    if properties == state.properties:
+        return Applied(state, changed=False)
+    return Applied(replace(state, properties=properties), changed=True, aged=tuple(aged))
+
+
+def _aging(state: EntityState, entity_type: EntityType) -> list[tuple[str, AgingOperator, Any]]:
+    """The properties that change as event time goes by, with their operators and states."""
+    found = []
+    for name, (tag, inner) in sorted(state.properties.items()):
+        each = entity_type.property(name)
+        driver = driver_of(each, entity_type) if each else None
+        if driver is not None and driver.tag == tag and isinstance(driver.operator, AgingOperator):
+            found.append((name, driver.operator, inner))
+    return found
 
 
 class _Update:
@@ -81,6 +124,7 @@ class _Update:
         self._refused: dict[tuple[str, str], int] = {}
         self._settled: set[tuple[str, str]] = set()
         self._messages: dict[str, int] = {}
+        self._is_change = any(each.op in ("apply", "retract") for each in contribution.changes) or not contribution.changes
         changes = [(_microseconds(each.event_time), each) for each in contribution.changes]
         times = [time for time, each in changes if each.op == "apply"]
         self._last_time = max([*times, *([] if state.last_time is None else [state.last_time])], default=None)
@@ -90,10 +134,18 @@ class _Update:
         for time, each in changes:
             if each.op == "apply":
                 self._apply_or_refuse(each, time)
+        for time, each in changes:
+            if each.op in ("touch", "release"):
+                self._apply_or_refuse(each, time)
+
+    @property
+    def _counts(self) -> int:
+        """A touch or a release that comes to nothing, as in a rebuild, is no version."""
+        return int(self._is_change or self._properties != self._state.properties)
 
     def result(self, sources: Sources) -> EntityState:
         return EntityState(
-            version=self._state.version + 1,
+            version=self._state.version + self._counts,
             live=self._live,
             last_time=self._last_time,
             sources=sources,
@@ -139,7 +191,9 @@ class _Update:
             raise RefusedChangeError("operator_unavailable")
         newest = time if self._last_time is None else self._last_time
         operand = Operand(change.value, time, change.source_id, newest, self._source, self._position)
-        if change.op == "retract":
+        if change.op in ("touch", "release"):
+            after = _aged(operator, before, change, time)
+        elif change.op == "retract":
             after = operator.retract(before, operand)
         elif (change.property, change.source_id) in self._settled:
             # The patch that this one replaces has settled and cannot be retracted. Applied too, the old fact would follow newer ones.
@@ -175,8 +229,16 @@ class _Update:
         return [[-time, message_id] for time, message_id in ordered[:MAX_MESSAGE_IDS]]
 
 
+def _aged(operator: Operator, state: State | None, change: Change, time: int) -> State | None:
+    if not isinstance(operator, AgingOperator):
+        raise RefusedChangeError("not_aging")
+    if state is None:
+        return None
+    return operator.touch(state, change.source_id, time) if change.op == "touch" else operator.release(state, change.source_id, time)
+
+
 def _times(change: Change) -> int:
-    return 1 if change.op == "apply" else -1
+    return {"apply": 1, "retract": -1}.get(change.op, 0)
 
 
 def _microseconds(time: datetime) -> int:

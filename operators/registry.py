@@ -16,10 +16,11 @@ from operators.newest import Latest, NewestList
 from operators.operator import Configuration, MergeableOperator, Operator
 from operators.patched_text import PatchedText
 from operators.statistics import Avg, Count, Max, Min, Rate, Sum
+from operators.timeline.compress import TimeCompress
 from operators.top_k import TopK
 from operators.windowed import Windowed
 
-_SHIPPED: Final = (Sum, Count, Avg, Max, Min, DistinctCount, TopK, Latest, NewestList, Rate, Ewma, PatchedText, MergedText)
+_SHIPPED: Final = (Sum, Count, Avg, Max, Min, DistinctCount, TopK, Latest, NewestList, Rate, Ewma, PatchedText, MergedText, TimeCompress)
 _MOST_PROPERTIES: Final = 4096
 """Differently configured properties whose operators are remembered."""
 

@@ -15,6 +15,7 @@ from memory.errors import KeyFormatError
 from memory.keys import LONGEST_KEY_PART, entity_key, entity_key_parts, key_part
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
 from memory.schema.model import CALENDAR_KEYS, CONTENT, AggregateExpression, EntityType, MemorySchema
+from memory.schema.operator_specs import Input
 from operators.filters import matches
 from operators.registry import operators
 
@@ -136,13 +137,28 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
                 op="apply",
                 property=each.name,
                 source_id=event.id,
-                value=None if operators()[aggregate.op].spec.input == "event" else value,
+                value=_operand_value(event, value, operators()[aggregate.op].spec.input),
                 event_time=min(event.event_time, event.said_at),
                 message_ids=event.message_ids,
                 extractor=event.extractor,
             )
         )
     return changes
+
+
+def _operand_value(event: Event, value: JsonValue, wanted: Input) -> JsonValue:
+    """What the operator is fed of an event."""
+    if wanted == "event":
+        return None
+    if wanted == "whole":
+        return {
+            "text": event.content if value is None else str(value),
+            "importance": event.importance,
+            "message_ids": list(event.message_ids),
+            "user": event.user,
+            "window_id": event.window_id,
+        }
+    return value
 
 
 def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:

@@ -1,1 +1,1 @@
-"""The flow: the delivery layer and the six stages on it."""
+"""The flow: the delivery layer and the stages on it."""

@@ -7,6 +7,7 @@ A stage handles a record that it has handled before like this:
 * ``events`` publishes a window again, with the positions it had; of several extractions of a window, only the newest.
 * ``entities`` applies nothing twice, and publishes the entities again.
 * ``merging`` asks again, which costs a model call unless its answer is cached; entities that have the answer drop it.
+* ``recalls`` touches nothing of a day that its state knows as touched.
 * ``index`` writes the memories again, in the order of the feed.
 * ``sessions`` cannot start in the middle, since the windows that were open there are not known any more. Replayed from the beginning, with
   its state dropped, it closes the same windows, as long as :class:`runtime.settings.SessionSettings` are the same.

@@ -1,9 +1,9 @@
-"""The six stages, in the order of the flow."""
+"""The stages, in the order of the flow; the last one leads back into it."""
 
 from dataclasses import dataclass
 from typing import Final
 
-from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, WINDOWS, TopicSpec
+from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
 from streams.delivery.state import changelog_topic
 
 
@@ -37,5 +37,6 @@ STAGES: Final[dict[str, StageSpec]] = {
         StageSpec("entities", CONTRIBUTIONS, has_table=True),
         StageSpec("merging", MERGES, has_table=True),
         StageSpec("index", MEMORIES, has_table=False, knows_tenants=False),
+        StageSpec("recalls", RECALLS, has_table=True, knows_tenants=False),
     )
 }

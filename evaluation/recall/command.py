@@ -34,6 +34,9 @@ Answer = Sequence[RecallHit]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
     parser.add_argument("--profile", choices=PROFILES, default="learned", help="the profile behind `overall`")
+    parser.add_argument(
+        "--aged-days", type=int, help="recall so many days behind the last message, from timelines that have aged; default: nothing ages"
+    )
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -43,7 +46,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
-    async with filled_store(arguments.data, settings, with_raw_turns=True) as corpus:
+    async with filled_store(arguments.data, settings, with_raw_turns=True, aged_days=arguments.aged_days) as corpus:
         asked = [(conversation, question) for conversation in corpus.conversations for question in conversation.questions]
         profiles: dict[RankingProfile, list[Answer]] = {}
         for profile in PROFILES:
@@ -65,6 +68,10 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "embedding": settings.embedding.model,
         "profile": arguments.profile,
         "memories": sum(each.memories for each in corpus.conversations),
+        "aged_days": arguments.aged_days,
+        "stored_tokens_to_raw": round(
+            sum(each.stored_tokens for each in corpus.conversations) / sum(each.raw_tokens for each in corpus.conversations), 4
+        ),
         "overall": summary([outcomes[index] for index in answerable]),
         "categories": {
             str(category): summary(

@@ -6,9 +6,10 @@ The stages' own pure parts do the work, without Kafka between them: the offline 
 import asyncio
 import hashlib
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,14 +20,16 @@ from evaluation.locomo import TENANT, AnnotatedWindow, read_locomo
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
 from memory.ids import event_id
-from memory.records import Memory, Window
-from memory.schema import scenario
+from memory.records import Contribution, Memory, Window
+from memory.schema import MemorySchema, scenario
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
+from models.embedding.tokens import count_tokens
 from operators.apply import apply_contribution
 from operators.entity_state import EntityState
 from operators.render import render
 from operators.routing import contributions_of
+from operators.timeline.summary import summaries
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
@@ -60,6 +63,10 @@ class Conversation:
     user: str
     questions: tuple[Question, ...]
     memories: int
+    raw_tokens: int
+    """Of the turns."""
+    stored_tokens: int
+    """Of the memories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +81,16 @@ class Corpus:
 
 
 @asynccontextmanager
-async def filled_store(path: Path, settings: Settings, *, with_raw_turns: bool = False) -> AsyncIterator[Corpus]:
+async def filled_store(
+    path: Path, settings: Settings, *, with_raw_turns: bool = False, aged_days: int | None = None
+) -> AsyncIterator[Corpus]:
     """Extracts, grows entities, and indexes all of it, in an Edge store that is gone behind the block.
 
     Args:
         path: LoCoMo, or a part of it.
         settings: The embedding model.
         with_raw_turns: Whether the turns themselves are indexed beside, for another tenant.
+        aged_days: As :func:`memories_of` takes it.
 
     Raises:
         ConversationError: If the file cannot be read or has another form.
@@ -94,11 +104,19 @@ async def filled_store(path: Path, settings: Settings, *, with_raw_turns: bool =
         conversations = []
         for sample, conversation in zip(samples, windows, strict=True):
             turns = [each.window for each in conversation]
-            memories = await memories_of(turns, embedder)
+            memories = await memories_of(turns, embedder, aged_days=aged_days)
             await writer.write(memories)
             if with_raw_turns:
                 await writer.write(_raw_turns(conversation))
-            conversations.append(Conversation(turns[0].user, tuple(_questions(sample, path)), len(memories)))
+            conversations.append(
+                Conversation(
+                    turns[0].user,
+                    tuple(_questions(sample, path)),
+                    len(memories),
+                    raw_tokens=sum(count_tokens(message.text) for window in turns for message in window.messages),
+                    stored_tokens=sum(count_tokens(each.content) for each in memories),
+                )
+            )
         yield Corpus(store=store, embedder=embedder, conversations=tuple(conversations), sha256=hashlib.sha256(raw).hexdigest())
 
 
@@ -151,12 +169,14 @@ class MemoryWriter:
             await self._store.upsert(points)
 
 
-async def memories_of(windows: Sequence[Window], embedder: Embedder) -> list[Memory]:
+async def memories_of(windows: Sequence[Window], embedder: Embedder, *, aged_days: int | None = None) -> list[Memory]:
     """The events and the entities that the stages make of one user's windows, with the offline extractor.
 
     Args:
         windows: In their order.
         embedder: Of the extractor.
+        aged_days: Timelines are as so many days behind the last message: summaries stand, and what their time is over for is let go. None:
+            nothing ages.
     """
     extractor, schema = OfflineExtractor(embedder=embedder), scenario(SCHEMA)
     events: list[Memory] = []
@@ -174,7 +194,25 @@ async def memories_of(windows: Sequence[Window], embedder: Embedder) -> list[Mem
         for (name, key), state in states.items()
         if not state.empty and (entity_type := schema.entity_type(name)) is not None
     ]
-    return events + entities
+    return events + entities if aged_days is None else [*_aged(events, states, schema, windows[-1], aged_days), *entities]
+
+
+def _aged(
+    events: Sequence[Memory], states: Mapping[tuple[str, str], EntityState], schema: MemorySchema, last: Window, days: int
+) -> list[Memory]:
+    """The events that are left, and the summaries."""
+    now = max(message.event_time for message in last.messages) + timedelta(days=days)
+    told: list[Memory] = []
+    gone: set[str] = set()
+    for (name, key), state in states.items():
+        entity_type = schema.entity_type(name)
+        if entity_type is None:
+            continue
+        tick = Contribution(tenant=TENANT, entity_type=name, entity_key=key, kind="tick", source="extractions/0", position=0, time=now)
+        applied = apply_contribution(state, tick, entity_type)
+        gone.update(each.id for _, each in applied.aged)
+        told.extend(summaries(applied.state, entity_type, TENANT, key).values())
+    return [*(each for each in events if each.id not in gone), *told]
 
 
 def _raw_turns(conversation: Sequence[AnnotatedWindow]) -> list[Memory]:

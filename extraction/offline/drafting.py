@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS, most_important, shortened
+from extraction.bounds import LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS, most_important
 from extraction.dedup import Candidate, Thresholds, compare, merge
 from extraction.drafts import Draft, EventDraft, SegmentDraft, Tally
 from extraction.offline.content_words import content_words, only_asks
@@ -22,6 +22,7 @@ from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
 from memory.records import Window
 from memory.schema import MemorySchema, coerce_properties
+from memory.text import shortened
 from models.embedding.port import Embedding, Vector
 
 _OWN_LIFE: Final = re.compile(r"\b(?:I|I['’]\w+|my|we|our)\b")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from extraction.bounds import LONGEST_PATCH, shortened
+from extraction.bounds import LONGEST_PATCH
 from extraction.drafts import PatchDraft, Tally
 from extraction.offline.meanings import name_words
 from extraction.offline.sentences import QUESTION_MARKS, sentences_of
@@ -14,6 +14,7 @@ from memory.errors import KeyFormatError
 from memory.keys import entity_key
 from memory.records import Memory, Window
 from memory.schema import EntityProperty, EntityType, MemorySchema
+from memory.text import shortened
 
 _NAME: Final = r"[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+){0,2}"
 _PHRASE: Final = r"[^.,;!?\n]{2,60}?(?=\s+(?:and|but|because|so|which|since|for|when|while|with|on|until|from)\b|[.,;!?\n]|$)"

@@ -7,7 +7,7 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
-from extraction.bounds import LONGEST_CONTENT, bounded_value, shortened
+from extraction.bounds import LONGEST_CONTENT, bounded_value
 from extraction.offline.content_words import content_words, is_filler, topic_words
 from extraction.offline.dates.mentions import DateMention
 from extraction.offline.meanings import Meaning, meaning_of, name_words
@@ -17,6 +17,7 @@ from extraction.offline.turns import Passage, Turn
 from extraction.offline.wording import first_to_third_person, with_dates
 from memory.records import ToolCall
 from memory.schema import EventType, Property
+from memory.text import shortened
 
 _EXAMPLES: Final = re.compile(r"(?:such as|for example|e\.g\.,?|one of:?)\s+([^.;:()]+)")
 _PLACE: Final = re.compile(r"\b(?:in|at|to|from)\s+((?:the\s+)?[A-Z][\w'’]+(?:\s+(?:of\s+)?[A-Z][\w'’]+)*)")

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER, shortened
+from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import Tally
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
 from extraction.offline.content_words import content_words, is_filler, only_asks
 from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.sentences import pieces_of, questions_of
 from memory.records import Message
+from memory.text import shortened
 
 _SHORT_ANSWER: Final = 4
 PASSAGE_TOKENS: Final = 120

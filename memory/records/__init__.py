@@ -1,11 +1,12 @@
 """The records that travel through the topics (docs/architecture.md, the way of one message)."""
 
+from memory.records.aging import EventRef, Expiry, Touches
 from memory.records.base import Record, Value
 from memory.records.correction import Correction, EntityCorrection, EventSeen
 from memory.records.correction_note import CorrectionNote, EventFields
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.feedback import FeedbackRecord
-from memory.records.flow import Change, Contribution, DeadLetter, Memory, MemoryChange, RecallRecord
+from memory.records.flow import Change, Contribution, DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
 from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, Role, SessionCommand, ToolCall, Window
 
@@ -20,7 +21,9 @@ __all__ = [
     "EntityPatch",
     "Event",
     "EventFields",
+    "EventRef",
     "EventSeen",
+    "Expiry",
     "Extraction",
     "FeedbackRecord",
     "GenerationDrop",
@@ -31,11 +34,13 @@ __all__ = [
     "Message",
     "NotedEvent",
     "RecallRecord",
+    "RecalledEvent",
     "Record",
     "Role",
     "Segment",
     "SessionCommand",
     "ToolCall",
+    "Touches",
     "Usage",
     "Value",
     "Window",

@@ -14,7 +14,8 @@ from memory.records.message import Name
 class Change(Value):
     """One change that a contribution makes to one property of an entity."""
 
-    op: Literal["apply", "retract"]
+    op: Literal["apply", "retract", "touch", "release"]
+    """``touch``: it was recalled; ``release``: it is no memory of its own any more, and what was summarised of it remains."""
     property: Name
     source_id: str
     """The event or patch it comes from: a retraction names what it takes back."""
@@ -39,7 +40,8 @@ class Contribution(Record):
     entity_type: Name
     entity_key: str = Field(min_length=1)
     """The ``GROUP BY`` key's parts, encoded as :func:`memory.keys.encode_key` does."""
-    kind: Literal["change", "touch", "tick", "merged"] = "change"
+    kind: Literal["change", "tick", "merged"] = "change"
+    """``tick``: event time has come to ``time``; its position counts for nothing, either."""
     source: str
     """The source's topic and partition (``extractions/3``): positions of different sources never meet."""
     position: int = Field(ge=0)
@@ -80,7 +82,7 @@ class Memory(Record):
     """Who extracted it; of an entity all whose words it bears, joined by ``, ``."""
     generation: str = ""
     version: int = 0
-    """Grows with every change of this memory."""
+    """Grows with every change that the log brings to this memory. Of a summary, how many events it stands for."""
     expires_at: Time | None = None
     """From this moment on no recall finds it: of what was invalidated, when that was."""
     correction: CorrectionNote | None = None
@@ -98,13 +100,25 @@ class MemoryChange(Record):
     memory: Memory | None = None
 
 
+class RecalledEvent(Value):
+    """An event that a recall returned, and that a timeline would let go one day."""
+
+    id: str
+    user: Name
+    window_id: str
+
+
 class RecallRecord(Record):
     """Which memories a recall returned, and what came of it."""
 
     id: str
     tenant: Name
     user: Name | None = None
+    generation: str = ""
+    """Of the memories."""
     memory_ids: list[str]
+    events: list[RecalledEvent] = Field(default_factory=list)
+    """Those of the events that timelines hold: the recall lets them live on."""
     content_hashes: list[str] = Field(default_factory=list)
     """SHA-256 of the contents returned, so that their echo in the conversation is recognised."""
     time: Time

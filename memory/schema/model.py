@@ -17,6 +17,9 @@ ValueType = Literal["int64", "float32", "string", "bool", "list<int64>", "list<f
 PATCH: Final = "PATCH"
 """The operator of the properties that an extractor's patches set."""
 
+TIME_COMPRESS: Final = "TIME_COMPRESS"
+"""The operator of the properties that are timelines: they change as event time goes by."""
+
 FilterOp = Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains"]
 
 CONTENT: Final = "content"
@@ -178,6 +181,11 @@ class MemorySchema:
     def event_type(self, name: str) -> EventType | None:
         """The event type of that name, if there is one."""
         return next((each for each in self.event_types if each.name == name), None)
+
+    def timeline_event_types(self) -> frozenset[str]:
+        """The event types that timelines hold, and one day let go."""
+        aggregates = (each.aggregate for entity_type in self.entity_types for each in entity_type.properties)
+        return frozenset(each.event_type for each in aggregates if each is not None and each.op == TIME_COMPRESS and each.event_type)
 
     def entity_type(self, name: str) -> EntityType | None:
         """The entity type of that name, if there is one."""

@@ -62,6 +62,18 @@ class UnitParameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlagParameter:
+    """True or false; false where it is left out."""
+
+    name: str
+    default: bool = False
+
+    def read(self, node: Node) -> bool:
+        """See :meth:`Parameter.read`."""
+        return node.flag()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpanParameter:
     """A span of time: ``{"Length": 7, "Unit": "day"}``."""
 

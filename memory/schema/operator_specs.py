@@ -12,14 +12,15 @@ from typing import Any, Final, Literal, cast
 
 from memory.errors import SchemaError
 from memory.schema.model import ValueType
-from memory.schema.operator_parameters import IntegerParameter, Parameter, SpanParameter, UnitParameter
+from memory.schema.operator_parameters import FlagParameter, IntegerParameter, Parameter, SpanParameter, UnitParameter
 from memory.schema.time_window import TimeWindow
 
 ENTRY_POINTS: Final = "varve.operators"
 """The group of entry points that name operators from outside: each a class with a ``spec``."""
 
-Input = Literal["event", "number", "scalar", "value", "patch"]
-"""``event``: the event as such, or that it has a property. ``number``: an int64 or float32. ``scalar``: one value. ``value``: one or a
+Input = Literal["event", "whole", "number", "scalar", "value", "patch"]
+"""``event``: the event as such, or that it has a property. ``whole``: the event with its text (or a property in place of it), importance
+and evidence. ``number``: an int64 or float32. ``scalar``: one value. ``value``: one or a
 list. ``patch``: no event, but the extractor's patches. The event's text, ``content``, is a scalar."""
 
 Gives = Callable[[ValueType | None], tuple[ValueType, ...]]
@@ -93,7 +94,17 @@ _BUILT_IN: Final = (
         window="none",
     ),
     OperatorSpec(name="PATCH", input="patch", gives=_any),
-    OperatorSpec(name="TIME_COMPRESS", input="event", gives=_text),
+    OperatorSpec(
+        name="TIME_COMPRESS",
+        input="whole",
+        gives=_text,
+        parameters=(
+            SpanParameter(name="Quiet", default=TimeWindow(7, "day")),
+            SpanParameter(name="Keep", default=TimeWindow(30, "day")),
+            FlagParameter(name="Retract"),
+        ),
+        window="none",
+    ),
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from memory.positions import LogPosition
-from memory.records import Memory, RecallRecord
+from memory.records import Memory, RecalledEvent, RecallRecord
 from memory.schema.model import MemorySchema
 from memory.text import content_hash
 from memory.topics import MESSAGES
@@ -136,24 +136,40 @@ async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple
     return await dependencies.recall.recall(request), positions
 
 
-def record_recall(dependencies: Dependencies, request: RecallRequest, returned: Iterable[str], texts: Iterable[str], trace: Trace) -> str:
+def record_recall(
+    dependencies: Dependencies,
+    request: RecallRequest,
+    schema: MemorySchema,
+    returned: Iterable[Memory],
+    texts: Iterable[str],
+    trace: Trace,
+) -> str:
     """Tells the stream what was returned, behind the answer's back.
 
     Args:
         dependencies: The clients and stores.
         request: The recall.
-        returned: Ids of the memories returned, best first.
+        schema: The tenant's.
+        returned: The memories returned, best first.
         texts: What may come back in the conversation as an echo.
         trace: Of the request.
 
     Returns:
         The recall's id.
     """
+    of_timelines = schema.timeline_event_types()
+    memories = {each.id: each for each in returned}
     record = RecallRecord(
         id=str(uuid.uuid4()),
         tenant=request.scope.tenant,
         user=request.scope.user,
-        memory_ids=list(returned),
+        generation=request.generation,
+        memory_ids=list(memories),
+        events=[
+            RecalledEvent(id=each.id, user=each.user, window_id=each.window_id)
+            for each in memories.values()
+            if each.kind == "event" and each.type in of_timelines and each.user is not None and each.window_id is not None
+        ],
         content_hashes=list(dict.fromkeys(map(content_hash, texts))),
         time=dependencies.clock.now(),
     )

@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from runtime.settings.control import ControlSettings
-from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings
+from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings, TimelineSettings
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
 from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
@@ -38,6 +38,7 @@ __all__ = [
     "Settings",
     "SigningSettings",
     "StoreSettings",
+    "TimelineSettings",
     "settings",
 ]
 
@@ -70,6 +71,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     signing: SigningSettings = SigningSettings()
     sessions: SessionSettings = SessionSettings()
+    timelines: TimelineSettings = TimelineSettings()
     delivery: DeliverySettings = DeliverySettings()
     llm: LLMSettings = LLMSettings()
     budget: BudgetSettings = BudgetSettings()

@@ -121,6 +121,20 @@ class SessionSettings(Group):
     )
 
 
+class TimelineSettings(Group):
+    """When the timers of timelines (TIME_COMPRESS) fire."""
+
+    out_of_orderness_s: float = Field(
+        default=3600.0, ge=0, description="How far events may lie behind the newest of their partition (event time)."
+    )
+    grace_s: float = Field(
+        default=60.0,
+        gt=0,
+        description="Wall-clock time for which nothing may have come for a timeline before its timer fires. A partition that is silent for "
+        "so long lets its clock move on by itself.",
+    )
+
+
 class DeliverySettings(Group):
     """Bounds and retries of every stage."""
 

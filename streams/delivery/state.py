@@ -152,6 +152,13 @@ class PartitionState(Generic[T]):
         for key, row in self._rows.scan():
             yield key, self._codec.decode(unpack(row)[1])
 
+    def scan_prefix(self, prefix: bytes) -> Iterator[tuple[bytes, T]]:
+        """The keys that begin like that and their states, as last committed, in the order of the keys."""
+        for key, row in self._rows.scan_from(prefix):
+            if not key.startswith(prefix):
+                return
+            yield key, self._codec.decode(unpack(row)[1])
+
     def _end_step(self) -> None:
         self._touched.clear()
         self._dirty.clear()

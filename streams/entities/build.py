@@ -2,13 +2,15 @@
 
 from contextlib import AsyncExitStack
 
+from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
 from runtime.metrics import Metrics
 from runtime.redis import open_redis
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.build import DriverFactory, ordered_driver_factory
-from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.entities.codec import EntityCodec
+from streams.entities.handler import EntitiesHandler
 from streams.entities.view_writer import ViewWriter
 
 
@@ -26,5 +28,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
     view.start()
     resources.push_async_callback(view.stop)
     return ordered_driver_factory(
-        settings, EntityCodec(), lambda _: EntitiesHandler(settings=settings, tenants=tenants, metrics=metrics, view=view)
+        settings,
+        EntityCodec(),
+        lambda partition: EntitiesHandler(
+            partition=partition, settings=settings, tenants=tenants, metrics=metrics, clock=SystemClock(), view=view
+        ),
     )

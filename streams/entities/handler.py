@@ -5,15 +5,17 @@ What an operator needs a model for goes out as a request; the answer comes back 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import Contribution, Dropped, MemoryChange, MergeRequest
 from memory.schema.model import EntityType
-from operators.apply import apply_contribution, skip
-from operators.entity_state import EntityState, from_bytes, to_bytes
+from operators.apply import ages, apply_contribution, skip
+from operators.entity_state import EntityState
 from operators.merging import adopt, settle
 from operators.render import render
+from runtime.clocks import Clock
 from runtime.entity_view import EntityAsOf, EntityUpdate
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -22,21 +24,12 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
+from streams.entities.codec import EntityRow
+from streams.entities.timelines import TimelinePublisher
+from streams.entities.timers import EntityTimers
 from streams.entities.view_writer import ViewWriter
 from streams.errors import PoisonRecordError
 from streams.tenancy import schema_of_record
-
-
-class EntityCodec:
-    """Writes and reads :class:`operators.entity_state.EntityState`."""
-
-    def encode(self, state: EntityState) -> bytes:
-        """The state's bytes."""
-        return to_bytes(state)
-
-    def decode(self, raw: bytes) -> EntityState:
-        """The state that :meth:`encode` wrote."""
-        return from_bytes(raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +39,32 @@ class _LastContribution:
     record: ConsumedRecord
     contribution: Contribution
     entity_type: EntityType
+    before: EntityState | None
+    """The entity before the batch."""
 
 
 class EntitiesHandler(BatchHandler):
     """Handles one partition of ``contributions``.
 
     Args:
+        partition: Its number.
         settings: The settings in force.
         tenants: Who is known, with which schema.
         metrics: Where refused changes are counted.
+        clock: Tells how long entities were silent.
         view: Where changed entities can be read at once; None: nowhere.
     """
 
-    def __init__(self, *, settings: Settings, tenants: TenantDirectory, metrics: Metrics, view: ViewWriter | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        partition: int,
+        settings: Settings,
+        tenants: TenantDirectory,
+        metrics: Metrics,
+        clock: Clock,
+        view: ViewWriter | None = None,
+    ) -> None:
         self._memories_topic = settings.topic("memories")
         self._merges_topic = settings.topic("merges")
         self._merged_topic = settings.topic("merged")
@@ -66,6 +72,17 @@ class EntitiesHandler(BatchHandler):
         self._tenants = tenants
         self._metrics = metrics
         self._view = view
+        self._clock = clock
+        self._timers = EntityTimers(partition=partition, settings=settings)
+        self._timelines = TimelinePublisher(settings=settings, metrics=metrics)
+
+    async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
+        """Sets the timers of the entities that change as event time goes by."""
+        await self._timers.recover(state, now)
+
+    def due(self, now: datetime) -> list[OutgoingRecord]:
+        """Ticks for the entities whose time has come. They go through the log."""
+        return list(self._timers.due(now))
 
     def on_dead_lettered(self, state: PartitionState[EntityState], record: ConsumedRecord) -> None:
         """Leaves a hole at the contribution's position, so that a redrive behind later contributions is still applied."""
@@ -82,10 +99,16 @@ class EntitiesHandler(BatchHandler):
     async def handle(self, batch: Batch) -> None:
         """Applies contributions in order; lets each changed entity ask what it needs, and publishes it, once."""
         changed: dict[bytes, _LastContribution] = {}
+        now = self._clock.now()
+        self._timers.begin(batch, now)
         await batch.each(lambda record: self._contribution(batch, record, changed))
         for key, last in changed.items():
             self._settle(batch, key, last)
             self._publish(batch, key, last)
+            if ages(last.entity_type):
+                state: EntityState = batch.state.get(key) or EntityState()
+                self._timelines.summaries(batch, last.record, last.contribution, last.entity_type, before=last.before, after=state)
+                self._timers.set(batch, last.record, state, last.contribution, last.entity_type, now=now)
 
     def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
         contribution = Contribution.from_json(record.value or b"")
@@ -93,20 +116,29 @@ class EntitiesHandler(BatchHandler):
         try:
             entity_type = self._entity_type(contribution)
         except PoisonRecordError:
+            if contribution.kind == "tick":
+                # Whoever the entity was of is gone. Should they come back, the next contribution sets the timer again.
+                self._timers.remove(batch, record, contribution)
+                return
             self.on_dead_lettered(batch.state, record)
             raise
+        before = batch.state.get(key)
         if contribution.merged is not None:
-            applied = adopt(batch.state.get(key), contribution.merged, entity_type, contribution.generation)
+            applied = adopt(before, contribution.merged, entity_type, contribution.generation)
         else:
-            applied = apply_contribution(batch.state.get(key), contribution, entity_type)
+            applied = apply_contribution(before, contribution, entity_type)
+            self._timers.observe(contribution, self._clock.now())
         self._count(applied.refused)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
             if contribution.merged is not None:
                 self._keep(batch, record, contribution)
+        if applied.aged:
+            self._timelines.expiries(batch, record, contribution, entity_type, applied)
         if batch.state.get(key) is not None:
             # Also if it was applied before: a repetition is harmless, and a replay repairs the later stages by it.
-            changed[key] = _LastContribution(record, contribution, entity_type)
+            first = changed[key].before if key in changed else before
+            changed[key] = _LastContribution(record, contribution, entity_type, first)
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:

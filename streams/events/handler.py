@@ -1,8 +1,8 @@
 """The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
 
-from memory.headers import CORRECTION, GENERATION_DROP, KIND
+from memory.headers import CORRECTION, EXPIRY, GENERATION_DROP, KIND, TICK, TOUCHES
 from memory.keys import encode_key
-from memory.records import Correction, Extraction, GenerationDrop
+from memory.records import Contribution, Correction, Expiry, Extraction, GenerationDrop, Touches
 from memory.schema.model import MemorySchema
 from operators.routing import contributions_of, left_out
 from runtime.metrics import Metrics
@@ -10,6 +10,7 @@ from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
+from streams.events.aging import Ager
 from streams.events.correcting import Corrector, corrected_window_key, with_valid_events
 from streams.events.corrections import CorrectedWindow, PresentEvent, present_events
 from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow
@@ -33,6 +34,7 @@ class EventsHandler(BatchHandler):
         self._tenants = tenants
         self._metrics = metrics
         self._publisher = Publisher(settings)
+        self._ager = Ager(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
         self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
 
     async def handle(self, batch: Batch) -> None:
@@ -42,6 +44,12 @@ class EventsHandler(BatchHandler):
     def _record(self, batch: Batch, record: ConsumedRecord) -> None:
         if (KIND, GENERATION_DROP) in record.headers:
             self._drop(batch, record)
+        elif (KIND, TICK) in record.headers:
+            self._ager.tick(batch, record, Contribution.from_json(record.value or b""))
+        elif (KIND, TOUCHES) in record.headers:
+            self._ager.touch(batch, record, Touches.from_json(record.value or b""))
+        elif (KIND, EXPIRY) in record.headers:
+            self._ager.expire(batch, record, Expiry.from_json(record.value or b""))
         elif (KIND, CORRECTION) in record.headers:
             self._corrector.correct(batch, record, Correction.from_json(record.value or b""))
         else:
@@ -88,6 +96,7 @@ class EventsHandler(BatchHandler):
             previous=previous.in_force() if previous is not None else (),
         )
         published = PublishedWindow(offset, _published_part(extraction), tuple(contributions))
+        self._ager.forget(batch, record, extraction.window_id, extraction.generation)
         self._emit(batch, record, present, published)
         for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(published.memory_ids)):
             self._publisher.tombstone(batch, record, extraction.tenant, memory_id)

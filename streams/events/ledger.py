@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 import orjson
 from pydantic import Field
 
+from memory.keys import encode_key
 from memory.records import Contribution, Extraction, Value
 from streams.delivery.state import PartitionState
 from streams.events.corrections import CorrectedWindow
@@ -66,7 +67,14 @@ class DroppedGeneration:
     """How often. An extraction that bears less was begun before, and counts no more."""
 
 
-Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration
+@dataclass(frozen=True, slots=True)
+class ExpiredEvents:
+    """Events of one window in one generation that were let go: they are no memories of their own any more."""
+
+    ids: tuple[str, ...]
+
+
+Entry = PublishedWindow | CorrectedWindow | CorrectedEntity | DroppedGeneration | ExpiredEvents
 E = TypeVar("E", bound=Entry)
 
 
@@ -132,6 +140,24 @@ class Ledger:
         self._state.put(key, PackedEntry.of(entry), position=position)
 
 
+def expired_events(state: PartitionState[PackedEntry], window_id: str, generation: str) -> frozenset[str]:
+    """The events of a window that were let go.
+
+    Args:
+        state: The partition's state.
+        window_id: The window.
+        generation: Of the extraction.
+    """
+    found = Ledger(state).get(expired_key(window_id, generation), ExpiredEvents)
+    return frozenset(() if found is None else found.ids)
+
+
+def expired_key(window_id: str, generation: str) -> bytes:
+    """The key of what was let go of a window."""
+    # Three parts, where a window's key has two.
+    return encode_key("expired", window_id, generation or "-")
+
+
 def _published(fields: Any) -> PublishedWindow:
     return PublishedWindow(
         fields["position"],
@@ -149,6 +175,7 @@ _READERS: Final[dict[str, Callable[[Any], Entry]]] = {
     "PublishedWindow": _published,
     "CorrectedWindow": CorrectedWindow.model_validate,
     "CorrectedEntity": CorrectedEntity.model_validate,
+    "ExpiredEvents": lambda fields: ExpiredEvents(tuple(fields["ids"])),
     "DroppedGeneration": lambda fields: DroppedGeneration(fields["drops"]),
 }
 
@@ -156,6 +183,8 @@ _READERS: Final[dict[str, Callable[[Any], Entry]]] = {
 def _fields(state: Entry) -> dict[str, Any]:
     if isinstance(state, DroppedGeneration):
         return {"drops": state.drops}
+    if isinstance(state, ExpiredEvents):
+        return {"ids": list(state.ids)}
     if isinstance(state, PublishedWindow):
         return {
             "position": state.position,

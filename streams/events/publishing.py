@@ -9,6 +9,7 @@ from runtime.settings import Settings
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.events.corrections import PresentEvent
+from streams.events.ledger import expired_events
 
 
 class Publisher:
@@ -23,13 +24,15 @@ class Publisher:
         self._contributions_topic = settings.topic("contributions")
 
     def memory(self, batch: Batch, cause: ConsumedRecord, memory: Memory) -> None:
-        """Emits a memory as it is now.
+        """Emits a memory as it is now; an event that was let go is none any more.
 
         Args:
             batch: The step it is emitted in.
             cause: The record it comes of.
             memory: The memory.
         """
+        if memory.id in expired_events(batch.state, memory.window_id or "", memory.generation):
+            return
         change = MemoryChange(op="upsert", memory_id=memory.id, tenant=memory.tenant, memory=memory)
         batch.emit(OutgoingRecord(self._memories_topic, encode_key(memory.tenant, memory.id), change.to_json()), cause)
 

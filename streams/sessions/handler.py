@@ -18,12 +18,12 @@ from runtime.seals import Keyring
 from runtime.session_tail import TailWindow
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
+from streams.clock import PartitionClock, Timers
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.cooperative import Yielder
 from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
-from streams.sessions.clock import PartitionClock, Timers
 from streams.sessions.codec import SessionsRow
 from streams.sessions.id_pages import IdPages
 from streams.sessions.known_ids import IdPage

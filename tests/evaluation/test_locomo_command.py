@@ -38,10 +38,11 @@ def conversation(user: str) -> dict[str, Any]:
     }
 
 
-def test_every_way_of_ranking_is_measured(tmp_path: Path) -> None:
+@pytest.mark.parametrize("aged_days", [None, 400])
+def test_every_way_of_ranking_is_measured(tmp_path: Path, aged_days: int | None) -> None:
     data = tmp_path / "two.json"
     data.write_bytes(orjson.dumps([conversation("one"), conversation("two")]))
-    report = run(argparse.Namespace(data=data, profile="learned"))
+    report = run(argparse.Namespace(data=data, profile="learned", aged_days=aged_days))
     overall = report["overall"]
     assert (overall["questions"], overall["recall_at_10"], overall["hit_at_5"]) == (4, 1.0, 1.0)
     assert set(report["ways"]) == {"learned", "weighted", "dense", "bm25", "late", "rrf", "raw_turns"}
@@ -50,4 +51,5 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path) -> None:
     assert report["categories"]["5"]["questions"] == 2
     assert report["rejection"]["unanswerable"]["questions"] == 2
     assert report["rejection"]["of_another_user"]["questions"] == 4
+    assert (report["aged_days"], report["stored_tokens_to_raw"] > 0) == (aged_days, True)
     assert len(report["data_sha256"]) == 64

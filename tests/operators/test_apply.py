@@ -81,14 +81,19 @@ def test_holes_are_bounded_and_forgotten_ones_counted() -> None:
     assert apply_contribution(last.state, contribution(*workout("a", 1), position=1), LOG).changed
 
 
-def test_touches_and_ticks_change_no_value() -> None:
+def test_a_tick_changes_nothing_that_does_not_age() -> None:
     state = run([contribution(*workout("a", 30))])
-    touch = contribution(position=9, source="recalls/0").model_copy(update={"kind": "touch"})
-    touched = apply_contribution(state, touch, LOG)
-    assert touched.changed
-    assert render(touched.state, LOG, "acme", "run") == render(state, LOG, "acme", "run")
-    assert not apply_contribution(touched.state, touch, LOG).changed
-    assert not apply_contribution(None, touch, LOG).changed
+    tick = contribution(position=9).model_copy(update={"kind": "tick"})
+    assert not apply_contribution(state, tick, LOG).changed
+    assert not skip(state, tick).changed
+    assert not apply_contribution(None, tick, LOG).changed
+
+
+def test_what_does_not_age_takes_no_touch() -> None:
+    state = run([contribution(*workout("a", 30))])
+    touched = apply_contribution(state, contribution(change("touch", "total_minutes", "a", None), position=9), LOG)
+    assert [each.reason for each in touched.refused] == ["not_aging"]
+    assert values(touched.state) == values(state)
 
 
 def test_a_bad_change_is_refused_alone_and_counted() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from runtime.backoff import Backoff
 from runtime.breaker import CircuitBreaker
+from runtime.clocks import Clock, SystemClock
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tracing import Headers
@@ -63,6 +64,7 @@ class PartitionHarness:
         rows: The local table; a new one unless given.
         partition: Its number.
         cache_bytes: Room for state objects; with next to none, every read decodes a row.
+        clock: Tells when a handler recovers; the machine's unless given.
     """
 
     def __init__(
@@ -73,8 +75,10 @@ class PartitionHarness:
         *,
         partition: int = 0,
         cache_bytes: int = 10_000_000,
+        clock: Clock | None = None,
     ) -> None:
         self.handler = handler
+        self._clock = clock or SystemClock()
         self.rows = rows or InMemoryRows()
         self.partition = partition
         self.state: PartitionState[Any] = PartitionState(self.rows, codec, cache_bytes=cache_bytes)
@@ -83,7 +87,7 @@ class PartitionHarness:
     async def recover(self) -> None:
         """Lets the handler recover, once; the first batch does so by itself."""
         if not self._is_recovered:
-            await self.handler.recover(self.state, datetime.now(UTC))
+            await self.handler.recover(self.state, self._clock.now())
             self._is_recovered = True
 
     async def process(self, records: Sequence[ConsumedRecord]) -> Batch:

@@ -22,12 +22,14 @@ from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_message_
 from memory.schema import scenario
 from retrieval.service.ingestion import parse_message
 from retrieval.stores.filters import iso_time
+from runtime.clocks import SystemClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
-from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.entities.codec import EntityCodec
+from streams.entities.handler import EntitiesHandler
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
 from streams.sessions.codec import SessionCodec
@@ -184,7 +186,9 @@ async def extract_and_index(environment: Environment, window: OutgoingRecord) ->
     read = Window.from_json(window.value or b"")
     extraction = await OfflineExtractor(embedder=CountingEmbedder()).extract(read, scenario(SCHEMA), ExtractionContext())
     events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
-    entities = PartitionHarness(EntitiesHandler(settings=settings, tenants=tenants, metrics=Metrics()), EntityCodec())
+    entities = PartitionHarness(
+        EntitiesHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics(), clock=SystemClock()), EntityCodec()
+    )
     published = await events.process([delivered("extractions", 0, window.key, extraction.to_json())])
     contributions = [each for each in published.outputs if each.topic == "varve.contributions"]
     grown = await entities.process([delivered("contributions", index, each.key, each.value) for index, each in enumerate(contributions)])

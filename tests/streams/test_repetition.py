@@ -10,13 +10,15 @@ from memory.keys import encode_key
 from memory.records import Contribution, Event, Extraction, MemoryChange
 from memory.schema import parse_schema
 from operators.entity_state import EntityState
+from runtime.clocks import SystemClock
 from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
-from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.entities.codec import EntityCodec
+from streams.entities.handler import EntitiesHandler
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
 from tests.control_log import known_tenants, now_known
@@ -47,7 +49,11 @@ def events(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
 
 @pytest.fixture
 def entities(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
-    return PartitionHarness(EntitiesHandler(settings=settings, tenants=tenants, metrics=Metrics()), EntityCodec(), cache_bytes=1)
+    return PartitionHarness(
+        EntitiesHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics(), clock=SystemClock()),
+        EntityCodec(),
+        cache_bytes=1,
+    )
 
 
 def extraction(offset: int, steps: int, *, origin: int | None = None, count: int = 1) -> ConsumedRecord:

@@ -14,7 +14,7 @@ from tests.varve.varve_process import VarveProcess, living, wait_until
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
 READY = "all parts are ready"
-PROCESSES = {"kafka", "redis", "edge", "sessions", "extraction", "events", "entities", "merging", "index", "service"}
+PROCESSES = {"kafka", "redis", "edge", "sessions", "extraction", "events", "entities", "merging", "index", "recalls", "service"}
 MESSAGES = [
     {
         "user": "u",

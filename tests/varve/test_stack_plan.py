@@ -11,7 +11,7 @@ from varve.errors import StartError
 from varve.supervisor.supervisor import Program
 
 SERVERS = ["kafka", "redis", "edge"]
-WORKERS = ["sessions", "extraction", "events", "entities", "merging", "index", "service"]
+WORKERS = ["sessions", "extraction", "events", "entities", "merging", "index", "recalls", "service"]
 ELSEWHERE = {
     "VARVE_KAFKA__BOOTSTRAP": "kafka.example:9092",
     "VARVE_KAFKA__SECURITY_PROTOCOL": "SSL",

@@ -29,7 +29,7 @@ def dev(
     kafka_heap_mb: Annotated[int, typer.Option(min=128, help="Heap of Kafka's JVM in MiB.")] = 384,
     schema: Annotated[str, typer.Option(help="Schema of the tenant `dev`: a shipped scenario, or the path of a file.")] = "companion",
 ) -> None:
-    """Start Kafka, Redis, Qdrant Edge, the six stages and the query service; stop all of them on Ctrl-C.
+    """Start Kafka, Redis, Qdrant Edge, the stages and the query service; stop all of them on Ctrl-C.
 
     A server that the settings name (VARVE_KAFKA__BOOTSTRAP, VARVE_REDIS__URL, VARVE_STORE__KIND=server) is used instead of a new one.
     """

@@ -13,7 +13,7 @@ app = typer.Typer()
 
 @app.command("accept-loss")
 def accept_loss(
-    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities or index.")],
+    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")],
     at: Annotated[str, typer.Argument(metavar="TOPIC/PARTITION", help="The partition that stands still.")],
     first: Annotated[int | None, typer.Option("--from", min=0, help="The first offset that is lost.")] = None,
     behind: Annotated[int | None, typer.Option("--to", min=1, help="The offset behind the last that is lost.")] = None,

@@ -14,7 +14,10 @@ app = typer.Typer()
 
 
 @app.command()
-def worker(stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities or index.")], data: DataOption = None) -> None:
+def worker(
+    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")],
+    data: DataOption = None,
+) -> None:
     """Run one worker of a stage until SIGTERM."""
     from streams.run import run_stage
 

@@ -18,7 +18,7 @@ app = typer.Typer()
 
 @app.command()
 def replay(
-    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities or index.")],
+    stage: Annotated[str, typer.Argument(help="sessions, extraction, events, entities, merging, index or recalls.")],
     from_time: Annotated[
         datetime | None,
         typer.Option(parser=parse_time, help="Records produced at this time or later (ISO 8601); the beginning if not given."),

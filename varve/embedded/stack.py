@@ -27,7 +27,7 @@ STAGE_START_DEADLINE_S: Final = 120.0
 
 
 class EmbeddedStack:
-    """Kafka, Redis, Qdrant Edge, the topics, the six stages and the query service.
+    """Kafka, Redis, Qdrant Edge, the topics, the stages and the query service.
 
     A server whose address was given (``VARVE_KAFKA__BOOTSTRAP``, ``VARVE_REDIS__URL``, ``VARVE_STORE__KIND=server``) is used where it
     is, also at the default address, and not started here.

@@ -59,10 +59,9 @@ async def post_context(
         packed = pack(asked.scope, states=found.entities, hits=found.memories.hits, tail=_messages(found.tail), tokens=tokens)
     shown = {each.id for each in packed.citations}
     memories = [each for each in (*(hit.memory for hit in found.memories.hits), *found.entities) if each.id in shown]
-    ids = dict.fromkeys(each.id for each in memories)
     answer = JsonResponse(
         {
-            "recall_id": record_recall(dependencies, asked, ids, (*(each.content for each in memories), *packed.notes), trace),
+            "recall_id": record_recall(dependencies, asked, schema, memories, (*(each.content for each in memories), *packed.notes), trace),
             "context": packed.text,
             "tokens": packed.tokens,
             "citations": packed.citations,

@@ -52,10 +52,10 @@ async def post_recall(
     async with dependencies.admission.turn(request, caller.tenant, results=body.limit or dependencies.settings.recall.limit):
         found = await gather(dependencies, asked, schema, tail=tail, until=until)
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
-        ids, texts = (hit.memory.id for hit in found.memories.hits), (each.content for each in returned)
+        hits, texts = (hit.memory for hit in found.memories.hits), (each.content for each in returned)
         why_nots = WhyNots(dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=asked, found=found)
         told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if body.why_not else ()
-        recall_id = record_recall(dependencies, asked, ids, texts, trace)
+        recall_id = record_recall(dependencies, asked, schema, hits, texts, trace)
         answer = JsonResponse(
             {
                 "recall_id": recall_id,

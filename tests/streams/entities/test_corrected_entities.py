@@ -12,12 +12,14 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from memory.records import Extraction, MemoryChange
+from runtime.clocks import SystemClock
 from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
-from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.entities.codec import EntityCodec
+from streams.entities.handler import EntitiesHandler
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
 from tests.control_log import known_tenants
@@ -128,7 +130,9 @@ async def test_entities_count_what_stands(
         elif stack:
             stack.pop()
     events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
-    entities = PartitionHarness(EntitiesHandler(settings=settings, tenants=tenants, metrics=Metrics()), EntityCodec())
+    entities = PartitionHarness(
+        EntitiesHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics(), clock=SystemClock()), EntityCodec()
+    )
     tools = Tools()
     for record in [*log, *log[repeated:]]:
         batch = await events.process([record])

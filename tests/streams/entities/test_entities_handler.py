@@ -15,6 +15,7 @@ from memory.headers import ORIGIN
 from memory.keys import encode_key
 from memory.records import Memory, MemoryChange
 from memory.schema import scenario
+from runtime.clocks import SystemClock
 from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -22,7 +23,8 @@ from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
-from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.entities.codec import EntityCodec
+from streams.entities.handler import EntitiesHandler
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
 from tests.control_log import known_tenants, now_known
@@ -40,7 +42,11 @@ class EventsAndEntities:
         self.contributions: list[ConsumedRecord] = []
 
     def entities(self, rows: InMemoryRows | None = None) -> PartitionHarness:
-        return PartitionHarness(EntitiesHandler(settings=self.settings, tenants=self.tenants, metrics=Metrics()), EntityCodec(), rows)
+        return PartitionHarness(
+            EntitiesHandler(partition=0, settings=self.settings, tenants=self.tenants, metrics=Metrics(), clock=SystemClock()),
+            EntityCodec(),
+            rows,
+        )
 
     async def contribute(self, window: int, calls: list[Call], offset: int) -> list[ConsumedRecord]:
         """Adds the contributions of an extraction to the log."""

@@ -14,11 +14,13 @@ from memory.records import Contribution, MemoryChange, MergeRequest, Usage
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
 from models.llm.port import LLM
+from runtime.clocks import SystemClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from streams.delivery.records import ConsumedRecord
-from streams.entities.handler import EntitiesHandler, EntityCodec
+from streams.entities.codec import EntityCodec
+from streams.entities.handler import EntitiesHandler
 from streams.errors import PoisonRecordError, TransientError
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
@@ -34,7 +36,9 @@ class Stages:
     def __init__(self, settings: Settings, llm: LLM | None) -> None:
         tenants, self.metrics = known_tenants({TENANT: SCHEMA}), Metrics()
         self._events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=self.metrics), LedgerCodec())
-        self.entities = PartitionHarness(EntitiesHandler(settings=settings, tenants=tenants, metrics=self.metrics), EntityCodec())
+        self.entities = PartitionHarness(
+            EntitiesHandler(partition=0, settings=settings, tenants=tenants, metrics=self.metrics, clock=SystemClock()), EntityCodec()
+        )
         self.merging = MergingHandler(settings=settings, tenants=tenants, metrics=self.metrics, llm=llm)
         self.log: dict[str, list[ConsumedRecord]] = {name: [] for name in ("extractions", "contributions", "merges", "merged", "memories")}
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.sessions.clock import PartitionClock, Timers
+from streams.clock import PartitionClock, Timers
 
 SECOND = 1000
 

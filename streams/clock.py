@@ -1,4 +1,4 @@
-"""The event-time clock of one partition, and the timers that it drives."""
+"""The event-time clock of one partition, and the timers that it drives: those of sessions, and those of timelines."""
 
 import heapq
 
@@ -6,7 +6,7 @@ import heapq
 class PartitionClock:
     """The watermark of one partition.
 
-    When nothing arrives for a while it advances with the wall clock, so that an idle partition does not keep its sessions open.
+    When nothing arrives for a while it advances with the wall clock, so that an idle partition does not keep its timers waiting.
 
     Args:
         out_of_orderness_ms: How far it trails the newest message.
@@ -40,7 +40,7 @@ class PartitionClock:
 
 
 class Timers:
-    """One timer per open session. Moving one is cheap: the heap is corrected only when the old time is due."""
+    """One timer a key: an open session, or a timeline. Moving one is cheap: the heap is corrected only when the old time is due."""
 
     def __init__(self) -> None:
         self._due: dict[bytes, int] = {}
@@ -52,12 +52,12 @@ class Timers:
         return len(self._due)
 
     def set(self, key: bytes, due_ms: int, wall_ms: int) -> None:
-        """Sets or moves a session's timer.
+        """Sets or moves a key's timer.
 
         Args:
-            key: The session.
+            key: The session or timeline.
             due_ms: Event time at which it is due.
-            wall_ms: When the session's newest message arrived.
+            wall_ms: When the newest that concerns the key arrived.
         """
         self._due[key] = due_ms
         self._silent_since[key] = wall_ms
@@ -65,20 +65,20 @@ class Timers:
             self._queue(key, due_ms)
 
     def cancel(self, key: bytes) -> None:
-        """Cancels a session's timer."""
+        """Cancels a key's timer."""
         self._due.pop(key, None)
         self._silent_since.pop(key, None)
 
     def due(self, now_ms: int, wall_ms: int, *, silence_ms: int) -> list[bytes]:
-        """The sessions whose timers are due and that were silent on the wall clock.
+        """The keys whose timers are due and that were silent on the wall clock.
 
-        Silence keeps a backfill of old messages from being cut by the newer messages of other sessions. A session stays due, and is
+        Silence keeps a backfill of old messages from being cut by the newer messages of other sessions. A key stays due, and is
         returned again after another silence, until its timer is moved or cancelled.
 
         Args:
             now_ms: The watermark.
             wall_ms: The wall clock.
-            silence_ms: How long nothing may have arrived for the session.
+            silence_ms: How long nothing may have arrived for the key.
         """
         due = []
         requeued = []

@@ -1,0 +1,79 @@
+"""What is kept of a summarised period: its most important events, and how many more there were.
+
+Without an LLM a summary is an extract. The same events in any order, and merged over whatever parts, give the same one.
+"""
+
+from bisect import bisect_left
+from typing import Any, Final
+
+CAPACITY: Final = 20
+"""Events that are kept of a period, however long it is."""
+
+Key = list[Any]
+"""``[-importance in thousandths, time, event id]``: lower is more important; of equal ones, the earlier."""
+Kept = list[Any]
+"""``[key, text, message ids, count]``."""
+Digest = list[Any]
+"""``[kept, dropped, best dropped]``: the kept events by key, how many others there are, and the best key among those."""
+
+
+def with_event(digest: Digest | None, key: Key, text: str, message_ids: list[str], times: int) -> Digest | None:
+    """A digest with an event added, or taken back.
+
+    What retractions take from the kept events is not filled up from the others before the entity is rebuilt.
+
+    Args:
+        digest: The digest; it is not changed.
+        key: The event's place.
+        text: What it says.
+        message_ids: Its evidence.
+        times: 1; or -1 for an event that is taken back.
+
+    Returns:
+        The new digest; None once nothing is left.
+    """
+    kept, dropped, best_dropped = digest or ([], 0, None)
+    if best_dropped is not None and key >= best_dropped:
+        return _bounded(kept, dropped + times, best_dropped)
+    return _bounded(_inserted(kept, [key, text, message_ids, times]), dropped, best_dropped)
+
+
+def merged(one: Digest | None, other: Digest) -> Digest | None:
+    """The digest of the events of both."""
+    if one is None:
+        return other
+    best_dropped = min((each for each in (one[2], other[2]) if each is not None), default=None)
+    dropped = one[1] + other[1]
+    kept: list[Kept] = []
+    for each in [*one[0], *other[0]]:
+        if best_dropped is not None and each[0] >= best_dropped:
+            dropped += each[3]
+        else:
+            kept = _inserted(kept, each)
+    return _bounded(kept, dropped, best_dropped)
+
+
+def count_of(digest: Digest) -> int:
+    """How many events it stands for."""
+    return int(sum(each[3] for each in digest[0]) + digest[1])
+
+
+def present(digest: Digest) -> list[Kept]:
+    """The events that it names, the most important first."""
+    return [each for each in digest[0] if each[3] > 0]
+
+
+def _bounded(kept: list[Kept], dropped: int, best_dropped: Key | None) -> Digest | None:
+    if len(kept) > CAPACITY:
+        best_dropped = kept[CAPACITY][0]
+        dropped += sum(each[3] for each in kept[CAPACITY:])
+        kept = kept[:CAPACITY]
+    return [kept, dropped, best_dropped if dropped else None] if kept or dropped else None
+
+
+def _inserted(kept: list[Kept], entry: Kept) -> list[Kept]:
+    index = bisect_left(kept, entry[0], key=lambda each: each[0])
+    if index < len(kept) and kept[index][0] == entry[0]:
+        count = kept[index][3] + entry[3]
+        return [*kept[:index], *([[*kept[index][:3], count]] if count else []), *kept[index + 1 :]]
+    return [*kept[:index], entry, *kept[index:]]

@@ -1,0 +1,103 @@
+"""The calendar of a timeline, in UTC: weeks, months and years, and which of them holds what has been summarised.
+
+Weeks are those of ISO 8601. A week belongs to the month, and to the year, that its Thursday lies in, so that every longer period is made of
+whole shorter ones. Times are in microseconds since 1970.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Final, Literal
+
+Level = Literal["week", "month", "year"]
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+DAY: Final = 86_400_000_000
+WEEK: Final = 7 * DAY
+_FIRST_MONDAY: Final = 4 * DAY
+_TO_THURSDAY: Final = 3 * DAY
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Period:
+    """One week, month or year."""
+
+    start: int
+    end: int
+    """Exclusive."""
+    level: Level
+
+    @property
+    def name(self) -> str:
+        """``2026-W19``, ``2026-05`` or ``2026``."""
+        thursday = _date(self.start + _TO_THURSDAY)
+        if self.level == "week":
+            return f"{thursday.isocalendar().year:04d}-W{thursday.isocalendar().week:02d}"
+        return f"{thursday.year:04d}-{thursday.month:02d}" if self.level == "month" else f"{thursday.year:04d}"
+
+    @property
+    def first_day(self) -> date:
+        """Its first day."""
+        return _date(self.start)
+
+    @property
+    def last_day(self) -> date:
+        """Its last day."""
+        return _date(self.end - 1)
+
+
+def week_of(time: int) -> Period:
+    """The week that a time falls into."""
+    start = floor_week(time)
+    return Period(start, start + WEEK, "week")
+
+
+def floor_week(time: int) -> int:
+    """When the week of a time begins."""
+    return (time - _FIRST_MONDAY) // WEEK * WEEK + _FIRST_MONDAY
+
+
+def month_of(time: int) -> Period:
+    """The month that the week of a time belongs to."""
+    first = _date(floor_week(time) + _TO_THURSDAY).replace(day=1)
+    return Period(_first_week(first), _first_week((first + timedelta(days=32)).replace(day=1)), "month")
+
+
+def year_of(time: int) -> Period:
+    """The year that the week of a time belongs to."""
+    year = _date(floor_week(time) + _TO_THURSDAY).year
+    return Period(_first_week(date(year, 1, 1)), _first_week(date(year + 1, 1, 1)), "year")
+
+
+def period_of(time: int, *, through: int) -> Period | None:
+    """The period whose summary has an event of that time; None: its week is not summarised, and the event is whole.
+
+    The weeks of a month become one once the month behind it is summarised, too, and a week behind that; the months of a year likewise.
+
+    Args:
+        time: The event time.
+        through: All weeks that end by then are summarised; itself the end of a week.
+    """
+    if time >= through:
+        return None
+    recent_weeks = month_of(month_of(through - 1).start - 1).start
+    if time >= recent_weeks:
+        return week_of(time)
+    return month_of(time) if time >= year_of(year_of(recent_weeks).start - 1).start else year_of(time)
+
+
+def merged_through(period: Period) -> int | None:
+    """The first ``through`` with which a period's summary is part of a longer one's; None: it never is."""
+    if period.level == "week":
+        return month_of(month_of(period.start).end).end + WEEK
+    return month_of(year_of(year_of(period.start).end).end).end + WEEK if period.level == "month" else None
+
+
+def _date(time: int) -> date:
+    return (_EPOCH + timedelta(microseconds=time)).date()
+
+
+def _first_week(first: date) -> int:
+    """When the first week begins whose Thursday is not before a day."""
+    start = (datetime(first.year, first.month, first.day, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+    week = floor_week(start)
+    return week if week + _TO_THURSDAY >= start else week + WEEK

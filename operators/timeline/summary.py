@@ -1,0 +1,96 @@
+"""The summaries of a timeline as the memories that are stored, searched and returned."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from pydantic import JsonValue
+
+from memory.ids import summary_id
+from memory.keys import entity_key_parts
+from memory.records import Memory
+from memory.schema.model import EntityType
+from operators.entity_state import EntityState
+from operators.registry import driver_of
+from operators.timeline.compress import TimeCompress, read
+from operators.timeline.digest import Digest, count_of, present
+from operators.timeline.periods import Period
+
+BY_EXTRACT: Final = "extract"
+"""How a summary came about that no model wrote: the most important events' own words."""
+MAX_CONTENT: Final = 1500
+"""Characters of a summary's events together."""
+MAX_MESSAGES: Final = 60
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def summaries(state: EntityState | None, entity_type: EntityType, tenant: str, key: str) -> dict[str, Memory]:
+    """The summaries of all timelines of an entity, by their ids. The same events give the same ones, in whichever order they came.
+
+    Args:
+        state: The entity; None: there is none.
+        entity_type: Its type.
+        tenant: Whose it is.
+        key: Its ``GROUP BY`` key.
+    """
+    if state is None or state.empty:
+        return {}
+    found: dict[str, Memory] = {}
+    for name, (tag, inner) in sorted(state.properties.items()):
+        each = entity_type.property(name)
+        driver = driver_of(each, entity_type) if each else None
+        if driver is None or driver.tag != tag or not isinstance(driver.operator, TimeCompress):
+            continue
+        for period, digest in read(inner).periods():
+            memory = _summary(period, digest, name, entity_type, tenant, key, state.generation)
+            if memory is not None:
+                found[memory.id] = memory
+    return found
+
+
+def _summary(
+    period: Period, digest: Digest, property_name: str, entity_type: EntityType, tenant: str, key: str, generation: str
+) -> Memory | None:
+    """The summary of a period; None where none of its events is known any more."""
+    named = present(digest)
+    if not named:
+        return None
+    values = entity_key_parts(key)
+    parts = dict(zip(entity_type.keys, values, strict=False))
+    shown: list[tuple[int, str]] = []
+    length = 0
+    for (_, time, _), text, _, _ in named:
+        length += len(text)
+        if shown and length > MAX_CONTENT:
+            break
+        shown.append((time, text))
+    count = count_of(digest)
+    spaced = property_name.replace("_", " ")
+    head = f"{spaced} of {', '.join(values)}, {period.level} {period.name} ({period.first_day} to {period.last_day})"
+    properties: dict[str, JsonValue] = {
+        **dict(zip(entity_type.key_names, values, strict=False)),
+        "timeline": property_name,
+        "period": period.name,
+        "from": period.first_day.isoformat(),
+        "to": period.last_day.isoformat(),
+        "event_count": count,
+        "events": [str(event_id) for (_, _, event_id), _, _, _ in named],
+        "written_by": BY_EXTRACT,
+    }
+    return Memory(
+        id=summary_id(tenant, entity_type.name, key, property_name, period.name, generation),
+        tenant=tenant,
+        user=parts.get("user"),
+        kind="summary",
+        type=entity_type.name,
+        content=f"{head}: {'; '.join(text.rstrip('.; ') for _, text in sorted(shown))}",
+        properties=properties,
+        keywords=list(dict.fromkeys(values)),
+        importance=max(-rank for (rank, _, _), _, _, _ in named) / 1000,
+        event_time=_EPOCH + timedelta(microseconds=max(time for (_, time, _), _, _, _ in named)),
+        session=parts.get("session"),
+        entity_key=key,
+        message_ids=list(dict.fromkeys(each for _, _, message_ids, _ in named for each in message_ids))[:MAX_MESSAGES],
+        generation=generation,
+        version=count,
+    )

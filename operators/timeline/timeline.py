@@ -1,0 +1,206 @@
+"""One topic timeline: recent events whole, older ones in summaries, and what is to be let go when. Pure; all times are event times."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from operators.aging import AgedEvent
+from operators.timeline.digest import Digest, merged, with_event
+from operators.timeline.periods import WEEK, Period, floor_week, merged_through, month_of, period_of, week_of, year_of
+
+MAX_WHOLE: Final = 500
+"""Events that a timeline holds beside its summaries. Further ones stay memories for ever: see :meth:`Timeline.apply`."""
+LONGEST: Final = 4 * WEEK
+"""A timeline that is never quiet is summarised so long behind the end of a week."""
+
+Digests = dict[str, Digest]
+"""By the name of :func:`_name`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimelineEvent:
+    """What a timeline keeps of an event."""
+
+    id: str
+    time: int
+    rank: int
+    """Its importance, in thousandths."""
+    text: str
+    message_ids: tuple[str, ...]
+    user: str
+    window_id: str
+    touched: int | None = None
+    """When it was last recalled."""
+    is_asked: bool = False
+    """Whether it was named as one to be let go."""
+
+    @property
+    def key(self) -> list[Any]:
+        """Its place in a digest."""
+        return [-self.rank, self.time, self.id]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """The state of a timeline."""
+
+    clock: int
+    """How far event time has come. It never goes back."""
+    newest: int
+    """The newest event's time. It never goes back."""
+    through: int
+    """All weeks that end by then are summarised. It never goes back."""
+    whole: dict[str, TimelineEvent]
+    """By id the events that are memories of their own: recent ones, and summarised ones that still have time to live."""
+    digests: Digests
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left of any event."""
+        return not self.whole and not self.digests
+
+    def period(self, time: int) -> Period | None:
+        """The period whose summary has an event of that time; None: it is recent."""
+        return period_of(time, through=self.through)
+
+    def periods(self) -> list[tuple[Period, Digest]]:
+        """What is summarised, the oldest first."""
+        return sorted(((_period(name), digest) for name, digest in self.digests.items()), key=lambda each: each[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Aging:
+    """The rules by which timelines age.
+
+    Args:
+        quiet: A timeline without an event for so long is inactive: the weeks that have passed are summarised.
+        keep: Time to live of a summarised event, from the end of its week, or from its last recall if that is later.
+    """
+
+    quiet: int
+    keep: int
+
+    def apply(self, timeline: Timeline | None, event: TimelineEvent) -> Timeline | None:
+        """Adds an event; one of a summarised week goes into its summary, too.
+
+        Returns:
+            The new timeline; None if this one is full.
+        """
+        if timeline is None:
+            timeline = Timeline(clock=event.time, newest=event.time, through=floor_week(event.time - LONGEST), whole={}, digests={})
+        else:
+            timeline = self.advance(timeline, event.time)
+        if event.id in timeline.whole:
+            timeline = self.retract(timeline, event) or timeline
+        if len(timeline.whole) >= MAX_WHOLE:
+            return None
+        return replace(
+            timeline,
+            newest=max(timeline.newest, event.time),
+            whole={**timeline.whole, event.id: event},
+            digests=_digests_with(timeline, event, 1),
+        )
+
+    def retract(self, timeline: Timeline, event: TimelineEvent) -> Timeline | None:
+        """Takes an event back.
+
+        Returns:
+            The new timeline; None if this one does not have the event.
+        """
+        known = timeline.whole.get(event.id)
+        if known is None and timeline.period(event.time) is None:
+            return None
+        return replace(
+            timeline,
+            whole={name: each for name, each in timeline.whole.items() if name != event.id},
+            digests=_digests_with(timeline, known or event, -1),
+        )
+
+    def advance(self, timeline: Timeline, now: int) -> Timeline:
+        """The timeline once event time has come so far: weeks are summarised, and summaries merged, whose time has come."""
+        if now <= timeline.clock:
+            return timeline
+        quiet_since = now if now - timeline.newest >= self.quiet else now - LONGEST
+        through = max(timeline.through, floor_week(quiet_since))
+        if through == timeline.through:
+            return replace(timeline, clock=now)
+        digests: Digests = {}
+        for name, digest in timeline.digests.items():
+            _add(digests, period_of(_period(name).start, through=through), digest)
+        for event in timeline.whole.values():
+            if timeline.through <= event.time < through:
+                added = with_event(None, event.key, event.text, list(event.message_ids), 1)
+                _add(digests, period_of(event.time, through=through), added)
+        return replace(timeline, clock=now, through=through, digests=digests)
+
+    def due(self, timeline: Timeline) -> int | None:
+        """When the timeline changes next without an event, or names events to be let go; None: never."""
+        recent = [event.time for event in timeline.whole.values() if event.time >= timeline.through]
+        ends = [week_of(min(recent)).end] if recent else []
+        merges = (merged_through(_period(name)) for name in timeline.digests)
+        ends.extend(each for each in merges if each is not None)
+        dues = [max(end, min(timeline.newest + self.quiet, end + LONGEST)) for end in ends]
+        dues.extend(self._expires(event) for event in timeline.whole.values() if event.time < timeline.through and not event.is_asked)
+        return min(dues, default=None)
+
+    def ask(self, timeline: Timeline) -> tuple[Timeline, list[AgedEvent]]:
+        """Names the events whose time to live is over, each once."""
+        aged = [
+            event
+            for _, event in sorted(timeline.whole.items())
+            if event.time < timeline.through and not event.is_asked and self._expires(event) <= timeline.clock
+        ]
+        asked = {event.id: replace(event, is_asked=True) for event in aged}
+        if not asked:
+            return timeline, []
+        return replace(timeline, whole={**timeline.whole, **asked}), [AgedEvent(each.id, each.user, each.window_id) for each in aged]
+
+    def _expires(self, event: TimelineEvent) -> int:
+        return max(week_of(event.time).end, event.touched or event.time) + self.keep
+
+
+def touched(timeline: Timeline, event_id: str, time: int) -> Timeline:
+    """The timeline once an event was recalled.
+
+    Args:
+        timeline: The timeline.
+        event_id: The event; one that the timeline does not hold changes nothing.
+        time: When it was recalled.
+    """
+    event = timeline.whole.get(event_id)
+    if event is None or (event.touched is not None and event.touched >= time):
+        return timeline
+    return replace(timeline, whole={**timeline.whole, event_id: replace(event, touched=time)})
+
+
+def released(timeline: Timeline, event_id: str) -> Timeline:
+    """The timeline once an event is no memory of its own any more."""
+    if event_id not in timeline.whole:
+        return timeline
+    return replace(timeline, whole={name: each for name, each in timeline.whole.items() if name != event_id})
+
+
+def _digests_with(timeline: Timeline, event: TimelineEvent, times: int) -> Digests:
+    period = timeline.period(event.time)
+    if period is None:
+        return timeline.digests
+    name = _name(period)
+    changed = with_event(timeline.digests.get(name), event.key, event.text, list(event.message_ids), times)
+    others = {each: digest for each, digest in timeline.digests.items() if each != name}
+    return others if changed is None else {**others, name: changed}
+
+
+def _add(digests: Digests, period: Period | None, digest: Digest | None) -> None:
+    if period is None or digest is None:
+        return
+    whole = merged(digests.get(_name(period)), digest)
+    if whole is not None:
+        digests[_name(period)] = whole
+
+
+def _name(period: Period) -> str:
+    return f"{period.level} {period.start}"
+
+
+def _period(name: str) -> Period:
+    level, start = name.split(" ")
+    return {"week": week_of, "month": month_of, "year": year_of}[level](int(start))

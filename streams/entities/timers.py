@@ -1,0 +1,159 @@
+"""The timers of entities that change as event time goes by: rows of the stage's table, and ticks that go through the log.
+
+A timer that is due sends a tick to the extractions, which are kept, and the events stage passes it on like what was extracted. So a rebuild
+finds the same ticks in the same places. A timer fires once; a worker that takes the partition over may send a tick again that is still
+under way. A tick that comes twice, or late, changes nothing more.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from memory.headers import KIND, TICK
+from memory.keys import encode_key
+from memory.records import Contribution
+from memory.schema.model import EntityType
+from operators.apply import clock_of, due_of
+from operators.entity_state import EntityState
+from runtime.kafka import OutgoingRecord
+from runtime.settings import Settings
+from streams.clock import PartitionClock, Timers
+from streams.delivery.batch import Batch
+from streams.delivery.cooperative import Yielder
+from streams.delivery.records import ConsumedRecord
+from streams.delivery.state import PartitionState
+from streams.entities.codec import EntityRow, TimerRow
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_PREFIX: Final = b"timer/"
+
+
+class EntityTimers:
+    """The timers of one partition.
+
+    Args:
+        partition: Its number.
+        settings: The settings in force.
+    """
+
+    def __init__(self, *, partition: int, settings: Settings) -> None:
+        self._partition = partition
+        self._topic = settings.topic("extractions")
+        self._out_of_orderness_ms = int(settings.timelines.out_of_orderness_s * 1000)
+        self._grace_ms = int(settings.timelines.grace_s * 1000)
+        self._clock = PartitionClock(out_of_orderness_ms=self._out_of_orderness_ms, idle_ms=self._grace_ms)
+        self._timers = Timers()
+        self._ticks: dict[bytes, Contribution] = {}
+        self._changed: set[bytes] = set()
+
+    async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
+        """Sets the timers that the table has."""
+        wall_ms = _milliseconds(now)
+        yielder = Yielder()
+        for key, row in state.scan_prefix(_PREFIX):
+            await yielder.maybe_yield()
+            # A tenant may bear the name of the prefix.
+            if isinstance(row, TimerRow):
+                self._clock.observe(row.seen_ms, wall_ms)
+                self._track(key, row, wall_ms)
+
+    def begin(self, batch: Batch, now: datetime) -> None:
+        """Sets the timers that the last batch moved to what the table says: it may have failed."""
+        wall_ms = _milliseconds(now)
+        for key in self._changed:
+            row = batch.state.get(key)
+            self._track(key, row if isinstance(row, TimerRow) else None, wall_ms)
+        self._changed.clear()
+
+    def observe(self, contribution: Contribution, now: datetime) -> None:
+        """Takes the event time of what a contribution applies into account, or of a tick. The clock never goes back."""
+        times = [each.event_time for each in contribution.changes if each.op == "apply"]
+        if contribution.kind == "tick":
+            times.append(contribution.time)
+        if times:
+            wall_ms = _milliseconds(now)
+            reached_ms = self._clock.now_ms(wall_ms)
+            at_least_ms = [] if reached_ms is None else [reached_ms + self._out_of_orderness_ms]
+            self._clock.observe(max([_milliseconds(max(times)), *at_least_ms]), wall_ms)
+
+    def set(
+        self,
+        batch: Batch,
+        record: ConsumedRecord,
+        state: EntityState,
+        contribution: Contribution,
+        entity_type: EntityType,
+        *,
+        now: datetime,
+    ) -> None:
+        """Sets, moves or removes the timer of an entity.
+
+        Args:
+            batch: The step that it is part of.
+            record: The entity's last contribution.
+            state: The entity behind it.
+            contribution: What the record says.
+            entity_type: The entity's type.
+            now: The wall clock.
+        """
+        due = None if state.empty else due_of(state, entity_type)
+        if due is None or state.last_time is None:
+            self.remove(batch, record, contribution)
+            return
+        key = _key_of(contribution)
+        self._changed.add(key)
+        tick = Contribution(
+            tenant=contribution.tenant,
+            user=contribution.user,
+            entity_type=contribution.entity_type,
+            entity_key=contribution.entity_key,
+            kind="tick",
+            source=f"contributions/{self._partition}",
+            position=0,
+            time=_EPOCH + timedelta(microseconds=due),
+            schema_name=contribution.schema_name,
+            schema_revision=contribution.schema_revision,
+            generation=contribution.generation,
+        )
+        row = TimerRow(tick, max(state.last_time, clock_of(state, entity_type) or 0) // 1000)
+        if row != batch.state.get(key):
+            batch.state.put(key, row, position=record.offset)
+        self._track(key, row, _milliseconds(now))
+
+    def remove(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
+        """Removes the timer of an entity; arguments as :meth:`set` takes them."""
+        key = _key_of(contribution)
+        self._changed.add(key)
+        if batch.state.get(key) is not None:
+            batch.state.delete(key, position=record.offset)
+        self._track(key, None, 0)
+
+    def due(self, now: datetime) -> Iterator[OutgoingRecord]:
+        """The ticks of the entities whose time has come, and that were silent long enough on the wall clock."""
+        wall_ms = _milliseconds(now)
+        event_now = self._clock.now_ms(wall_ms)
+        if event_now is None:
+            return
+        for key in self._timers.due(event_now, wall_ms, silence_ms=self._grace_ms):
+            # As far as time has come, and not as far as it was awaited: all that is due since goes with one tick.
+            tick = self._ticks[key].model_copy(update={"time": _EPOCH + timedelta(milliseconds=event_now)})
+            target = encode_key(tick.tenant, tick.user or tick.entity_key)
+            self._timers.cancel(key)
+            yield OutgoingRecord(self._topic, target, tick.to_json(), headers=((KIND, TICK),))
+
+    def _track(self, key: bytes, row: TimerRow | None, wall_ms: int) -> None:
+        if row is None:
+            self._timers.cancel(key)
+            self._ticks.pop(key, None)
+        else:
+            # Rounded up: a tick of a millisecond earlier would come to nothing.
+            self._timers.set(key, _milliseconds(row.tick.time) + 1, wall_ms)
+            self._ticks[key] = row.tick
+
+
+def _key_of(contribution: Contribution) -> bytes:
+    return encode_key("timer", contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-")
+
+
+def _milliseconds(time: datetime) -> int:
+    return (time - _EPOCH) // timedelta(milliseconds=1)

@@ -1,0 +1,196 @@
+"""What befalls published events with time: it goes on, recalls touch them, and timelines let them go."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from memory.keys import encode_key
+from memory.records import Change, Contribution, EventRef, Expiry, Touches
+from memory.schema.model import TIME_COMPRESS
+from runtime.metrics import Metrics
+from runtime.tenants import TenantDirectory
+from streams.delivery.batch import Batch
+from streams.delivery.records import ConsumedRecord
+from streams.events.ledger import Entry, ExpiredEvents, Ledger, PublishedWindow, expired_events, expired_key
+from streams.events.publishing import Publisher
+from streams.tenancy import schema_of_record
+
+EntityChanges = dict[tuple[str, str], tuple[Contribution, list[Change]]]
+"""By entity a contribution that it was sent, and the changes that it is to be sent now."""
+
+
+class Ager:
+    """Handles the touches and expiries among the extractions of one partition.
+
+    Args:
+        source: The partition, as contributions name it.
+        publisher: Emits what comes of it.
+        tenants: Who is known, with which schema.
+        metrics: Where touches and expired events are counted.
+    """
+
+    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
+        self._source = source
+        self._publisher = publisher
+        self._tenants = tenants
+        self._metrics = metrics
+
+    def tick(self, batch: Batch, record: ConsumedRecord, tick: Contribution) -> None:
+        """Passes on that event time has come so far for an entity.
+
+        Args:
+            batch: The step that it is part of.
+            record: Where it lies.
+            tick: What the record says.
+        """
+        self._publisher.contributions(batch, record, [tick.model_copy(update={"source": self._source, "position": record.offset})])
+
+    def touch(self, batch: Batch, record: ConsumedRecord, touches: Touches) -> None:
+        """Tells the timelines of recalled events; events that were let go are passed over.
+
+        Args:
+            batch: The step that it is part of.
+            record: Where it lies.
+            touches: What the record says.
+
+        Raises:
+            PoisonRecordError: If the tenant or the schema of a window is unknown.
+            TransientError: If this process does not know them yet.
+        """
+        changes: EntityChanges = {}
+        for window, published, ids in _windows(batch, touches.tenant, touches.generation, touches.events):
+            for contribution, each in _applied(published, ids - expired_events(batch.state, *window)):
+                if self._is_timeline(contribution, each.property):
+                    touch = Change(op="touch", property=each.property, source_id=each.source_id, event_time=touches.time)
+                    _add(changes, contribution, touch)
+        self._publisher.contributions(batch, record, self._made(record, changes, touches.time))
+        self._metrics.records.labels("events", "touched").inc(sum(len(each) for _, each in changes.values()))
+
+    def expire(self, batch: Batch, record: ConsumedRecord, expiry: Expiry) -> None:
+        """Lets events go: their memories, and where the schema says so what they have contributed to other properties.
+
+        An event of a window that was extracted again since, unknown to the timeline, is another one, and stays.
+
+        Args:
+            batch: The step that it is part of.
+            record: Where it lies.
+            expiry: What the record says.
+
+        Raises:
+            PoisonRecordError: If the tenant or the schema of a window is unknown.
+            TransientError: If this process does not know them yet.
+        """
+        changes: EntityChanges = {}
+        rows: list[tuple[bytes, Entry]] = []
+        tombstones: list[str] = []
+        count = 0
+        for window, published, ids in _windows(batch, expiry.tenant, expiry.generation, expiry.events):
+            if published.position > expiry.known.get(self._source, -1):
+                continue
+            gone = expired_events(batch.state, *window)
+            new = (ids & set(published.memory_ids)) - gone
+            retractions: EntityChanges = {}
+            # Also of what another timeline has let go before: this one holds it no longer, either.
+            for contribution, each in _applied(published, ids & (gone | new)):
+                if (contribution.entity_type, contribution.entity_key, each.property) == (
+                    expiry.entity_type,
+                    expiry.entity_key,
+                    expiry.property,
+                ):
+                    _add(
+                        changes,
+                        contribution,
+                        Change(op="release", property=each.property, source_id=each.source_id, event_time=expiry.time),
+                    )
+                elif expiry.retract and each.source_id in new and not self._is_timeline(contribution, each.property):
+                    retraction = each.model_copy(update={"op": "retract", "message_ids": []})
+                    _add(changes, contribution, retraction)
+                    _add(retractions, contribution, retraction)
+            if new:
+                if retractions:
+                    rows.append((_window_key(*window), published.with_correction(self._made(record, retractions, expiry.time))))
+                rows.append((expired_key(*window), ExpiredEvents(tuple(sorted(gone | new)))))
+            tombstones.extend(sorted(ids & (gone | new)))
+            count += len(new)
+        for key, row in rows:
+            Ledger(batch.state).put(key, row, position=record.offset)
+        for memory_id in tombstones:
+            self._publisher.tombstone(batch, record, expiry.tenant, memory_id)
+        self._publisher.contributions(batch, record, self._made(record, changes, expiry.time))
+        self._metrics.records.labels("events", "expired").inc(count)
+
+    def forget(self, batch: Batch, record: ConsumedRecord, window_id: str, generation: str) -> None:
+        """A window was extracted again: its events are others, whatever their ids.
+
+        Args:
+            batch: The step that it is part of.
+            record: The new extraction.
+            window_id: The window.
+            generation: Of the extraction.
+        """
+        if expired_events(batch.state, window_id, generation):
+            batch.state.delete(expired_key(window_id, generation), position=record.offset)
+
+    def _is_timeline(self, contribution: Contribution, property_name: str) -> bool:
+        schema = schema_of_record(
+            self._tenants,
+            contribution.tenant,
+            contribution.generation,
+            name=contribution.schema_name,
+            revision=contribution.schema_revision,
+        )
+        entity_type = schema.entity_type(contribution.entity_type)
+        each = entity_type.property(property_name) if entity_type is not None else None
+        return each is not None and each.aggregate is not None and each.aggregate.op == TIME_COMPRESS
+
+    def _made(self, record: ConsumedRecord, changes: EntityChanges, time: datetime) -> list[Contribution]:
+        """A contribution for each entity."""
+        return [
+            Contribution(
+                tenant=sent.tenant,
+                user=sent.user,
+                entity_type=entity_type,
+                entity_key=key,
+                source=self._source,
+                position=record.offset,
+                changes=entity_changes,
+                time=time,
+                schema_name=sent.schema_name,
+                schema_revision=sent.schema_revision,
+                generation=sent.generation,
+            )
+            for (entity_type, key), (sent, entity_changes) in sorted(changes.items(), key=lambda each: each[0])
+        ]
+
+
+Window = tuple[str, str]
+"""Id and generation."""
+
+
+def _windows(batch: Batch, tenant: str, generation: str, events: Iterable[EventRef]) -> Iterator[tuple[Window, PublishedWindow, set[str]]]:
+    """The published windows of a tenant's events, each with the events' ids."""
+    by_window: defaultdict[str, set[str]] = defaultdict(set)
+    for event in events:
+        by_window[event.window_id].add(event.id)
+    for window_id, ids in sorted(by_window.items()):
+        published = Ledger(batch.state).get(_window_key(window_id, generation), PublishedWindow)
+        if published is not None and published.extraction.tenant == tenant:
+            yield (window_id, generation), published, ids
+
+
+def _applied(published: PublishedWindow, ids: Iterable[str]) -> Iterator[tuple[Contribution, Change]]:
+    """What events of a window have contributed."""
+    wanted = set(ids)
+    for contribution in published.in_force():
+        for change in contribution.changes:
+            if change.op == "apply" and change.source_id in wanted:
+                yield contribution, change
+
+
+def _add(changes: EntityChanges, contribution: Contribution, change: Change) -> None:
+    entity = contribution.entity_type, contribution.entity_key
+    changes.setdefault(entity, (contribution, []))[1].append(change)
+
+
+def _window_key(window_id: str, generation: str) -> bytes:
+    return encode_key(window_id, generation or "-")

@@ -1,0 +1,1 @@
+"""The recalls stage: recalls in, touches of events out."""

@@ -1,0 +1,188 @@
+"""Timelines through the stages: summaries, letting go, recalls that let live on, restarts, and rebuilds."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memory.headers import EXPIRY, FEEDBACK, KIND, TICK, TOUCHES
+from memory.records import Memory
+from memory.schema import MemorySchema
+from runtime.settings import Settings
+from tests.control_log import known_tenants
+from tests.operators.timeline.diaries import diary_schema
+from tests.streams.harness import plain_settings
+from tests.streams.timelines_flow import TENANT, Timelines
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return plain_settings(tmp_path)
+
+
+def timelines(settings: Settings, schema: MemorySchema | None = None) -> Timelines:
+    return Timelines(settings, known_tenants({TENANT: schema or diary_schema()}))
+
+
+@pytest.fixture
+def flow(settings: Settings) -> Timelines:
+    return timelines(settings)
+
+
+def texts(flow: Timelines) -> set[str]:
+    """What the events say that are memories."""
+    return set(flow.kinds("event"))
+
+
+def summary(flow: Timelines) -> Memory:
+    """The only summary."""
+    (found,) = flow.kinds("summary").values()
+    return found
+
+
+def kinds(flow: Timelines) -> Counter[bytes | None]:
+    """How many records of which kind the extractions log holds."""
+    return Counter(dict(record.headers).get(KIND) for record in flow.extractions)
+
+
+async def test_a_summary_takes_the_place_of_its_events(flow: Timelines) -> None:
+    what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
+    await flow.pass_time(6)
+    assert flow.kinds("summary") == {}
+    await flow.pass_time(3)
+    found = summary(flow)
+    assert found.properties["events"] == sorted(each.id for each in what.events)
+    assert set(found.message_ids) == {"m0-0", "m0-1"}
+    assert texts(flow) == {"Moved to Lyon.", "Met Paul."}
+    await flow.pass_time(40)
+    assert texts(flow) == set()
+    assert set(summary(flow).message_ids) == {"m0-0", "m0-1"}
+    (entity,) = flow.kinds("entity").values()
+    assert entity.properties["count"] == 2, "what other operators made of the events stays"
+
+
+async def test_a_timer_fires_once(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    await flow.pass_time(80, step=2)
+    await flow.pass_time(100, step=5)
+    assert kinds(flow)[EXPIRY] == 1
+    assert kinds(flow)[TICK] == 3, "summarised, let go, become part of a month"
+
+
+async def test_what_is_recalled_lives_on(flow: Timelines) -> None:
+    what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
+    await flow.pass_time(20)
+    await flow.recall(what, 20, 1)
+    await flow.pass_time(25)
+    assert texts(flow) == {"Met Paul."}
+    assert "Moved to Lyon" in summary(flow).content
+    await flow.pass_time(30)
+    assert texts(flow) == set()
+
+
+async def test_a_recall_touches_an_event_once_a_day(flow: Timelines) -> None:
+    what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
+    assert len(await flow.recall(what, 0.1, 0)) == 1
+    assert await flow.recall(what, 0.2, 0) == []
+    assert len(await flow.recall(what, 0.3, 0, 1)) == 1
+    assert len(await flow.recall(what, 1.1, 0, 1)) == 1
+    assert await flow.recall(what, 0.4, 0) == [], "late"
+    assert kinds(flow)[TOUCHES] == 3
+
+
+async def test_feedback_touches_nothing(flow: Timelines) -> None:
+    what = await flow.extract(0, 0, ["Moved to Lyon."])
+    assert await flow.recall(what, 0.1, 0, headers=((KIND, FEEDBACK),)) == []
+    assert len(await flow.recall(what, 0.2, 0)) == 1
+
+
+async def test_timers_outlive_a_restart(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    flow.restart_entities()
+    await flow.pass_time(60, step=5)
+    assert texts(flow) == set()
+    assert "Moved to Lyon" in summary(flow).content
+
+
+async def test_a_tick_is_sent_again_by_a_successor(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    handler = flow.entities.handler
+    assert [len(handler.due(flow.now(days))) for days in (20, 21, 40)] == [1, 0, 0]
+    flow.restart_entities()
+    await flow.pass_time(20)
+    assert kinds(flow)[TICK] == 1
+    assert "Moved to Lyon" in summary(flow).content
+
+
+async def test_a_rebuild_gives_the_same_memories(flow: Timelines) -> None:
+    await _a_few_weeks(flow)
+    rebuilt = await flow.rebuilt()
+    await rebuilt.pass_time(1)
+    await flow.pass_time(1)
+    assert rebuilt.memories == flow.memories
+    assert {each.kind for each in flow.memories.values()} == {"event", "entity", "summary"}
+
+
+async def test_a_repeated_log_resurrects_nothing(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    await flow.pass_time(60)
+    before = dict(flow.memories)
+    await flow.repeat()
+    assert flow.memories == before
+
+
+async def test_a_window_extracted_again_is_let_go_again(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    await flow.pass_time(60)
+    await flow.extract(0, 0, ["Moved to Nice."])
+    assert texts(flow) == {"Moved to Nice."}
+    await flow.pass_time(7)
+    assert texts(flow) == set()
+    assert "Nice" in summary(flow).content
+    assert "Lyon" not in summary(flow).content
+
+
+async def test_an_expiry_means_no_later_extraction(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    await flow.pass_time(60)
+    expiry = next(record for record in flow.extractions if (KIND, EXPIRY) in record.headers)
+    await flow.extract(0, 0, ["Moved to Nice."])
+    await flow.deliver_again(expiry)
+    assert texts(flow) == {"Moved to Nice."}
+
+
+@pytest.mark.parametrize(("retract", "count"), [(False, 2), (True, None)])
+async def test_entities_forget_only_where_the_schema_says(settings: Settings, retract: bool, count: int | None) -> None:
+    flow = timelines(settings, diary_schema(Retract=retract))
+    await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
+    await flow.pass_time(60)
+    (entity,) = flow.kinds("entity").values()
+    assert entity.properties.get("count") == count
+    assert summary(flow).properties["event_count"] == 2
+    rebuilt = await flow.rebuilt()
+    await rebuilt.pass_time(1)
+    assert rebuilt.memories == flow.memories
+    await flow.extract(0, 0, [])
+    assert flow.memories == {}, "a later extraction retracts what is left, and nothing twice"
+
+
+async def test_a_tick_of_nobody_is_dropped(flow: Timelines, settings: Settings) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    nobody = Timelines(settings, known_tenants({"others": diary_schema()}))
+    nobody.contributions = list(flow.contributions)
+    await flow.pass_time(20)
+    tick = next(record for record in flow.contributions if b'"kind":"tick"' in (record.value or b""))
+    batch = await nobody.entities.process([tick])
+    assert (batch.rejections, batch.outputs) == ([], [])
+
+
+async def _a_few_weeks(flow: Timelines) -> None:
+    """Windows, recalls, a late window and one extracted again, with time between them."""
+    windows = []
+    for number in range(10):
+        windows.append(await flow.extract(number, number * 6, [f"Event {number} of the {place}." for place in ("town", "sea")]))
+        await flow.tick()
+    await flow.recall(windows[1], 58, 0)
+    await flow.extract(20, 3, ["A late one."])
+    await flow.extract(2, 12, ["Event 2, told anew."])
+    await flow.pass_time(20)

@@ -1,0 +1,184 @@
+"""The recalls, events and entities stages around timelines, one partition each, with one clock: what one produces the other reads."""
+
+from datetime import UTC, datetime, timedelta
+
+from memory.ids import event_id, window_id
+from memory.keys import encode_key
+from memory.records import Event, Extraction, Memory, MemoryChange, RecalledEvent, RecallRecord
+from runtime.clocks import ManualClock
+from runtime.kafka import OutgoingRecord
+from runtime.metrics import Metrics
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from runtime.tracing import Headers
+from streams.delivery.records import ConsumedRecord
+from streams.entities.codec import EntityCodec
+from streams.entities.handler import EntitiesHandler
+from streams.events.handler import EventsHandler
+from streams.events.ledger import LedgerCodec
+from streams.recalls.handler import RecallsHandler
+from streams.recalls.touched_days import TouchedCodec
+from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
+
+TENANT = "acme"
+USER = "ann"
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+"""A Monday."""
+
+
+class Timelines:
+    """The three stages, and the logs between them.
+
+    Args:
+        settings: The settings in force.
+        tenants: Who is known.
+    """
+
+    def __init__(self, settings: Settings, tenants: TenantDirectory) -> None:
+        self._clock = ManualClock(START)
+        self._settings = settings
+        self._tenants = tenants
+        self.extractions: list[ConsumedRecord] = []
+        self.contributions: list[ConsumedRecord] = []
+        self.memories: dict[bytes, Memory] = {}
+        self.events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
+        self.recalls = PartitionHarness(RecallsHandler(settings=settings), TouchedCodec())
+        self.entities = self._entities(InMemoryRows())
+        self._recalls = 0
+        self._read = {"extractions": 0, "contributions": 0}
+
+    def restart_entities(self) -> None:
+        """Another worker takes the partition of the entities over."""
+        self.entities = self._entities(InMemoryRows(self.entities.rows.rows))
+
+    async def extract(self, number: int, day: float, texts: list[str]) -> Extraction:
+        """A window of a day, with one event for each text, as all stages take it on that day, or now if that is later."""
+        self._clock.advance(max(timedelta(), START + timedelta(days=day) - self._clock.now()))
+        what = extraction(number, day, texts)
+        self._append("extractions", encode_key(TENANT, USER), what.to_json())
+        await self.settle()
+        return what
+
+    async def recall(self, what: Extraction, day: float, *indices: int, headers: Headers = ()) -> list[OutgoingRecord]:
+        """A recall that returned such events of a window; returns what the recalls stage makes of it."""
+        found = [RecalledEvent(id=what.events[index].id, user=USER, window_id=what.window_id) for index in indices]
+        record = RecallRecord(
+            id=f"r{self._recalls}", tenant=TENANT, user=USER, memory_ids=[], events=found, time=START + timedelta(days=day)
+        )
+        batch = await self.recalls.process(
+            [delivered("recalls", self._recalls, encode_key(TENANT, USER), record.to_json(), headers=headers)]
+        )
+        self._recalls += 1
+        self._take(batch.outputs)
+        await self.settle()
+        return batch.outputs
+
+    async def pass_time(self, days: float, *, step: float = 7) -> None:
+        """Lets event time, which follows the wall clock, go on."""
+        end = self._clock.now() + timedelta(days=days)
+        while self._clock.now() < end:
+            self._clock.advance(min(end - self._clock.now(), timedelta(days=step)))
+            await self.tick()
+
+    async def tick(self) -> int:
+        """Lets the timers that are due fire, once; returns how many did."""
+        await self.entities.recover()
+        due = self.entities.handler.due(self._clock.now())
+        self._take(due)
+        await self.settle()
+        return len(due)
+
+    async def settle(self) -> None:
+        """Lets the stages handle all that lies in their logs."""
+        while self._has_unread():
+            for name, stage in (("extractions", self.events), ("contributions", self.entities)):
+                log: list[ConsumedRecord] = getattr(self, name)
+                start, self._read[name] = self._read[name], len(log)
+                if log[start:]:
+                    self._take((await stage.process(log[start:])).outputs)
+
+    async def repeat(self) -> None:
+        """All logs are delivered again from their beginnings."""
+        self._read = {"extractions": 0, "contributions": 0}
+        await self.settle()
+
+    async def deliver_again(self, record: ConsumedRecord) -> None:
+        """A record of the extractions is produced once more."""
+        self._append("extractions", record.key or b"", record.value, record.headers)
+        await self.settle()
+
+    def now(self, day: float) -> datetime:
+        """A day's time."""
+        return START + timedelta(days=day)
+
+    async def rebuilt(self) -> "Timelines":
+        """The same from the extractions log alone."""
+        other = Timelines(self._settings, self._tenants)
+        other.extractions = list(self.extractions)
+        other._clock.advance(self._clock.now() - START)
+        await other.settle()
+        return other
+
+    def kinds(self, kind: str) -> dict[str, Memory]:
+        """The memories of a kind, by content."""
+        return {each.content: each for each in self.memories.values() if each.kind == kind}
+
+    def _entities(self, rows: InMemoryRows) -> PartitionHarness:
+        return PartitionHarness(
+            EntitiesHandler(partition=0, settings=self._settings, tenants=self._tenants, metrics=Metrics(), clock=self._clock),
+            EntityCodec(),
+            rows,
+            clock=self._clock,
+        )
+
+    def _has_unread(self) -> bool:
+        return self._read["extractions"] < len(self.extractions) or self._read["contributions"] < len(self.contributions)
+
+    def _take(self, outputs: list[OutgoingRecord]) -> None:
+        for each in outputs:
+            name = each.topic.removeprefix("varve.")
+            if name != "memories":
+                self._append(name, each.key or b"", each.value, each.headers)
+            elif each.value is None:
+                self.memories.pop(each.key or b"", None)
+            else:
+                memory = MemoryChange.from_json(each.value).memory
+                assert memory is not None
+                self.memories[each.key or b""] = memory
+
+    def _append(self, name: str, key: bytes, value: bytes | None, headers: Headers = ()) -> None:
+        log: list[ConsumedRecord] = getattr(self, name)
+        log.append(delivered(name, len(log), key, value, headers=headers))
+
+
+def extraction(number: int, day: float, texts: list[str]) -> Extraction:
+    """What one window of a day gave."""
+    name = window_id(TENANT, "s1", number)
+    said_at = START + timedelta(days=day)
+    return Extraction(
+        window_id=name,
+        tenant=TENANT,
+        user=USER,
+        session="s1",
+        sequence=number,
+        extractor="offline",
+        schema_name="diary",
+        message_ids=[f"m{number}-{index}" for index in range(len(texts))],
+        events=[
+            Event(
+                id=event_id(name, index),
+                tenant=TENANT,
+                user=USER,
+                session="s1",
+                window_id=name,
+                type="life_event",
+                content=text,
+                event_time=said_at,
+                said_at=said_at,
+                message_ids=[f"m{number}-{index}"],
+                extractor="offline",
+            )
+            for index, text in enumerate(texts)
+        ],
+        window_end=said_at,
+    )
