@@ -28,6 +28,8 @@ _ATTEMPTS = ExtractionSettings().attempts
 _MESSAGES = re.compile(r"^<<<messages (\w+)\n(.*?)^messages \1>>>$", re.MULTILINE | re.DOTALL)
 _MESSAGE = re.compile(r"^\[(\d+)\] [^:\n]*: (.*)$", re.MULTILINE)
 _MERGES_REFUSED = 0.05
+_STUBBORN = re.compile(r"\bn=40\b")
+"""One message of each load: so that each has a letter to drive again, whatever is drawn."""
 _BETWEEN_ITEMS = "},{"
 _SLOPPY = ("}, , {", "}, /* and */ {", "} {", "},\n\n{")
 
@@ -35,7 +37,7 @@ _SLOPPY = ("}, , {", "}, /* and */ {", "} {", "},\n\n{")
 class Answers:
     """What the model says, and how each call fares.
 
-    A window in fifty is stubborn: in each attempt that is made by itself, its answer and that answer's repair are prose, so that it ends
+    A window in fifty, and one of each load, is stubborn: in each attempt that is made by itself, its answer and that answer's repair are prose, so that it ends
     in the dead letters; driven again, it is answered. A merge in twenty is answered with prose whenever it is asked for.
 
     Args:
@@ -55,6 +57,7 @@ class Answers:
         messages = _prompt_messages(request)
         rng = Random(f"{self._seed}/{messages}/answer")
         is_stubborn, is_prose, is_sloppy = (rng.random() < share for share in (0.02, 0.05, 0.1))
+        is_stubborn |= _STUBBORN.search(messages) is not None
         whole = right_answer(request)
         previous = _previous_answer(request)
         # What no brace is in is prose, also where it was fenced or cut off on its way.
