@@ -37,8 +37,9 @@ _SLOPPY = ("}, , {", "}, /* and */ {", "} {", "},\n\n{")
 class Answers:
     """What the model says, and how each call fares.
 
-    A window in fifty, and one of each load, is stubborn: in each attempt that is made by itself, its answer and that answer's repair are prose, so that it ends
-    in the dead letters; driven again, it is answered. A merge in twenty is answered with prose whenever it is asked for.
+    A window in fifty, and one of each load, is stubborn: in each attempt that is made by itself, its answer and that answer's repair are
+    prose, so that it ends in the dead letters; driven again, it is answered. A merge in twenty is answered with prose whenever it is
+    asked for.
 
     Args:
         seed: All is drawn from it and from the prompt, whatever the order of the calls.
