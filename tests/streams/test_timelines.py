@@ -131,6 +131,13 @@ async def test_a_repeated_log_resurrects_nothing(flow: Timelines) -> None:
     assert flow.memories == before
 
 
+async def test_a_repeated_extraction_makes_no_memory_of_what_went(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
+    await flow.pass_time(60)
+    batch = await flow.events.process(flow.extractions[:1])
+    assert [each for each in batch.outputs if each.topic.endswith("memories") and each.value is not None] == []
+
+
 async def test_a_window_extracted_again_is_let_go_again(flow: Timelines) -> None:
     await flow.extract(0, 0, ["Moved to Lyon."])
     await flow.pass_time(60)
@@ -163,7 +170,10 @@ async def test_entities_forget_only_where_the_schema_says(settings: Settings, re
     await rebuilt.pass_time(1)
     assert rebuilt.memories == flow.memories
     await flow.extract(0, 0, [])
-    assert flow.memories == {}, "a later extraction retracts what is left, and nothing twice"
+    assert flow.memories == {}, "a later extraction retracts what is left"
+    await flow.extract(1, 80, ["Met Rita."])
+    (entity,) = flow.kinds("entity").values()
+    assert entity.properties["count"] == 1, "and nothing twice"
 
 
 async def test_a_tick_of_nobody_is_dropped(flow: Timelines, settings: Settings) -> None:
