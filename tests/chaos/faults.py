@@ -198,7 +198,7 @@ FAULTS: dict[str, Fault] = {
         Fault(
             name="redrive-then-replay",
             inject=kill(worker("extraction"), times=1),
-            afterwards=redrive_then_replay(_ALL_STAGES),
+            afterwards=redrive_then_replay(tuple(BUSY_STAGES)),
         ),
         Fault(
             name="compaction",
