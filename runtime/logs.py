@@ -55,7 +55,7 @@ def configure_logging(log: LogSettings, *, stage: str) -> None:
 
 def log_beside_output() -> None:
     """Sends log lines to standard error where no logs are set up: what a command prints is its answer, and others read it."""
-    if not structlog.is_configured():
+    if isinstance(structlog.get_config()["logger_factory"], structlog.PrintLoggerFactory):
         # Looked up with each line: whoever replaces the stream gets the lines from then on.
         structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 

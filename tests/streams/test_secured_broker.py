@@ -84,7 +84,7 @@ async def message_becomes_memory(secured: SecuredKafka, settings: Settings) -> N
     ("user", "topic"),
     [
         *(("app", f"varve.{each.name}") for each in ALL if each.name != "messages"),
-        *(("varve-service", f"varve.{name}") for name in ("windows", "extractions", "contributions", "memories", "control")),
+        *(("varve-service", f"varve.{name}") for name in ("windows", "contributions", "memories", "control")),
         ("stranger", "varve.messages"),
     ],
 )

@@ -18,6 +18,7 @@ from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
+from tests.retrieval.service.running_service import InProcessTransport
 
 pytestmark = pytest.mark.integration
 
@@ -52,7 +53,7 @@ async def operator(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     async with (
         LifespanManager(create_app(settings), startup_timeout=60) as manager,
         httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=manager.app), base_url="http://varve", headers={"Authorization": f"Bearer {admin_key}"}
+            transport=InProcessTransport(app=manager.app), base_url="http://varve", headers={"Authorization": f"Bearer {admin_key}"}
         ) as http,
     ):
         yield OperatorClient(settings=settings, http=http, tenant_key=tenant_key, places=places)

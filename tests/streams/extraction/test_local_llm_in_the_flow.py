@@ -29,6 +29,7 @@ async def test_a_conversation_is_extracted_or_dead_lettered_with_answers(flow: S
     settings = flow.model_copy(
         update={
             "llm": llm,
+            "kafka": flow.kafka.model_copy(update={"session_timeout_s": 60.0, "request_timeout_s": 60.0}),
             "extraction": ExtractionSettings(attempts=1, window_tokens=1000),
             "sessions": SessionSettings(message_count=12, message_cap=16, idle_partition_s=86400.0),
         }
