@@ -14,7 +14,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards load docs generated check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -45,6 +45,9 @@ bench-stream: setup ## measure the stages on a real broker: throughput, flat cos
 
 bench-freshness: setup ## measure how soon after its window closed a message is recalled, on the whole stack
 	$(BIN)/python -m benchmarks.freshness
+
+bench-ingest: setup ## measure how fast messages are accepted and searchable, on the whole stack, beside the embedding alone
+	$(BIN)/python -m benchmarks.ingest $(INGEST_ARGS)
 
 bench-operators: setup ## measure the algebra in one process
 	$(BIN)/python -m benchmarks.operators

@@ -47,7 +47,7 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
         running_stack(stack, supervisor) as running,
         ServiceClient.from_settings(running.settings) as service,
     ):
-        waits = [await _wait_ms(service, number) for number in range(_WARM_UP + messages)][_WARM_UP:]
+        waits = await freshness_of(service, messages=messages)
     return {
         "messages": messages,
         "freshness_p50_ms": round(statistics.median(waits)),
@@ -56,6 +56,16 @@ async def freshness(folder: Path, *, messages: int) -> dict[str, Any]:
         "load_before": round(load_before, 2),
         "load_after": round(psutil.getloadavg()[0], 2),
     }
+
+
+async def freshness_of(service: ServiceClient, *, messages: int) -> list[float]:
+    """Milliseconds from the answer of each message's flush to the first recall that rests on it. A few run before, as a warm-up.
+
+    Args:
+        service: Of a stack that rests.
+        messages: How many are measured.
+    """
+    return [await _wait_ms(service, number) for number in range(_WARM_UP + messages)][_WARM_UP:]
 
 
 async def _wait_ms(service: ServiceClient, number: int) -> float:

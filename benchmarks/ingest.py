@@ -1,0 +1,212 @@
+"""``python -m benchmarks.ingest``: how fast messages are accepted and become searchable, on the whole embedded stack, offline.
+
+Beside it, in the same run and before the stack starts, what the embedding model alone does on the same texts: the most that any way of
+ingesting them could reach on this machine if each text passed the model once and all else were free. Of the stack, several processes embed.
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+
+from benchmarks.freshness import freshness_of
+from benchmarks.processes import POLL_S
+from evaluation.locomo import read_locomo
+from models.embedding.build import build_embedder
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import TenantScope
+from runtime.settings import Settings
+from varve.client import ServiceClient
+from varve.embedded.lifecycle import running_stack
+from varve.embedded.stack import EmbeddedStack
+from varve.embedded.tenants import DeveloperTenant
+from varve.supervisor.supervisor import Supervisor
+
+_TENANT: Final = "bench"
+_SCHEMA: Final = "companion"
+_QUIET_S: Final = 5.0
+"""The index has all once it has grown no more for so long; the seconds do not count."""
+_TIMEOUT_S: Final = 600.0
+_TELLING_CHARACTERS: Final = 80
+"""Of a message that the extractor certainly lays down: it leaves out greetings and the like."""
+_BATCH: Final = 256
+_USERS: Final = 10
+_TURNS_OF_SESSION: Final = 25
+_START: Final = datetime(2024, 1, 1, 9, tzinfo=UTC)
+_NAMES: Final = ("Hannah", "Priya", "Marek", "Amina", "Joel", "Sofia", "Tomas", "Wen")
+_DEEDS: Final = (
+    "moved to",
+    "flew to",
+    "came back from",
+    "bought a flat in",
+    "opened a bakery in",
+    "ran the marathon of",
+    "painted the harbour of",
+)
+_PLACES: Final = ("Oslo", "Lisbon", "Accra", "Kyoto", "Valparaiso", "Tbilisi", "Galway", "Hanoi", "Ljubljana")
+
+Fields = dict[str, Any]
+
+
+def generated_messages(count: int) -> list[Fields]:
+    """Made-up turns of a few users, each of another text, in sessions of a day each.
+
+    Args:
+        count: How many.
+    """
+    messages = []
+    for number in range(count):
+        turn, user = divmod(number, _USERS)
+        day, minute = divmod(turn, _TURNS_OF_SESSION)
+        name, deed, place = _NAMES[turn % len(_NAMES)], _DEEDS[number % len(_DEEDS)], _PLACES[(turn + user) % len(_PLACES)]
+        messages.append(
+            {
+                "user": f"user-{user}",
+                "session": f"user-{user}-day-{day}",
+                "id": f"m{number:06d}",
+                "role": "user",
+                "text": f"My friend {name} {deed} {place} on the {1 + day % 28}th, and I promised to bring {number} postcards along.",
+                "event_time": (_START + timedelta(days=day, minutes=minute)).isoformat(),
+            }
+        )
+    return messages
+
+
+def locomo_messages(path: Path) -> list[Fields]:
+    """The turns of LoCoMo's conversations, each conversation a user.
+
+    Args:
+        path: LoCoMo, or a part of it.
+
+    Raises:
+        ConversationError: If the file cannot be read or has another form.
+    """
+    messages = (message for conversation in read_locomo(path) for each in conversation for message in each.window.messages)
+    return [
+        {
+            "user": each.user,
+            "session": f"{each.user}-{each.session}",
+            "id": f"{each.user}-{each.id}",
+            "role": each.role,
+            "speaker": each.speaker,
+            "text": each.text,
+            "event_time": each.event_time.isoformat(),
+        }
+        for each in messages
+        if each.text
+    ]
+
+
+async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dict[str, Any]:
+    """Sends all messages, closes their windows, and waits until the index grows no more; then measures single messages.
+
+    Args:
+        folder: For the stack's data.
+        messages: In the order that they are sent in.
+        fresh: Messages whose freshness is measured, at rest; at least 2.
+
+    Returns:
+        Rates in messages a second, freshness in milliseconds, and the machine's load, one minute's mean, before and after.
+
+    Raises:
+        TimeoutError: If the index goes on growing.
+    """
+    load_before = psutil.getloadavg()[0]
+    embedded_per_second = len(messages) / await _embedding_s([str(each["text"]) for each in messages])
+    stack = EmbeddedStack(settings=Settings(data=folder), throwaway=True, tenant=DeveloperTenant(_TENANT, _SCHEMA))
+    supervisor = Supervisor(stack.levels(), notice=lambda _: None)
+    async with (
+        running_stack(stack, supervisor) as running,
+        ServiceClient.from_settings(running.settings) as service,
+    ):
+        store = EdgeStore(path=running.settings.edge_socket, timeout_s=60)
+        try:
+            started = time.monotonic()
+            for start in range(0, len(messages), _BATCH):
+                await service.send(messages[start : start + _BATCH])
+            accepted_s = time.monotonic() - started
+            await service.flush()
+            await _until_recalled(service, messages, started)
+            searchable_s, memories = await _until_quiet(store, started)
+            waits = await freshness_of(service, messages=fresh)
+        finally:
+            await store.close()
+    searchable_per_second = len(messages) / searchable_s
+    return {
+        "messages": len(messages),
+        "memories": memories,
+        "accepted_per_second": round(len(messages) / accepted_s, 1),
+        "searchable_per_second": round(searchable_per_second, 1),
+        "embedding_alone_per_second": round(embedded_per_second, 1),
+        "ratio_to_embedding_alone": round(searchable_per_second / embedded_per_second, 3),
+        "freshness_p50_ms": round(statistics.median(waits)),
+        "freshness_p95_ms": round(statistics.quantiles(waits, n=20)[-1]),
+        "load_before": round(load_before, 2),
+        "load_after": round(psutil.getloadavg()[0], 2),
+    }
+
+
+async def _embedding_s(texts: Sequence[str]) -> float:
+    """Seconds that the model takes for the texts, each once, with the threads that a stage has."""
+    settings = Settings()
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    try:
+        await embedder.embed_documents([f"warm-up {number}" for number in range(_BATCH)])
+        started = time.monotonic()
+        for start in range(0, len(texts), _BATCH):
+            await embedder.embed_documents(list(texts[start : start + _BATCH]))
+        return time.monotonic() - started
+    finally:
+        await embedder.close()
+
+
+async def _until_recalled(service: ServiceClient, messages: Sequence[Fields], started: float) -> None:
+    """Waits until each user's last message of some length is found: a stage that rests for a while has not finished."""
+    last = {str(each["user"]): each for each in messages if len(str(each["text"])) >= _TELLING_CHARACTERS}
+    for user, message in last.items():
+        while not any(message["id"] in str(result["evidence"]) for result in await service.recall(message["text"], user=user)):
+            if time.monotonic() - started > _TIMEOUT_S:
+                raise TimeoutError(f"message {message['id']} is not recalled after {_TIMEOUT_S:g} s")
+            await asyncio.sleep(POLL_S)
+
+
+async def _until_quiet(store: EdgeStore, started: float) -> tuple[float, int]:
+    """The seconds until the index grew last, and how many memories it then had."""
+    memories, grown = 0, time.monotonic()
+    while not memories or time.monotonic() - grown < _QUIET_S:
+        if time.monotonic() - started > _TIMEOUT_S:
+            raise TimeoutError(f"the index still grows after {_TIMEOUT_S:g} s: it has {memories} memories")
+        now = await store.count(TenantScope(_TENANT))
+        if now != memories:
+            memories, grown = now, time.monotonic()
+        await asyncio.sleep(POLL_S)
+    return grown - started, memories
+
+
+def main() -> None:
+    """Measures, prints and writes the report."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ingest", description=__doc__)
+    parser.add_argument("--data", type=Path, help="LoCoMo, or a part of it; without it, made-up messages")
+    parser.add_argument("--messages", type=int, default=3000, help="how many made-up messages")
+    parser.add_argument("--fresh", type=int, default=20, help="messages whose freshness is measured behind it")
+    parser.add_argument("--report", type=Path, default=Path("build/reports/ingest.json"))
+    arguments = parser.parse_args()
+    messages = generated_messages(arguments.messages) if arguments.data is None else locomo_messages(arguments.data)
+    with tempfile.TemporaryDirectory(prefix="varve-bench-") as folder:
+        results = asyncio.run(ingest(Path(folder), messages, fresh=arguments.fresh))
+    text = json.dumps({"data": "made up" if arguments.data is None else arguments.data.name, **results}, indent=2)
+    arguments.report.parent.mkdir(parents=True, exist_ok=True)
+    arguments.report.write_text(text + "\n")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
