@@ -1,11 +1,12 @@
 """Tenants for tests: written to the control log of a real broker, or known without one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from memory.schema import MemorySchema
-from runtime.control import Change, ControlState, ControlWriter, Draft
+from runtime.control import Change, ControlFollower, ControlState, ControlWriter, Draft
 from runtime.control.documents import Role, hash_key, new_api_key, new_operator_key
 from runtime.control.key_changes import add_key as add_key_to
 from runtime.control.key_changes import add_operator_key
@@ -14,11 +15,24 @@ from runtime.settings import Settings
 from runtime.tenants import FixedKnowledge, TenantDirectory
 
 _R = TypeVar("_R")
+_DEADLINE_S = 60.0
 
 
 async def write(settings: Settings, change: Change[_R]) -> _R:
     """Makes a change of the control log, whose topic is there."""
     return (await ControlWriter(settings=settings).write(change, action="test", by="a test")).result
+
+
+@asynccontextmanager
+async def following(settings: Settings) -> AsyncIterator[ControlFollower]:
+    """A follower of the control log that has read it to its end."""
+    follower = ControlFollower(settings=settings)
+    follower.start()
+    try:
+        await follower.wait_for(0, timeout_s=_DEADLINE_S)
+        yield follower
+    finally:
+        await follower.stop()
 
 
 async def add_tenant(settings: Settings, tenant: str, *, schema: str | MemorySchema, **fields: Any) -> str:

@@ -1,7 +1,5 @@
 """Timelines with the real broker, stages and store: events are summarised, let go unless recalled, and a rebuild finds the same."""
 
-import asyncio
-
 import pytest
 
 from memory.keys import encode_key
@@ -15,6 +13,7 @@ from streams.rebuild import rebuild
 from streams.snapshot import snapshot
 from tests.operators.timeline.diaries import day
 from tests.streams.flow import TENANT, caught_up, serving
+from tests.streams.harness import until_true
 from tests.streams.timelines_flow import USER, extraction
 
 pytestmark = pytest.mark.integration
@@ -73,10 +72,13 @@ async def _memories(store: MemoryStore) -> list[Memory]:
 async def _stored(store: MemoryStore, events: set[str]) -> None:
     """Returns when the store holds these events, and no other."""
     found: set[str] = set()
+
+    async def are_stored() -> bool:
+        nonlocal found
+        found = {each.content for each in await _memories(store) if each.kind == "event"}
+        return found == events
+
     try:
-        async with asyncio.timeout(DEADLINE_S):
-            while found != events:
-                found = {each.content for each in await _memories(store) if each.kind == "event"}
-                await asyncio.sleep(0.1)
+        await until_true(are_stored, deadline_s=DEADLINE_S)
     except TimeoutError as error:
         raise AssertionError(f"not within {DEADLINE_S:g} s; the store's events are {sorted(found)}") from error

@@ -3,8 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -24,7 +23,7 @@ from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import Metrics
 from runtime.settings import ControlSettings, Settings
 from runtime.tenants import follow_tenants
-from tests.control_log import write
+from tests.control_log import following, write
 from tests.one_broker import one_broker
 
 pytestmark = pytest.mark.integration
@@ -37,17 +36,6 @@ async def settings(make_settings: Callable[..., Settings]) -> Settings:
     settings = make_settings(kafka=one_broker(partitions=3), control=ControlSettings(lease_s=2.0))
     await create_topics(settings)
     return settings
-
-
-@asynccontextmanager
-async def following(settings: Settings) -> AsyncIterator[ControlFollower]:
-    follower = ControlFollower(settings=settings)
-    follower.start()
-    try:
-        await follower.wait_for(0, timeout_s=DEADLINE_S)
-        yield follower
-    finally:
-        await follower.stop()
 
 
 async def test_writers_that_race_lose_no_change(settings: Settings) -> None:

@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import yaml
 from runtime.control import ControlFollower, read_audit
 from runtime.kafka import create_topics
 from runtime.settings import ControlSettings, Settings
+from tests.control_log import following
 from tests.one_broker import one_broker
 from tests.runtime.control.killed_apply import MOMENTS, NOT_YET
 
@@ -29,13 +29,13 @@ async def test_a_killed_apply_leaves_one_version(make_settings: Callable[..., Se
     await create_topics(settings)
     assert await _apply(settings, ("varve", "apply", "-f"), weight=1) == 0
     version = 1
-    async with _following(settings) as follower:
+    async with following(settings) as follower:
         assert _weights(follower) == {1.0}
         for moment in MOMENTS:
             killed = await _apply(settings, ("tests.runtime.control.killed_apply", moment), weight=version + 1)
             assert killed == -signal.SIGKILL
             expected = version if moment in NOT_YET else version + 1
-            async with _following(settings) as restarted:
+            async with following(settings) as restarted:
                 assert _weights(restarted) == {expected}, moment
                 await follower.wait_for(restarted.state.position, timeout_s=DEADLINE_S)
                 assert _weights(follower) == {expected}, moment
@@ -65,17 +65,6 @@ async def _apply(settings: Settings, command: tuple[str, ...], *, weight: int) -
     )
     async with asyncio.timeout(DEADLINE_S):
         return await process.wait()
-
-
-@asynccontextmanager
-async def _following(settings: Settings) -> AsyncIterator[ControlFollower]:
-    follower = ControlFollower(settings=settings)
-    follower.start()
-    try:
-        await follower.wait_for(0, timeout_s=DEADLINE_S)
-        yield follower
-    finally:
-        await follower.stop()
 
 
 async def _until_known(follower: ControlFollower, version: int) -> None:

@@ -1,40 +1,15 @@
 """The events stage: what was corrected by hand stands, whatever is extracted again, and a revert gives back what was."""
 
-import pytest
-
 from memory.keys import decode_key
-from memory.records import Change, Contribution, Correction, EntityCorrection, Memory, MemoryChange
-from runtime.metrics import Metrics
+from memory.records import Change, Correction, EntityCorrection, Memory, MemoryChange
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
-from streams.events.handler import EventsHandler
 from streams.events.ledger import MAX_CORRECTIONS, LedgerCodec
 from tests.streams.agent_extractions import START, TENANT, extraction, extraction_record
 from tests.streams.events.corrections import LATER, correction, correction_record
+from tests.streams.events.events_stage import assigned, changes, contributions
 from tests.streams.harness import InMemoryRows, PartitionHarness
-
-
-@pytest.fixture
-def stage(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
-    return assigned(settings, tenants)
-
-
-def assigned(settings: Settings, tenants: TenantDirectory, rows: InMemoryRows | None = None) -> PartitionHarness:
-    return PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec(), rows)
-
-
-def contributions(batch: Batch) -> list[Contribution]:
-    return [Contribution.from_json(each.value or b"") for each in batch.outputs if each.topic == "varve.contributions"]
-
-
-def changes(batch: Batch) -> dict[str, tuple[str, ...]]:
-    """By tool: the changes to its count of calls, in their order."""
-    return {
-        each.entity_key: tuple(change.op for change in each.changes if change.property == "calls")
-        for each in contributions(batch)
-        if each.entity_type == "tool_experience"
-    }
 
 
 def memories(batch: Batch) -> dict[str, Memory | None]:

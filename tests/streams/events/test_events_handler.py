@@ -6,44 +6,21 @@ import pytest
 
 from memory.headers import GENERATION_DROP, KIND, ORIGIN
 from memory.keys import decode_key
-from memory.records import Contribution, GenerationDrop, MemoryChange
+from memory.records import GenerationDrop, MemoryChange
 from memory.schema import scenario
 from runtime.control import ControlState
 from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord
-from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.errors import TransientError
-from streams.events.handler import EventsHandler
 from streams.events.ledger import DroppedGeneration, Entry, LedgerCodec, PackedEntry, PublishedWindow
 from tests.control_log import now_known
 from tests.streams.agent_extractions import SCHEMA, TENANT, extraction, extraction_record
+from tests.streams.events.events_stage import assigned, changes, contributions
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
-
-
-@pytest.fixture
-def stage(settings: Settings, tenants: TenantDirectory) -> PartitionHarness:
-    return assigned(settings, tenants)
-
-
-def assigned(settings: Settings, tenants: TenantDirectory, rows: InMemoryRows | None = None) -> PartitionHarness:
-    return PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec(), rows)
-
-
-def contributions(batch: Batch) -> list[Contribution]:
-    return [Contribution.from_json(each.value or b"") for each in batch.outputs if each.topic == "varve.contributions"]
-
-
-def changes(batch: Batch) -> dict[str, tuple[str, ...]]:
-    """By tool: the changes to its count of calls, in their order."""
-    return {
-        each.entity_key: tuple(change.op for change in each.changes if change.property == "calls")
-        for each in contributions(batch)
-        if each.entity_type == "tool_experience"
-    }
 
 
 def memories(batch: Batch) -> list[OutgoingRecord]:
