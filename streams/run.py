@@ -11,6 +11,7 @@ from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory, follow_tenants
+from runtime.trace_export import exporting_spans
 from streams.delivery.build import DriverFactory
 from streams.delivery.worker import Worker
 from streams.errors import StreamError
@@ -32,7 +33,8 @@ def run_stage(name: str, settings: Settings, *, generation: str | None = None) -
     if name not in STAGES:
         raise StreamError(f"there is no stage {name!r}; the stages are {', '.join(STAGES)}")
     configure_logging(settings.log, stage=name)
-    uvloop.run(serve_stage(name, settings, generation=generation))
+    with exporting_spans(settings.tracing, process=name):
+        uvloop.run(serve_stage(name, settings, generation=generation))
 
 
 async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None = None, *, generation: str | None = None) -> None:

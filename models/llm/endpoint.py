@@ -81,6 +81,8 @@ class Endpoint:
         port = f":{address.port}" if address.port else ""
         self.name = f"{address.hostname}{port}{address.path.rstrip('/')}#{model}"
         """Names the endpoint in errors, metrics and shared limits; contains no key and no password."""
+        self.host = address.hostname
+        self.port = address.port or (443 if address.scheme == "https" else 80)
         self.model = model
         self.max_completion_tokens = max_completion_tokens
         self._temperature = temperature

@@ -13,8 +13,10 @@ from models.llm.limiter import Limiter
 from models.llm.limits import Lease
 from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMRequest, LLMUsage
+from models.llm.spans import end_call_span, start_call_span
 from models.llm.streaming import FinishReason
 from models.llm.surrogates import SurrogateJoiner
+from runtime import tracing
 from runtime.breaker import CircuitBreaker
 
 
@@ -56,6 +58,8 @@ class StreamingCall:
         self._error: BaseException | None = None
         self._is_truncated = False
         self._sent_at = 0.0
+        self._first_token_s: float | None = None
+        self._span = tracing.NO_SPAN
         self._stack = AsyncExitStack()
         self._stream: AsyncGenerator[Delta | Finish]
         self._first: Delta | Finish | None = None
@@ -79,13 +83,15 @@ class StreamingCall:
             lease = await stack.enter_async_context(self.target.limiter.lease(maximum.prompt_tokens + maximum.completion_tokens))
             self._sent_at = loop.time()
             self._metrics.queue_seconds.labels(endpoint.name).observe(self._sent_at - queued_at)
+            self._span = start_call_span(endpoint, self._request, max_tokens=completion_tokens)
             stack.callback(self._settle, lease, admission)
             self.sent.set()
             self._stream = await stack.enter_async_context(aclosing(endpoint.answer(self._request)))
             self._first = await self._next()
             self.target.breaker.record_success()
             self._metrics.breaker_open.labels(endpoint.name).set(0)
-            self._metrics.first_token_seconds.labels(endpoint.name).observe(loop.time() - self._sent_at)
+            self._first_token_s = loop.time() - self._sent_at
+            self._metrics.first_token_seconds.labels(endpoint.name).observe(self._first_token_s)
             self._stack = stack.pop_all()
 
     async def tokens(self) -> AsyncGenerator[str]:
@@ -132,6 +138,16 @@ class StreamingCall:
             self._metrics.breaker_open.labels(self.target.endpoint.name).set(not self.target.breaker.is_closed)
 
     def _settle(self, lease: Lease, admission: Admission) -> None:
+        self._book(lease, admission)
+        end_call_span(
+            self._span,
+            outcome=self._outcome(),
+            finish_reason=self.finish_reason,
+            usage=self.usage,
+            first_token_s=self._first_token_s,
+        )
+
+    def _book(self, lease: Lease, admission: Admission) -> None:
         seconds = asyncio.get_running_loop().time() - self._sent_at
         endpoint = self.target.endpoint
         self._metrics.calls.labels(endpoint.name, self._outcome()).inc()

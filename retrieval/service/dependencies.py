@@ -37,7 +37,7 @@ from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from runtime.shared_rate_limits import RateLimiter
 from runtime.tenants import TenantDirectory, follow_tenants
-from runtime.tracing import Trace
+from runtime.tracing import SpanContext
 
 _log = logger(__name__)
 
@@ -159,11 +159,11 @@ async def _dependencies(request: Request) -> Dependencies:
     return dependencies
 
 
-async def _trace(request: Request) -> Trace:
+async def _trace(request: Request) -> SpanContext:
     trace = request.state.trace
-    assert isinstance(trace, Trace)
+    assert isinstance(trace, SpanContext)
     return trace
 
 
 AppDependencies = Annotated[Dependencies, Depends(_dependencies)]
-RequestTrace = Annotated[Trace, Depends(_trace)]
+RequestTrace = Annotated[SpanContext, Depends(_trace)]

@@ -18,7 +18,7 @@ from retrieval.service.dependencies import Dependencies
 from runtime.logs import logger
 from runtime.session_tail import SessionView
 from runtime.settings import Settings
-from runtime.tracing import Trace, record_headers
+from runtime.tracing import SpanContext, record_headers
 
 T = TypeVar("T")
 
@@ -142,7 +142,7 @@ def record_recall(
     schema: MemorySchema,
     returned: Iterable[Memory],
     texts: Iterable[str],
-    trace: Trace,
+    trace: SpanContext,
 ) -> str:
     """Tells the stream what was returned, behind the answer's back.
 

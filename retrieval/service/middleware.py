@@ -10,9 +10,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from retrieval.service import request_id
 from retrieval.service.problems import ProblemError, internal_error, problem_response
+from runtime import tracing
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.tracing import TRACEPARENT, Trace
+from runtime.tracing import TRACEPARENT, Span, SpanKind
 
 _log = logger(__name__)
 
@@ -21,6 +22,7 @@ _QUIET: Final = frozenset({"/healthz"})
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _OTHER_METHOD: Final = "other"
 """Whoever invents methods, with or without a key, makes no new label by it."""
+_SERVER_ERROR: Final = 500
 _HUNG_UP: Final = 499
 """The status, in logs and metrics alone, of a request whose client left before it was read or answered; the number is nginx's."""
 
@@ -45,8 +47,13 @@ class ObservabilityMiddleware:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        incoming = Trace.parse(headers.get(TRACEPARENT, ""))
-        trace = Trace.new() if incoming is None else incoming.child()
+        incoming = tracing.read_traceparent(headers.get(TRACEPARENT, ""))
+        if scope["path"] in _QUIET:
+            # Whoever looks every few seconds whether the service lives fills no trace store.
+            span = tracing.unrecorded_root_span(incoming)
+        else:
+            span = tracing.start_root_span("HTTP", kind=SpanKind.SERVER, parent=incoming)
+        trace = span.get_span_context()
         scope.setdefault("state", {})["trace"] = trace
         own_id = request_id.request_id(headers.get(request_id.HEADER, ""))
         status, response_started = 500, False
@@ -56,12 +63,12 @@ class ObservabilityMiddleware:
             if message["type"] == "http.response.start":
                 status, response_started = message["status"], True
                 answered = MutableHeaders(scope=message)
-                answered[TRACEPARENT] = trace.traceparent
+                answered[TRACEPARENT] = tracing.write_traceparent(trace)
                 answered[request_id.HEADER] = own_id
             await send(message)
 
         started = time.perf_counter()
-        with structlog.contextvars.bound_contextvars(trace_id=trace.trace_id, request_id=own_id):
+        with structlog.contextvars.bound_contextvars(trace_id=tracing.trace_id(trace), request_id=own_id), tracing.current(span):
             try:
                 await self._app(scope, receive, send_traced)
             except ClientDisconnect:
@@ -72,14 +79,19 @@ class ObservabilityMiddleware:
                     raise
                 await problem_response(problem, scope["path"])(scope, receive, send_traced)
             finally:
-                self._observe(scope, status, time.perf_counter() - started)
+                self._observe(scope, status, time.perf_counter() - started, span)
                 structlog.contextvars.unbind_contextvars("tenant")
 
-    def _observe(self, scope: Scope, status: int, seconds: float) -> None:
+    def _observe(self, scope: Scope, status: int, seconds: float, span: Span) -> None:
         route = getattr(scope.get("route"), "path", _UNMATCHED)
         method = "-" if route == _UNMATCHED else scope["method"] if scope["method"] in _METHODS else _OTHER_METHOD
         self._metrics.requests.labels(method=method, route=route, status=str(status)).inc()
         self._metrics.request_seconds.labels(method=method, route=route).observe(seconds)
+        if span.is_recording():
+            span.update_name(f"{method} {route}")
+            span.set_attributes({"http.request.method": method, "http.route": route, "http.response.status_code": status})
+            if status >= _SERVER_ERROR:
+                tracing.fail(span, str(status))
         log = _log.debug if route in _QUIET else _log.info
         log("request", method=method, route=route, status=status, ms=round(seconds * 1000, 2))
 

@@ -15,6 +15,7 @@ from retrieval.service.readiness import health_page
 from retrieval.service.timeouts import bounded_protocol
 from runtime.logs import configure_logging
 from runtime.settings import Settings
+from runtime.trace_export import exporting_spans
 
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -28,7 +29,11 @@ def serve(settings: Settings) -> None:
         SystemExit: If the port is in use; the log says so.
     """
     configure_logging(settings.log, stage="service")
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, contextlib.suppress(asyncio.CancelledError):
+    with (
+        exporting_spans(settings.tracing, process="service"),
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        contextlib.suppress(asyncio.CancelledError),
+    ):
         runner.run(_serve(settings))
 
 

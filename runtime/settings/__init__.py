@@ -16,6 +16,7 @@ from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointS
 from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
 from runtime.settings.signing import SigningSettings
+from runtime.settings.tracing import TracingSettings
 
 __all__ = [
     "BudgetSettings",
@@ -39,6 +40,7 @@ __all__ = [
     "SigningSettings",
     "StoreSettings",
     "TimelineSettings",
+    "TracingSettings",
     "settings",
 ]
 
@@ -83,6 +85,7 @@ class Settings(BaseSettings):
     service: ServiceSettings = ServiceSettings()
     client: ClientSettings = ClientSettings()
     log: LogSettings = LogSettings()
+    tracing: TracingSettings = TracingSettings()
 
     @property
     def cache_path(self) -> Path:

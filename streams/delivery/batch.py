@@ -9,6 +9,7 @@ from typing import Any
 from memory.errors import RecordError
 from runtime.kafka import OutgoingRecord
 from streams.delivery.cooperative import Yielder
+from streams.delivery.record_spans import RecordSpans
 from streams.delivery.records import ConsumedRecord, propagate_context
 from streams.delivery.state import PartitionState
 from streams.errors import PoisonRecordError
@@ -43,6 +44,8 @@ class Batch:
     rejections: list[Rejection] = field(default_factory=list)
     may_write: Callable[[], bool] = lambda: True
     """Whether the partition is ours: a handler that itself writes somewhere asks right before it does."""
+    spans: RecordSpans = field(default_factory=RecordSpans)
+    """Of its records."""
 
     async def each(self, handle: Callable[[ConsumedRecord], Awaitable[None] | None]) -> None:
         """Calls ``handle`` for every record in order; one that it rejects goes to the dead letters and holds up no other.
@@ -64,7 +67,7 @@ class Batch:
 
     def emit(self, output: OutgoingRecord, cause: ConsumedRecord) -> None:
         """Adds a record to be produced, which comes of ``cause`` and bears its context."""
-        self.outputs.append(propagate_context(output, cause=cause))
+        self.outputs.append(propagate_context(output, self.spans.context_of(cause)))
 
     def reject(self, record: ConsumedRecord, error: Exception) -> None:
         """Sends a record to the dead letters."""

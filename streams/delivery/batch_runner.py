@@ -10,6 +10,7 @@ from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from streams.delivery.batch import Batch, BatchHandler, Rejection
 from streams.delivery.context import StageContext
+from streams.delivery.record_spans import RecordSpans
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState, Row
 from streams.errors import FencedError, LocalTableError, PoisonRecordError, TransientError
@@ -69,12 +70,16 @@ class BatchRunner:
         started_at = time.monotonic()
         first_attempt_at = datetime.now(UTC)
         next_offset = records[-1].offset + 1
+        spans = RecordSpans.start(self._context.stage, records)
         try:
-            outputs = await self._handled(records, first_attempt_at)
+            outputs = await self._handled(records, first_attempt_at, spans)
             await self._commit(outputs, next_offset)
         except (TransientError, FencedError, LocalTableError):
             raise
         except Exception as error:
+            for record in records:
+                spans.fail(record, type(error).__name__)
+            spans.end()
             self._state.discard()
             if len(records) > 1:
                 for record in records:
@@ -83,6 +88,8 @@ class BatchRunner:
             await self._commit_dead_letter(Rejection.of(records[0], error), first_attempt_at)
             if not isinstance(error, PoisonRecordError):
                 _log.exception("record_broke_stage", stage=self._context.stage, trace_id=records[0].trace_id, error=str(error))
+        finally:
+            spans.end()
         metrics = self._context.metrics
         metrics.records.labels(self._context.stage, "done").inc(len(records))
         metrics.handling_seconds.labels(self._context.stage).observe(time.monotonic() - started_at)
@@ -101,7 +108,7 @@ class BatchRunner:
         if commands:
             await self._commit_step(commands, [], None)
 
-    async def _handled(self, records: list[ConsumedRecord], first_attempt_at: datetime) -> list[OutgoingRecord]:
+    async def _handled(self, records: list[ConsumedRecord], first_attempt_at: datetime, spans: RecordSpans) -> list[OutgoingRecord]:
         """What comes of records, once what the handler depends on is there."""
         claims, first, last = self._context.claims, records[0].offset, records[-1].offset
         claims.require_innocent(self._partition, first)
@@ -111,7 +118,7 @@ class BatchRunner:
             self._attempts = attempt
             started_at = time.monotonic()
             try:
-                batch = Batch(self._partition, records, self._state, may_write=self._may_write)
+                batch = Batch(self._partition, records, self._state, may_write=self._may_write, spans=spans)
                 async with claims.held(self._partition, first, last):
                     await self._handler.handle(batch)
             except TransientError as failure:
@@ -121,6 +128,7 @@ class BatchRunner:
                 self._context.record_success(started_at=started_at)
                 outputs = batch.outputs
                 for rejection in batch.rejections:
+                    spans.fail(rejection.record, rejection.reason)
                     outputs += await self._context.dead_letter(rejection, attempts=attempt, first_attempt_at=first_attempt_at)
                 return outputs
 

@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple, Protocol
 
 from memory.errors import RecordError
+from runtime import tracing
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
 from streams.delivery.batch import Rejection
 from streams.delivery.context import StageContext
 from streams.delivery.driver import InFlightRecord
 from streams.delivery.entry import Entry
+from streams.delivery.record_spans import context_of, start_record_span
 from streams.delivery.records import ConsumedRecord, propagate_context
 from streams.errors import LocalTableError, PoisonRecordError, TransientError
 
@@ -120,8 +122,7 @@ class KeyedAttempts:
         try:
             claims.require_innocent(record.partition, record.offset)
             async with claims.held(record.partition, record.offset, record.offset):
-                outputs = await self._handler.handle(record)
-            entry.result = [propagate_context(output, cause=record) for output in outputs]
+                entry.result = await self._outputs(record)
             self._context.record_success(started_at=entry.started_at)
             self.consecutive_failures = 0
         except TransientError as failure:
@@ -140,6 +141,17 @@ class KeyedAttempts:
             _log.exception("record_broke_stage", stage=self._context.stage, trace_id=trace_id, error=str(error))
             entry.result = await self._dead_letter(entry, error)
         return None
+
+    async def _outputs(self, record: ConsumedRecord) -> list[OutgoingRecord]:
+        """What comes of a record, with its trace context. Its span is the current one meanwhile: calls for it are that one's children."""
+        if not tracing.is_recording():
+            outputs, context = await self._handler.handle(record), record.context
+        else:
+            span = start_record_span(self._context.stage, record)
+            with tracing.current(span):
+                outputs = await self._handler.handle(record)
+            context = context_of(record, span)
+        return [propagate_context(output, context) for output in outputs]
 
     def _own_failures(self, entry: Entry[InFlightRecord], failure: TransientError) -> int:
         """How often the record failed by its own fault, with what failed it now."""

@@ -6,7 +6,7 @@ from typing import Final
 from memory.headers import origin_of
 from memory.positions import LogPosition
 from runtime.kafka import OutgoingRecord
-from runtime.tracing import PRODUCED_AT, TRACEPARENT, Headers, Trace
+from runtime.tracing import PRODUCED_AT, TRACEPARENT, Headers, SpanContext, trace_id, trace_of
 
 FORWARDED: Final = "varve-forwarded"
 """Header of a record that lay in another partition than its key says, and was forwarded once."""
@@ -59,8 +59,13 @@ class ConsumedRecord:
     @property
     def trace_id(self) -> str | None:
         """The trace that it belongs to, for the log."""
-        trace = Trace.from_headers(self.headers)
-        return None if trace is None else trace.trace_id
+        trace = self.trace
+        return None if trace is None else trace_id(trace)
+
+    @property
+    def trace(self) -> SpanContext | None:
+        """The trace that it bears, if it does."""
+        return trace_of(self.headers)
 
     @property
     def context(self) -> Headers:
@@ -70,7 +75,7 @@ class ConsumedRecord:
         return (produced_at,) if trace is None else ((TRACEPARENT, trace), produced_at)
 
 
-def propagate_context(output: OutgoingRecord, *, cause: ConsumedRecord) -> OutgoingRecord:
+def propagate_context(output: OutgoingRecord, context: Headers) -> OutgoingRecord:
     """The output with the trace context of the record that it comes of; a context of its own stays."""
     own = {name for name, _ in output.headers}
-    return replace(output, headers=(*output.headers, *(header for header in cause.context if header[0] not in own)))
+    return replace(output, headers=(*output.headers, *(header for header in context if header[0] not in own)))

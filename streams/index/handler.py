@@ -1,5 +1,6 @@
 """The index stage: writes the change feed into the vector store."""
 
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -10,6 +11,7 @@ from models.errors import InputRefusedError, ModelConfigurationError, TransientM
 from retrieval.errors import ModelMismatchError, StoreBehindError, StoreRejectedError, StoreUnavailableError
 from retrieval.index.writer import FeedChange, IndexWriter
 from retrieval.stores.position import FeedPosition
+from runtime.tracing import Attributes
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
@@ -29,12 +31,17 @@ class IndexHandler(BatchHandler):
         """Writes a batch at once. If the store or the embedding model refuses it, writes record by record to find the refused ones."""
         changes: list[tuple[ConsumedRecord, MemoryChange]] = []
         await batch.each(lambda record: changes.append((record, change_of(record))))
+        started_ns = time.time_ns()
         try:
             await self._write(batch, [_placed(record, change) for record, change in changes])
+            for record, change in changes:
+                _note_written(batch, record, change, started_ns, count=len(changes))
         except (StoreRejectedError, InputRefusedError):
             for record, change in changes:
                 try:
+                    started_ns = time.time_ns()
                     await self._write(batch, [_placed(record, change)])
+                    _note_written(batch, record, change, started_ns, count=1)
                 except StoreRejectedError as error:
                     batch.reject(record, PoisonRecordError("store_rejected", str(error)))
                 except InputRefusedError as error:
@@ -82,6 +89,11 @@ def position_of(record: ConsumedRecord) -> FeedPosition:
 def place_of(record: ConsumedRecord) -> FeedPosition:
     """Where in the feed a record lies."""
     return FeedPosition(record.partition, record.offset, record.appended_ms)
+
+
+def _note_written(batch: Batch, record: ConsumedRecord, change: MemoryChange, started_ns: int, *, count: int) -> None:
+    attributes: Attributes = {"db.operation.name": change.op, "db.operation.batch.size": count}
+    batch.spans.add_step(record, f"{change.op} memory", started_ns=started_ns, attributes=attributes)
 
 
 def _placed(record: ConsumedRecord, change: MemoryChange) -> FeedChange:

@@ -55,6 +55,8 @@ class SessionCodec:
             "redriven": state.redriven_origins,
             "lengths": [len(raw) for raw in state.raw_messages],
         }
+        if state.traces:
+            head["traces"] = state.traces
         return b"\0".join((orjson.dumps(head), b"".join(state.raw_messages)))
 
     def _decode_session(self, raw: bytes) -> SessionState:
@@ -81,4 +83,5 @@ class SessionCodec:
             oldest_page=oldest_page,
             newest_page=newest_page,
             redriven_origins=head["redriven"],
+            traces=head.get("traces", []),
         )

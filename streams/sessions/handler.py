@@ -138,7 +138,7 @@ class SessionsHandler(BatchHandler):
         return commands
 
     def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> None:
-        message, entry = self._read(record, provenance)
+        message, entry = self._read(batch, record, provenance)
         key = encode_key(message.tenant, message.session)
         if self._forward(batch, record, key, wall_ms):
             return
@@ -157,7 +157,7 @@ class SessionsHandler(BatchHandler):
             self._publish_tail(state, closed)
         self._put(batch, key, state, record.offset, wall_ms)
 
-    def _read(self, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
+    def _read(self, batch: Batch, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
         """The message, and the same as it may enter a window: with an id, and of a size that one can hold."""
         if record.value is None:
             raise MalformedRecordError("a message without a value")
@@ -177,7 +177,8 @@ class SessionsHandler(BatchHandler):
         if message.id is None:
             raw = message.model_copy(update={"id": identity}).to_json()
             check_message_size(raw, self._max_record_bytes)
-        return message, SessionMessage(identity, message.user, event_ms, estimate_tokens(message.text), raw, record.offset)
+        tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
+        return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)
 
     def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes, wall_ms: int) -> bool:
         """Sends a misplaced record to the partition of its key, once."""
@@ -232,7 +233,9 @@ class SessionsHandler(BatchHandler):
 
     def _emit(self, batch: Batch, key: bytes, state: SessionState, closed: list[ClosedWindow], cause: ConsumedRecord) -> None:
         for window in closed:
-            batch.emit(OutgoingRecord(self._windows_topic, key, window.value), cause)
+            # Closed by another session's flush or by a timer, it goes on in the trace of its own newest message all the same.
+            trace = batch.spans.gather("close window", window.traces, record=cause)
+            batch.emit(OutgoingRecord(self._windows_topic, key, window.value, trace), cause)
             self._id_pages.remember(batch.state, key, state, window.ids, cause.offset)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:

@@ -26,6 +26,8 @@ class SessionMessage:
     raw: bytes
     """The message as it lies in the log."""
     offset: int
+    traceparent: str = ""
+    """Its trace; empty where it has none."""
 
 
 @dataclass(slots=True)
@@ -52,6 +54,8 @@ class SessionState:
     """The page that the next closed window's ids go into; -1: none yet."""
     redriven_origins: list[str] = field(default_factory=list)
     """Origins of the redriven records that entered a window: a second redrive of one changes nothing."""
+    traces: list[str] = field(default_factory=list)
+    """The ``traceparent`` of each message of the open window that has one, in their order."""
 
     @property
     def is_open(self) -> bool:
@@ -72,6 +76,8 @@ class ClosedWindow:
     ids: tuple[str, ...]
     value: bytes
     """The bytes of its record."""
+    traces: tuple[str, ...] = ()
+    """The ``traceparent`` of each of its messages that has one."""
 
 
 class WindowBuilder:
@@ -108,6 +114,8 @@ class WindowBuilder:
             state.last_event_ms = message.event_ms
         state.raw_messages.append(message.raw)
         state.ids.append(message.id)
+        if message.traceparent:
+            state.traces.append(message.traceparent)
         state.tokens += message.tokens
         state.size += len(message.raw) + 1
         state.last_event_ms = max(state.last_event_ms, message.event_ms)
@@ -126,9 +134,10 @@ class WindowBuilder:
             reason: Why it closes.
             partition: The source partition, for the window's record.
         """
-        closed = ClosedWindow(state.sequence, tuple(state.raw_messages), tuple(state.ids), self._record(state, reason, partition))
+        record = self._record(state, reason, partition)
+        closed = ClosedWindow(state.sequence, tuple(state.raw_messages), tuple(state.ids), record, tuple(state.traces))
         state.sequence += 1
-        state.raw_messages, state.ids = [], []
+        state.raw_messages, state.ids, state.traces = [], [], []
         state.tokens = state.size = 0
         return closed
 

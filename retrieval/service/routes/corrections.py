@@ -22,7 +22,7 @@ from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
 from retrieval.service.request_body import body_schema, json_body
 from retrieval.service.routes.memories import MemoryId, seen_memory
-from runtime.tracing import Headers, Trace, record_headers
+from runtime.tracing import Headers, SpanContext, record_headers
 
 router = APIRouter(tags=["corrections"])
 
@@ -104,7 +104,7 @@ async def _carry_out(
     request: Request,
     caller: Caller,
     dependencies: Dependencies,
-    trace: Trace,
+    trace: SpanContext,
     idempotency: Idempotency,
 ) -> Response:
     size, now, name = len(await request.body()), dependencies.clock.now(), idempotency.request_name

@@ -18,7 +18,8 @@ from retrieval.service.middleware import BodySizeMiddleware, ObservabilityMiddle
 from retrieval.service.problems import MEDIA_TYPE, ProblemError, add_problem_handlers, problem_from
 from runtime.errors import KafkaUnavailableError, RedisUnavailableError, TopicMissingError, UnknownTenantError
 from runtime.metrics import Metrics
-from runtime.tracing import Trace
+from runtime.tracing import read_traceparent, trace_id
+from tests.recorded_spans import recorded_spans
 
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -37,7 +38,7 @@ async def http(metrics: Metrics) -> AsyncIterator[httpx.AsyncClient]:
 
     @app.post("/echo/{name}")
     async def echo(name: str, request: Request) -> Response:
-        return JsonResponse({"name": name, "body": await read_json(request), "trace": request.state.trace.trace_id})
+        return JsonResponse({"name": name, "body": await read_json(request), "trace": trace_id(request.state.trace)})
 
     @app.post("/typed")
     async def typed(body: dict[str, int]) -> Response:
@@ -89,12 +90,25 @@ async def test_a_body_over_the_limit_is_refused(http: httpx.AsyncClient) -> None
 async def test_a_trace_is_continued_or_started(http: httpx.AsyncClient) -> None:
     continued = await http.post("/echo/x", json={}, headers={"traceparent": PARENT})
     assert continued.json()["trace"] == "4bf92f3577b34da6a3ce929d0e0e4736"
-    response_trace = Trace.parse(continued.headers["traceparent"])
+    response_trace = read_traceparent(continued.headers["traceparent"])
     assert response_trace is not None
-    assert response_trace.trace_id == "4bf92f3577b34da6a3ce929d0e0e4736"
-    assert response_trace.traceparent != PARENT
+    assert trace_id(response_trace) == "4bf92f3577b34da6a3ce929d0e0e4736"
+    assert continued.headers["traceparent"] != PARENT
     started = await http.post("/echo/x", json={}, headers={"traceparent": "nonsense"})
     assert started.json()["trace"] != continued.json()["trace"]
+
+
+async def test_a_request_has_a_span_by_its_route(http: httpx.AsyncClient) -> None:
+    with recorded_spans() as exporter:
+        answer = await http.post("/echo/private-name?q=private", json="private", headers={"traceparent": PARENT})
+        await http.get("/healthz")
+        (span,) = exporter.get_finished_spans()
+    assert span.name == "POST /echo/{name}"
+    assert dict(span.attributes or {}) == {"http.request.method": "POST", "http.route": "/echo/{name}", "http.response.status_code": 200}
+    assert span.parent is not None
+    assert span.context is not None
+    assert (span.parent.span_id, span.context.span_id) == (0x00F067AA0BA902B7, int(answer.headers["traceparent"].split("-")[2], 16))
+    assert "private" not in span.to_json()
 
 
 async def test_a_request_is_counted_and_logged_without_its_content(http: httpx.AsyncClient, metrics: Metrics) -> None:

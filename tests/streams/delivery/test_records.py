@@ -15,7 +15,7 @@ def _record(*headers: tuple[str, bytes]) -> ConsumedRecord:
 
 def test_outputs_bear_trace_and_production_time_of_their_cause() -> None:
     record = _record((TRACEPARENT, TRACE), (PRODUCED_AT, b"1699999999000"), ("other", b"stays behind"))
-    output = propagate_context(OutgoingRecord("varve.windows", b"k", b"w"), cause=record)
+    output = propagate_context(OutgoingRecord("varve.windows", b"k", b"w"), record.context)
     assert output.headers == ((TRACEPARENT, TRACE), (PRODUCED_AT, b"1699999999000"))
     assert record.trace_id == "0af7651916cd43dd8448eb211c80319c"
 
@@ -30,6 +30,6 @@ def test_unreadable_production_time_falls_back_to_log_timestamp(header: bytes) -
 
 def test_forwarded_record_keeps_its_headers() -> None:
     record = _record((TRACEPARENT, TRACE))
-    forwarded = propagate_context(OutgoingRecord("varve.messages", b"k", b"v", record.headers), cause=record)
+    forwarded = propagate_context(OutgoingRecord("varve.messages", b"k", b"v", record.headers), record.context)
     assert forwarded.headers == ((TRACEPARENT, TRACE), (PRODUCED_AT, b"1700000000500"))
-    assert propagate_context(forwarded, cause=record) == forwarded
+    assert propagate_context(forwarded, record.context) == forwarded

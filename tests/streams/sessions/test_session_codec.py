@@ -31,6 +31,7 @@ def states(draw: st.DrawFn) -> SessionState:
         oldest_page=draw(st.integers(0, 2**40)),
         newest_page=draw(st.integers(-1, 2**40)),
         redriven_origins=draw(st.lists(NAMES, max_size=5)),
+        traces=draw(st.lists(NAMES, max_size=6)),
     )
 
 

@@ -1,0 +1,47 @@
+"""Where the spans of every process go."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr, field_validator
+
+from runtime.settings.group import Group
+
+_SEPARATOR: Final = ","
+
+
+class TracingSettings(Group):
+    """Spans of OpenTelemetry. All processes have to have the same."""
+
+    endpoint: str | None = Field(
+        default=None,
+        description="The collector's full address for spans (OTLP over HTTP), such as `http://collector:4318/v1/traces`; unset: none are "
+        "recorded.",
+    )
+    sample_ratio: float = Field(
+        default=1.0, ge=0, le=1, description="Part of the traces that begin in Varve that is recorded; others follow their `traceparent`."
+    )
+    headers: SecretStr | None = Field(default=None, description="Headers for the collector, `name=value` with commas between.")
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_an_address(cls, endpoint: str | None) -> str | None:
+        address = None if endpoint is None else urlsplit(endpoint)
+        if address is not None and (address.scheme not in ("http", "https") or not address.hostname):
+            raise ValueError("a collector's address begins with http:// or https:// and ends in /v1/traces, as a rule")
+        return endpoint
+
+    @field_validator("headers")
+    @classmethod
+    def _are_fields(cls, headers: SecretStr | None) -> SecretStr | None:
+        if headers is not None and not all("=" in each for each in headers.get_secret_value().split(_SEPARATOR)):
+            raise ValueError("headers are name=value, with commas between")
+        return headers
+
+    @property
+    def header_fields(self) -> dict[str, str]:
+        """The headers by name."""
+        if self.headers is None:
+            return {}
+        fields = (each.partition("=") for each in self.headers.get_secret_value().split(_SEPARATOR))
+        return {name.strip().lower(): value.strip() for name, _, value in fields}

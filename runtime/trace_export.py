@@ -1,0 +1,60 @@
+"""Sends a process's spans to an OpenTelemetry collector, where the settings name one. Else nothing of it is even imported."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from runtime.logs import logger
+from runtime.settings import TracingSettings
+from runtime.tracing import record_spans
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+_log = logger(__name__)
+_SHUTDOWN_TIMEOUT_S: Final = 5.0
+_EXPORT_TIMEOUT_S: Final = 5.0
+
+
+@contextmanager
+def exporting_spans(tracing: TracingSettings, *, process: str) -> Iterator[None]:
+    """Records and sends the spans of this process for the length of a block; behind it, what is left is sent.
+
+    Args:
+        tracing: Where to, and which share of the traces.
+        process: A stage's name, or ``service``: part of ``service.name``.
+    """
+    if tracing.endpoint is None:
+        yield
+        return
+    provider = _provider(tracing, tracing.endpoint, process)
+    record_spans(provider)
+    _log.info("spans_exported", endpoint=tracing.endpoint, sample_ratio=tracing.sample_ratio)
+    try:
+        yield
+    finally:
+        record_spans(None)
+        # It would wait for longer for a collector that is away, and a process that ends has a deadline.
+        shutdown = threading.Thread(target=provider.shutdown, daemon=True)
+        shutdown.start()
+        shutdown.join(_SHUTDOWN_TIMEOUT_S)
+
+
+def _provider(tracing: TracingSettings, endpoint: str, process: str) -> "TracerProvider":
+    # A process that sends no spans pays neither their memory nor their import.
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+
+    exporter = OTLPSpanExporter(endpoint=endpoint, headers=tracing.header_fields, timeout=_EXPORT_TIMEOUT_S)
+    provider = TracerProvider(
+        resource=Resource.create({"service.name": f"varve-{process}", "service.namespace": "varve"}),
+        sampler=ParentBased(TraceIdRatioBased(tracing.sample_ratio)),
+        # The block's end shuts it down, in time; the interpreter's would do it a second time.
+        shutdown_on_exit=False,
+    )
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    return provider
