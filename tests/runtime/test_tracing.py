@@ -73,7 +73,7 @@ def test_a_root_span_stays_in_its_trace(is_recorded: bool) -> None:
     assert trace_id(begun) != trace_id(continued)
 
 
-def test_a_root_span_is_no_child_of_the_current_one() -> None:
+def test_a_root_span_is_nobodys_child() -> None:
     with recorded_spans() as spans:
         with tracing.current(tracing.start_span("request")):
             tracing.start_root_span("record", kind=SpanKind.CONSUMER, parent=None).end()
