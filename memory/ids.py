@@ -107,6 +107,17 @@ def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = 
     return _derive("entity", tenant, entity_type, entity_key, generation or "-")
 
 
+def step_id(entity: str, source: str, place: str) -> str:
+    """The id of a step of an entity's history.
+
+    Args:
+        entity: The entity's id.
+        source: The source that the step comes of, ``extractions/3``; of a model's answer the property that it is about.
+        place: Which of the places that are kept for that source.
+    """
+    return _derive("step", entity, source, place)
+
+
 def message_id(tenant: str, session: str, origin: str) -> str:
     """The id of a message whose producer gave it none.
 

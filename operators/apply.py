@@ -30,6 +30,8 @@ class Applied:
     """The changes that could not be applied; all others were."""
     aged: tuple[tuple[str, AgedEvent], ...] = ()
     """The events whose time to live is over, each with the property that has it."""
+    step: int = 0
+    """Of a contribution that applies or retracts something: which one of its source that is, from 1."""
 
 
 def apply_contribution(state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> Applied:
@@ -50,7 +52,9 @@ def apply_contribution(state: EntityState | None, contribution: Contribution, en
     if sources is None:
         return Applied(state, changed=False)
     update = _Update(state, entity_type, contribution)
-    return Applied(update.result(sources), changed=True, refused=update.refused())
+    after = update.result(sources)
+    step = after.steps[contribution.source] if after.steps != state.steps else 0
+    return Applied(after, changed=True, refused=update.refused(), step=step)
 
 
 def skip(state: EntityState | None, contribution: Contribution) -> Applied:
@@ -139,6 +143,12 @@ class _Update:
                 self._apply_or_refuse(each, time)
 
     @property
+    def _steps(self) -> dict[str, int]:
+        """With one more for this contribution, unless recalls or time alone brought it: a rebuild may find that those come to nothing."""
+        before = self._state.steps
+        return {**before, self._source: before.get(self._source, 0) + 1} if self._is_change else before
+
+    @property
     def _counts(self) -> int:
         """A touch or a release that comes to nothing, as in a rebuild, is no version."""
         return int(self._is_change or self._properties != self._state.properties)
@@ -153,6 +163,7 @@ class _Update:
             properties=self._without_what_aged(),
             extractors={name: count for name, count in self._extractors.items() if count > 0},
             generation=self._state.generation,
+            steps=self._steps,
         )
 
     def refused(self) -> tuple[Dropped, ...]:

@@ -10,7 +10,7 @@ from operators.errors import EntityStateError
 MAX_HOLES: Final = 64
 """Holes that an entity remembers for each source."""
 
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 
 Sources = dict[str, list[Any]]
 """By source, ``[last, holes]``: the last position applied, and the positions below it that were skipped, ascending.
@@ -37,6 +37,8 @@ class EntityState:
     extractors: dict[str, int] = field(default_factory=dict)
     """How many of the live changes each extractor gave."""
     generation: str = ""
+    steps: dict[str, int] = field(default_factory=dict)
+    """By source, how many steps of the entity's history it has brought."""
 
     @property
     def empty(self) -> bool:
@@ -56,6 +58,7 @@ def to_bytes(state: EntityState) -> bytes:
         "properties": state.properties,
         "extractors": state.extractors,
         "generation": state.generation,
+        "steps": state.steps,
     }
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
 

@@ -44,9 +44,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
     parts = dict(zip(entity_type.keys, entity_key_parts(key), strict=False))
     key_parts = dict(zip(entity_type.key_names, parts.values(), strict=False))
     values = {each.name: _value_of(state, entity_type, each) for each in entity_type.properties if each.name not in key_parts}
-    known: dict[str, JsonValue] = {
-        name: value for name, value in values.items() if value is not None and not isinstance(value, UnknownValue)
-    }
+    known = _known(values)
     written = _written(state, entity_type, values)
     return Memory(
         id=entity_id(tenant, entity_type.name, key, state.generation),
@@ -66,6 +64,20 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         version=state.version,
         written=written or None,
     )
+
+
+def known_values(state: EntityState, entity_type: EntityType) -> dict[str, JsonValue]:
+    """The values that an entity's properties have, without the parts of its key.
+
+    Args:
+        state: The entity's state; it may be empty.
+        entity_type: Its type.
+    """
+    return _known({each.name: _value_of(state, entity_type, each) for each in entity_type.properties})
+
+
+def _known(values: Mapping[str, Value]) -> dict[str, JsonValue]:
+    return {name: value for name, value in values.items() if value is not None and not isinstance(value, UnknownValue)}
 
 
 def _value_of(state: EntityState, entity_type: EntityType, each: EntityProperty) -> Value:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -33,7 +34,14 @@ class _Routes:
 
 
 def contributions_of(
-    extraction: Extraction, schema: MemorySchema, *, source: str, position: int, previous: Sequence[Contribution] = ()
+    extraction: Extraction,
+    schema: MemorySchema,
+    *,
+    source: str,
+    position: int,
+    previous: Sequence[Contribution] = (),
+    recorded_at: datetime | None = None,
+    cause: Literal["extraction", "correction"] = "extraction",
 ) -> list[Contribution]:
     """The contributions of an extraction: one for each entity, with all its changes.
 
@@ -44,6 +52,8 @@ def contributions_of(
         position: Its offset there.
         previous: What this function returned for the last extraction of the same window in the same generation. All that it applied is
             retracted first.
+        recorded_at: When the extraction was appended to its log, or what corrects it; None: no log is told of.
+        cause: Whether the extraction is sent as it was made, or as it was corrected.
 
     Returns:
         Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
@@ -73,6 +83,8 @@ def contributions_of(
             schema_name=made_under[entity_type, key][0],
             schema_revision=made_under[entity_type, key][1],
             generation=extraction.generation,
+            recorded_at=recorded_at,
+            cause=cause,
         )
         for (entity_type, key), entity_changes in sorted(changes.items())
     ]

@@ -3,8 +3,9 @@
 import asyncio
 import uuid
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any, Final, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 
@@ -132,6 +133,57 @@ class ServiceClient:
         answer: dict[str, Any] = await self._request(method, path, body, headers)
         return answer
 
+    async def entity(
+        self, entity_type: str, key: Sequence[str], *, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> dict[str, Any]:
+        """One entity, now or at another moment.
+
+        Args:
+            entity_type: Its type.
+            key: The parts of its key, in the order of the schema's ``Keys``.
+            as_of: As it was then, by the times of events; None: now.
+            known_at: As it was known then; None: now.
+
+        Raises:
+            ServiceError: If there is none, or the service refuses the request or stays unavailable.
+        """
+        answer: dict[str, Any] = await self._get(_entity_path(entity_type, key), as_of=as_of, known_at=known_at)
+        return answer
+
+    async def entity_history(
+        self,
+        entity_type: str,
+        key: Sequence[str],
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> dict[str, Any]:
+        """A page of the steps that an entity has come by, the oldest first.
+
+        Args:
+            entity_type: Its type.
+            key: As :meth:`entity` takes it.
+            as_of: Without what happened later; None: all.
+            known_at: Without what became known later; None: all.
+            after: The ``next`` of the page before; None: the first page.
+            limit: Most steps of the page, up to 200.
+
+        Returns:
+            The answer, with ``steps``, ``next``, ``total`` and ``complete``.
+
+        Raises:
+            ServiceError: If there is none, or the service refuses the request or stays unavailable.
+        """
+        path = f"{_entity_path(entity_type, key)}/history"
+        answer: dict[str, Any] = await self._get(path, as_of=as_of, known_at=known_at, after=after, limit=limit)
+        return answer
+
+    async def _get(self, path: str, **parameters: Any) -> Any:
+        given = {name: str(value) for name, value in parameters.items() if value is not None}
+        return await self._request("GET", f"{path}?{urlencode(given)}" if given else path, None)
+
     async def _post(self, path: str, body: Any) -> Any:
         return await self._request("POST", path, body)
 
@@ -156,6 +208,10 @@ class ServiceClient:
 def _batches(messages: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
     for start in range(0, len(messages), BATCH_SIZE):
         yield messages[start : start + BATCH_SIZE]
+
+
+def _entity_path(entity_type: str, key: Sequence[str]) -> str:
+    return "/".join(["/v1/entities", *(quote(part, safe="") for part in (entity_type, *key))])
 
 
 def _problem(answer: httpx.Response) -> str:

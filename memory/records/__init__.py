@@ -2,11 +2,13 @@
 
 from memory.records.aging import EventRef, Expiry, Touches
 from memory.records.base import Record, Value
+from memory.records.contribution import Change, Contribution
 from memory.records.correction import Correction, EntityCorrection, EventSeen
 from memory.records.correction_note import CorrectionNote, EventFields
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.feedback import FeedbackRecord
-from memory.records.flow import Change, Contribution, DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
+from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
+from memory.records.history import Step
 from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, Role, SessionCommand, ToolCall, Window
 
@@ -39,6 +41,7 @@ __all__ = [
     "Role",
     "Segment",
     "SessionCommand",
+    "Step",
     "ToolCall",
     "Touches",
     "Usage",

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from memory.records.base import Record, Value
+from memory.records.contribution import Change
 from memory.records.correction_note import EventFields
-from memory.records.flow import Change
 from memory.records.limits import Time
 from memory.records.message import Name
 

@@ -10,7 +10,7 @@ from typing import Final
 from memory.records import Memory, MemoryChange
 from models.embedding.port import Embedder
 from retrieval.errors import StoreBehindError, StoreRejectedError, StoreUnavailableError
-from retrieval.stores.port import MemoryStore, Point, TenantScope
+from retrieval.stores.port import MemoryStore, Point, StepPoint, TenantScope
 from retrieval.stores.position import FeedPosition
 
 TOMBSTONE_AGE: Final = timedelta(hours=24)
@@ -67,6 +67,10 @@ class IndexWriter:
             if points:
                 before_writing()
                 await self._store.upsert(points)
+            steps = [StepPoint(each.change.step, each.position) for each in newest if each.change.step is not None]
+            if steps:
+                before_writing()
+                await self._store.put_steps(steps)
             for tenant, positions in _deletions(newest).items():
                 before_writing()
                 await self._store.delete(TenantScope(tenant), positions)
@@ -161,6 +165,11 @@ def _newest(changes: Iterable[FeedChange]) -> list[FeedChange]:
 
 def _check(change: MemoryChange) -> None:
     if change.op == "tombstone":
+        return
+    if change.op == "step":
+        step = change.step
+        if step is None or (step.tenant, step.id) != (change.tenant, change.memory_id):
+            raise StoreRejectedError(f"the step {change.memory_id!r} of tenant {change.tenant!r} carries none, or another one's")
         return
     memory = change.memory
     if memory is None:

@@ -18,6 +18,7 @@ from retrieval.service.routes import (
     context,
     corrections,
     dead_letters,
+    entities,
     feedback,
     health,
     memories,
@@ -57,7 +58,19 @@ def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open
     app.add_middleware(BodySizeMiddleware, max_bytes=settings.service.max_body_bytes)
     app.add_middleware(ObservabilityMiddleware, metrics=metrics())
     add_problem_handlers(app)
-    for routes in (messages, recall, context, feedback, memories, corrections, sessions, schemas, own_dead_letters, *_FOR_OPERATORS):
+    for routes in (
+        messages,
+        recall,
+        context,
+        feedback,
+        memories,
+        entities,
+        corrections,
+        sessions,
+        schemas,
+        own_dead_letters,
+        *_FOR_OPERATORS,
+    ):
         app.include_router(routes.router, responses=refusals(*OPEN, *KEYED))
     app.include_router(health.router, responses=refusals(*OPEN))
     return app

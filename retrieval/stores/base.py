@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from memory.records import Memory
+from memory.records import Memory, Step
 from retrieval.errors import StoreRejectedError
 from retrieval.stores.filters import TenantFilter
 from retrieval.stores.points import check_points, memory_of, newest_by_id, point_ids
 from retrieval.stores.port import Point, TenantScope
+from runtime.pieces import map_in_pieces
 
 
 class StoreBase(ABC):
@@ -41,6 +42,13 @@ class StoreBase(ABC):
         """See :meth:`MemoryStore.scroll`."""
         records = await self._scroll_records(TenantFilter(scope=scope), start=after, limit=limit + 1 if after else limit)
         return [memory_of(record) for each, record in records.items() if each != after][:limit]
+
+    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[Step]:
+        """See :meth:`MemoryStore.steps`."""
+        steps_filter = TenantFilter(scope=TenantScope(scope.tenant), steps_of=entity)
+        records = await self._scroll_records(steps_filter, start=after, limit=limit + 1 if after else limit)
+        found = [record for each, record in records.items() if each != after][:limit]
+        return await map_in_pieces(lambda record: Step.from_json(record.encode()), found)
 
     def _checked_points(self, points: Sequence[Point]) -> tuple[list[Point], str]:
         """Checks points before an upsert.

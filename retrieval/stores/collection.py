@@ -24,6 +24,10 @@ MESSAGES: Final = "messages"
 GENERATION: Final = "generation"
 EVENT_TIME: Final = "event_time"
 EXPIRES_AT: Final = "expires_at"
+STEP_TENANT: Final = "step_tenant"
+"""Whose a step of an entity's history is. It has no other tenant, so that it is no memory to any query, count, page or statistic."""
+STEP_OF: Final = "step_of"
+"""The entity that it is a step of."""
 RECORD: Final = "record"
 """The memory's JSON text. It is not indexed."""
 MODEL: Final = "model"
@@ -36,7 +40,7 @@ FEED_MS: Final = "feed_ms"
 DELETED_AT: Final = "deleted_at"
 """When a tombstone was written. It has this field and its position, no tenant and no vectors."""
 
-KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, MESSAGES)
+KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, MESSAGES, STEP_TENANT, STEP_OF)
 """Fields with a keyword index."""
 DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""

@@ -5,7 +5,20 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from retrieval.stores.collection import DELETED_AT, EVENT_TIME, EXPIRES_AT, GENERATION, KIND, MESSAGES, SESSION, TENANT, TYPE, USER
+from retrieval.stores.collection import (
+    DELETED_AT,
+    EVENT_TIME,
+    EXPIRES_AT,
+    GENERATION,
+    KIND,
+    MESSAGES,
+    SESSION,
+    STEP_OF,
+    STEP_TENANT,
+    TENANT,
+    TYPE,
+    USER,
+)
 from retrieval.stores.port import TenantScope
 
 
@@ -81,6 +94,8 @@ class TenantFilter:
     """Only memories of this generation (empty text: the live one); None: any."""
     alive_at: datetime | None = None
     """Without the memories that have expired by then."""
+    steps_of: str | None = None
+    """The steps of this entity alone, and no memory; None: memories, and no step."""
 
     @property
     def whole_tenant(self) -> "TenantFilter":
@@ -97,7 +112,11 @@ class TenantFilter:
         Raises:
             ValueError: If a time has no zone.
         """
-        yield MatchAny(TENANT, (self.scope.tenant,))
+        if self.steps_of is None:
+            yield MatchAny(TENANT, (self.scope.tenant,))
+        else:
+            yield MatchAny(STEP_TENANT, (self.scope.tenant,))
+            yield MatchAny(STEP_OF, (self.steps_of,))
         if self.scope.user is not None:
             yield MatchAny(USER, (self.scope.user,))
         if self.ids is not None:
@@ -131,6 +150,7 @@ class TenantFilter:
             "until": _optional_iso_time(self.until),
             "generation": self.generation,
             "alive_at": _optional_iso_time(self.alive_at),
+            "steps_of": self.steps_of,
         }
 
     @classmethod
@@ -152,6 +172,7 @@ class TenantFilter:
                 until=_optional_time(fields["until"]),
                 generation=fields["generation"],
                 alive_at=_optional_time(fields["alive_at"]),
+                steps_of=fields["steps_of"],
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not a tenant filter: {error}") from error

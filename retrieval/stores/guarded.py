@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from memory.records import Memory
-from retrieval.stores.port import MemoryStore, Point, RecallQuery, ScoredMemory, TenantScope
+from memory.records import Memory, Step
+from retrieval.stores.port import MemoryStore, Point, RecallQuery, ScoredMemory, StepPoint, TenantScope
 from retrieval.stores.position import FeedPosition
 from runtime.guard import Guard
 
@@ -41,6 +41,14 @@ class GuardedStore:
     async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
         """See :meth:`MemoryStore.delete`."""
         await self._guard.run(lambda: self._store.delete(scope, positions))
+
+    async def put_steps(self, points: Sequence[StepPoint]) -> None:
+        """See :meth:`MemoryStore.put_steps`."""
+        await self._guard.run(lambda: self._store.put_steps(points))
+
+    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[Step]:
+        """See :meth:`MemoryStore.steps`."""
+        return await self._guard.run(lambda: self._store.steps(scope, entity, after=after, limit=limit))
 
     async def purge_tombstones(self, *, before: datetime) -> None:
         """See :meth:`MemoryStore.purge_tombstones`."""

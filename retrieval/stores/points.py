@@ -25,13 +25,15 @@ from retrieval.stores.collection import (
     MODEL,
     RECORD,
     SESSION,
+    STEP_OF,
+    STEP_TENANT,
     TENANT,
     TYPE,
     USER,
 )
 from retrieval.stores.filters import iso_time
 from retrieval.stores.lexical import Terms, document_terms
-from retrieval.stores.port import Point
+from retrieval.stores.port import Point, StepPoint
 from retrieval.stores.position import FeedPosition
 
 MAX_LATE_ROWS: Final = 1024
@@ -58,6 +60,29 @@ def payload_of(point: Point, *, model: str) -> dict[str, Any]:
         RECORD: memory.to_json().decode(),
     }
     return {name: value for name, value in fields.items() if value is not None} | point.position.payload()
+
+
+def step_payload(point: StepPoint) -> dict[str, Any]:
+    """The payload of a step. It has no tenant, as a tombstone has none, but one of its own kind."""
+    step = point.step
+    return {STEP_TENANT: step.tenant, STEP_OF: step.entity, RECORD: step.to_json().decode(), **point.position.payload()}
+
+
+def newest_steps(points: Sequence[StepPoint]) -> dict[str, StepPoint]:
+    """Of several steps with one id the one of the newest position, by their ids.
+
+    Raises:
+        StoreRejectedError: If an id is not one that a point can have.
+    """
+    newest: dict[str, StepPoint] = {}
+    for point in points:
+        problem = _id_problem(point.step.id)
+        if problem:
+            raise StoreRejectedError(f"step {point.step.id!r} of tenant {point.step.tenant!r}: {problem}")
+        other = newest.get(point.step.id)
+        if other is None or not point.position.yields_to(other.position):
+            newest[point.step.id] = point
+    return newest
 
 
 def tombstone_payload(position: FeedPosition, now: datetime) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from memory.records import Memory
+from memory.records import Memory, Step
 from models.embedding.port import Embedding
 from retrieval.stores.position import FeedPosition
 
@@ -33,6 +33,15 @@ class Point:
     embedding: Embedding
     position: FeedPosition
     """Of the record that the memory comes of."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepPoint:
+    """A step of an entity's history, as it is stored: without vectors."""
+
+    step: Step
+    position: FeedPosition
+    """Of the record that it comes of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +104,21 @@ class MemoryStore(Protocol):
             scope: A point outside of it stays as it is.
             positions: Of the records that delete, by the ids of the memories. A point of a newer position stays. An unknown id gets its
                 tombstone too: the upsert before it may still be under way.
+        """
+        ...
+
+    async def put_steps(self, points: Sequence[StepPoint]) -> None:
+        """Writes steps, which :meth:`steps` alone finds. One replaces the one with the same id unless its position is newer."""
+        ...
+
+    async def steps(self, scope: TenantScope, entity: str, *, after: str | None = None, limit: int = 500) -> list[Step]:
+        """One page of the steps of an entity, in the order of their ids.
+
+        Args:
+            scope: Whose entity; of its user nothing is asked.
+            entity: The entity's id.
+            after: The last id of the page before; None: the first page.
+            limit: Most steps of the page.
         """
         ...
 

@@ -11,7 +11,15 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from runtime.settings.control import ControlSettings
-from runtime.settings.flow import DeliverySettings, KafkaSettings, RedisSettings, SessionSettings, StoreSettings, TimelineSettings
+from runtime.settings.flow import (
+    DeliverySettings,
+    HistorySettings,
+    KafkaSettings,
+    RedisSettings,
+    SessionSettings,
+    StoreSettings,
+    TimelineSettings,
+)
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
 from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
@@ -26,6 +34,7 @@ __all__ = [
     "EmbeddingSettings",
     "EndpointSettings",
     "ExtractionSettings",
+    "HistorySettings",
     "KafkaSettings",
     "LLMSettings",
     "LogSettings",
@@ -74,6 +83,7 @@ class Settings(BaseSettings):
     signing: SigningSettings = SigningSettings()
     sessions: SessionSettings = SessionSettings()
     timelines: TimelineSettings = TimelineSettings()
+    history: HistorySettings = HistorySettings()
     delivery: DeliverySettings = DeliverySettings()
     llm: LLMSettings = LLMSettings()
     budget: BudgetSettings = BudgetSettings()

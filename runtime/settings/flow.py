@@ -135,6 +135,18 @@ class TimelineSettings(Group):
     )
 
 
+class HistorySettings(Group):
+    """How much is kept of what entities have come by."""
+
+    steps: int = Field(
+        default=256,
+        ge=0,
+        le=2048,
+        description="Steps that are kept of an entity, for each partition of `extractions` that it gets any from; the newest take the "
+        "places of the oldest. 0: none. Another number holds for what comes from then on.",
+    )
+
+
 class DeliverySettings(Group):
     """Bounds and retries of every stage."""
 

@@ -1,6 +1,7 @@
 """What a stage consumes, and how the context of it goes on to what the stage produces."""
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memory.headers import origin_of
@@ -11,6 +12,7 @@ from runtime.tracing import PRODUCED_AT, TRACEPARENT, Headers, SpanContext, trac
 FORWARDED: Final = "varve-forwarded"
 """Header of a record that lay in another partition than its key says, and was forwarded once."""
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MAXIMUM_DIGITS: Final = 15
 """Of a time in milliseconds; more digits are no time."""
 
@@ -49,6 +51,11 @@ class ConsumedRecord:
     def appended_ms(self) -> int:
         """When it was appended to the log, in milliseconds since the epoch."""
         return round(self.timestamp * 1000)
+
+    @property
+    def appended_at(self) -> datetime:
+        """When it was appended to the log, to the millisecond."""
+        return _EPOCH + timedelta(milliseconds=self.appended_ms)
 
     @property
     def produced_ms(self) -> int:

@@ -25,6 +25,7 @@ from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.entities.codec import EntityRow
+from streams.entities.steps import StepPublisher
 from streams.entities.timelines import TimelinePublisher
 from streams.entities.timers import EntityTimers
 from streams.entities.view_writer import ViewWriter
@@ -75,6 +76,7 @@ class EntitiesHandler(BatchHandler):
         self._clock = clock
         self._timers = EntityTimers(partition=partition, settings=settings)
         self._timelines = TimelinePublisher(settings=settings, metrics=metrics)
+        self._steps = StepPublisher(settings=settings, metrics=metrics)
 
     async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
         """Sets the timers of the entities that change as event time goes by."""
@@ -131,6 +133,7 @@ class EntitiesHandler(BatchHandler):
         self._count(applied.refused)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
+            self._steps.applied(batch, record, contribution, number=applied.step, before=before)
             if contribution.merged is not None:
                 self._keep(batch, record, contribution)
         if applied.aged:
@@ -190,9 +193,14 @@ class EntitiesHandler(BatchHandler):
 
     def _keep(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
         """Keeps an outcome that the entity has adopted, for a rebuild, in place of the one before."""
-        if contribution.merged is not None:
-            key = encode_key(*_parts_of(contribution), contribution.merged.property, contribution.merged.part or "-")
-            batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
+        merged = contribution.merged
+        if merged is None:
+            return
+        if contribution.recorded_at is None:
+            contribution = contribution.model_copy(update={"recorded_at": record.appended_at})
+        key = encode_key(*_parts_of(contribution), merged.property, merged.part or "-")
+        batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
+        self._steps.adopted(batch, record, contribution)
 
     def _publish(self, batch: Batch, key: bytes, last: _LastContribution) -> None:
         contribution, tenant = last.contribution, last.contribution.tenant

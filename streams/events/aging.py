@@ -158,6 +158,8 @@ class Ager:
                 schema_name=sent.schema_name,
                 schema_revision=sent.schema_revision,
                 generation=sent.generation,
+                recorded_at=record.appended_at,
+                cause="expiry",
             )
             for (entity_type, key), (sent, entity_changes) in sorted(changes.items(), key=lambda each: each[0])
         ]

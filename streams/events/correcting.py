@@ -122,6 +122,8 @@ class Corrector:
             previous=[
                 each.model_copy(update={"changes": [one for one in each.changes if one.source_id in ids]}) for each in window.in_force()
             ],
+            recorded_at=record.appended_at,
+            cause="correction",
         )
         for each in changed:
             self._publisher.memory(batch, record, memory_of(each, extraction, position=window.position))
@@ -145,12 +147,12 @@ class Corrector:
             return
         standing = list(known.standing)
         if correction.action == "correct":
-            contribution = self._contribution(correction, entity, record.offset)
+            contribution = self._contribution(correction, entity, record)
             standing = [*standing, contribution][-MAX_ENTITY_CORRECTIONS:]
         elif correction.action == "revert" and standing:
             last = standing.pop()
             retractions = [each.model_copy(update={"op": "retract"}) for each in last.changes]
-            contribution = last.model_copy(update={"changes": retractions, "position": record.offset})
+            contribution = last.model_copy(update={"changes": retractions, "position": record.offset, "recorded_at": record.appended_at})
         else:
             self._count("nothing_to_revert")
             return
@@ -158,19 +160,21 @@ class Corrector:
         known = CorrectedEntity(standing=standing, known=[*known.known, correction.id][-MAX_KNOWN:])
         ledger.put(key, known, position=record.offset)
 
-    def _contribution(self, correction: Correction, entity: EntityCorrection, offset: int) -> Contribution:
+    def _contribution(self, correction: Correction, entity: EntityCorrection, record: ConsumedRecord) -> Contribution:
         return Contribution(
             tenant=correction.tenant,
             user=correction.user,
             entity_type=entity.entity_type,
             entity_key=entity.entity_key,
             source=self._source,
-            position=offset,
+            position=record.offset,
             changes=entity.changes,
             time=max(each.event_time for each in entity.changes) if entity.changes else correction.time,
             schema_name=entity.schema_name,
             schema_revision=entity.schema_revision,
             generation=correction.generation,
+            recorded_at=record.appended_at,
+            cause="correction",
         )
 
     def _count(self, what: str) -> None:

@@ -94,6 +94,7 @@ class EventsHandler(BatchHandler):
             source=self._source,
             position=record.offset,
             previous=previous.in_force() if previous is not None else (),
+            recorded_at=record.appended_at,
         )
         published = PublishedWindow(offset, _published_part(extraction), tuple(contributions))
         self._ager.forget(batch, record, extraction.window_id, extraction.generation)

@@ -196,6 +196,6 @@ async def extract_and_index(environment: Environment, window: OutgoingRecord) ->
     assert not grown.rejections
     for output in (*published.outputs, *grown.outputs):
         if output.topic == "varve.memories" and output.value is not None:
-            memory = MemoryChange.from_json(output.value).memory
-            assert memory is not None
-            assert iso_time(memory.event_time).endswith("Z")
+            change = MemoryChange.from_json(output.value)
+            assert change.memory is not None or change.op == "step"
+            assert change.memory is None or iso_time(change.memory.event_time).endswith("Z")

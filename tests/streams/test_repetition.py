@@ -121,9 +121,7 @@ def _again(offset: int) -> list[ConsumedRecord]:
 
 
 def _total(outputs: list[OutgoingRecord]) -> int:
-    (output,) = outputs
-    assert output.value is not None
-    memory = MemoryChange.from_json(output.value).memory
+    (memory,) = [change.memory for each in outputs if each.value and (change := MemoryChange.from_json(each.value)).op == "upsert"]
     assert memory is not None
     assert isinstance(memory.properties["total"], int)
     return memory.properties["total"]

@@ -143,8 +143,8 @@ class Timelines:
                 self.memories.pop(each.key or b"", None)
             else:
                 memory = MemoryChange.from_json(each.value).memory
-                assert memory is not None
-                self.memories[each.key or b""] = memory
+                if memory is not None:
+                    self.memories[each.key or b""] = memory
 
     def _append(self, name: str, key: bytes, value: bytes | None, headers: Headers = ()) -> None:
         log: list[ConsumedRecord] = getattr(self, name)

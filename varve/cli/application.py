@@ -13,6 +13,7 @@ from varve.cli import (
     demo,
     dev,
     dlq,
+    entities,
     flow,
     generations,
     keys,
@@ -42,6 +43,7 @@ app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(memories.app, name="memories")
+app.add_typer(entities.app, name="entities")
 app.add_typer(generations.app, name="generations")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")

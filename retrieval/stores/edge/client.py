@@ -16,8 +16,16 @@ from retrieval.stores.base import StoreBase
 from retrieval.stores.edge.protocol import POINTS_IN_FRAME, Frame, error_from_header, read_frame
 from retrieval.stores.filters import TenantFilter, iso_time
 from retrieval.stores.lexical import Terms
-from retrieval.stores.points import canonical_positions, memory_of, payload_of, terms_of_memory, tombstone_payload
-from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.points import (
+    canonical_positions,
+    memory_of,
+    newest_steps,
+    payload_of,
+    step_payload,
+    terms_of_memory,
+    tombstone_payload,
+)
+from retrieval.stores.port import Point, RecallQuery, ScoredMemory, StepPoint, TenantScope
 from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import clamp_score, float32_view, plan_query
 from runtime.pieces import map_in_pieces
@@ -62,6 +70,12 @@ class EdgeStore(StoreBase):
         batches = [checked[start : start + POINTS_IN_FRAME] for start in range(0, len(checked), POINTS_IN_FRAME)]
         for batch in batches:
             await self._request(*_upsert_request(batch, model))
+
+    async def put_steps(self, points: Sequence[StepPoint]) -> None:
+        """See :meth:`MemoryStore.put_steps`. On return they are in the owner's write-ahead log."""
+        payloads = [(each, step_payload(point)) for each, point in newest_steps(points).items()]
+        for start in range(0, len(payloads), POINTS_IN_FRAME):
+            await self._request({"op": "put_steps", "payloads": dict(payloads[start : start + POINTS_IN_FRAME])})
 
     async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:
         """See :meth:`MemoryStore.delete`."""

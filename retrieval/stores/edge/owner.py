@@ -49,6 +49,7 @@ class Owner:
             "ping": self._ping,
             "prepare": self._prepare,
             "upsert": self._upsert,
+            "put_steps": self._put_steps,
             "delete": self._delete,
             "purge": self._purge,
             "mark": self._mark,
@@ -136,6 +137,14 @@ class Owner:
         for start in range(0, len(points), POINTS_IN_CALL):
             self._dirty = True
             self._shard.upsert(points[start : start + POINTS_IN_CALL])
+            await let_others_run()
+        return {}
+
+    async def _put_steps(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        payloads = [*dict(header["payloads"]).items()]
+        for start in range(0, len(payloads), POINTS_IN_CALL):
+            self._dirty = True
+            self._shard.put_steps(dict(payloads[start : start + POINTS_IN_CALL]))
             await let_others_run()
         return {}
 

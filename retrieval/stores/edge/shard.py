@@ -96,9 +96,8 @@ class Shard:
         if self._model_file.exists():
             self._model = orjson.loads(self._model_file.read_bytes())
             self._engine = edge.EdgeShard.load(str(self._engine_folder))
-            if DELETED_AT not in self._engine.info().payload_schema:
-                # The shard was created before there were tombstones.
-                self._engine.update(edge.UpdateOperation.create_field_index(DELETED_AT, edge.PayloadSchemaType.Datetime))
+            # Those that the shard lacks since it was created before there was anything to find by them.
+            _create_indexes(self._engine, missing_in=set(self._engine.info().payload_schema))
             self._engine.optimize()
 
     @property
@@ -138,6 +137,19 @@ class Shard:
             self._check_dimensions(each.dense, each.late)
         stored = self._stored([each.id for each in points])
         self._write([_engine_point(each) for each in points if not _is_late(each.payload, stored.get(each.id))])
+
+    def put_steps(self, payloads: Mapping[str, dict[str, Any]]) -> None:
+        """Writes steps of entities' histories, unless a stored one is of a newer position.
+
+        Args:
+            payloads: Their payloads by their ids.
+
+        Raises:
+            StoreUnavailableError: If the shard was not prepared, or was dropped since.
+        """
+        self._require_engine()
+        stored = self._stored([*payloads])
+        self._write([edge.Point(each, {}, payload) for each, payload in payloads.items() if not _is_late(payload, stored.get(each))])
 
     def delete(self, tenant_filter: TenantFilter, tombstones: Mapping[str, dict[str, Any]]) -> None:
         """Writes tombstones.
@@ -286,13 +298,18 @@ class Shard:
         shutil.rmtree(self._engine_folder, ignore_errors=True)
         self._engine_folder.mkdir(parents=True)
         engine = _created_engine(self._engine_folder, _configuration(dimension, late_dimension))
-        engine.update(edge.UpdateOperation.create_field_index(TENANT, edge.KeywordIndexParams(is_tenant=True)))
-        for field in KEYWORD_FIELDS:
-            engine.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Keyword))
-        for field in DATETIME_FIELDS:
-            engine.update(edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Datetime))
+        _create_indexes(engine, missing_in=set())
         engine.flush()
         self._engine = engine
+
+
+def _create_indexes(engine: edge.EdgeShard, *, missing_in: set[str]) -> None:
+    indexes: dict[str, Any] = {TENANT: edge.KeywordIndexParams(is_tenant=True)}
+    indexes |= dict.fromkeys(KEYWORD_FIELDS, edge.PayloadSchemaType.Keyword)
+    indexes |= dict.fromkeys(DATETIME_FIELDS, edge.PayloadSchemaType.Datetime)
+    for field, schema in indexes.items():
+        if field not in missing_in:
+            engine.update(edge.UpdateOperation.create_field_index(field, schema))
 
 
 def _created_engine(folder: Path, configuration: edge.EdgeConfig) -> edge.EdgeShard:

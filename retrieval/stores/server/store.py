@@ -22,8 +22,16 @@ from retrieval.stores.collection import (
     metadata_of,
 )
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
-from retrieval.stores.points import canonical_positions, memory_of, payload_of, terms_of_memory, tombstone_payload
-from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.points import (
+    canonical_positions,
+    memory_of,
+    newest_steps,
+    payload_of,
+    step_payload,
+    terms_of_memory,
+    tombstone_payload,
+)
+from retrieval.stores.port import Point, RecallQuery, ScoredMemory, StepPoint, TenantScope
 from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan, clamp_score, plan_query
 from retrieval.stores.server.errors import qdrant_errors
@@ -78,6 +86,16 @@ class QdrantStore(StoreBase):
                 batch = checked[start : start + POINTS_IN_REQUEST]
                 update_filter = replaceable({each.memory.id: each.position for each in batch})
                 structs = [_point_struct(each, model) for each in batch]
+                await self._client.upsert(self._collection, structs, wait=True, update_filter=update_filter)
+
+    async def put_steps(self, points: Sequence[StepPoint]) -> None:
+        """See :meth:`MemoryStore.put_steps`."""
+        newest = [*newest_steps(points).items()]
+        with qdrant_errors(self._collection):
+            for start in range(0, len(newest), POINTS_IN_REQUEST):
+                batch = dict(newest[start : start + POINTS_IN_REQUEST])
+                update_filter = replaceable({each: point.position for each, point in batch.items()})
+                structs = [models.PointStruct(id=each, vector={}, payload=step_payload(point)) for each, point in batch.items()]
                 await self._client.upsert(self._collection, structs, wait=True, update_filter=update_filter)
 
     async def delete(self, scope: TenantScope, positions: Mapping[str, FeedPosition]) -> None:

@@ -86,6 +86,8 @@ class CurrentMemories:
                 self.by_key.pop(output.key, None)
             else:
                 change = MemoryChange.from_json(output.value)
+                if change.op == "step":
+                    continue
                 assert change.memory is not None
                 self.by_key[output.key] = change.memory
 

@@ -1,0 +1,209 @@
+"""An entity as it was, and as it was known: made anew of the steps that it has come by. Pure.
+
+Event time says what held when; recorded time says what was known when. A correction of today speaks of last March.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from memory.records import Change, Contribution, Step
+from memory.schema.model import EntityType
+from operators.apply import ages, apply_contribution
+from operators.entity_state import EntityState, from_bytes
+from operators.merging import adopt
+
+TypeOf = Callable[[Contribution], EntityType | None]
+"""The entity type that a contribution was made under; None where it is not known any more."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What is asked for."""
+
+    as_of: datetime | None = None
+    """Only what had happened by then; None: whenever it happened."""
+    known_at: datetime | None = None
+    """Only what was recorded by then; None: whenever."""
+
+    def knows(self, recorded_at: datetime) -> bool:
+        """Whether something was recorded by then."""
+        return self.known_at is None or recorded_at <= self.known_at
+
+    def within(self, contribution: Contribution) -> Contribution | None:
+        """A contribution with the changes alone that had happened by then; None if it has none. A model's answer goes by its own time."""
+        if self.as_of is None or contribution.merged is not None:
+            return contribution if self.as_of is None or contribution.time <= self.as_of else None
+        changes = [each for each in contribution.changes if each.event_time <= self.as_of]
+        return contribution.model_copy(update={"changes": changes}) if changes else None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownStep:
+    """A step, and since when it is known."""
+
+    step: Step
+    recorded_at: datetime
+    """Not before that of the step of the same source that came before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """From where the steps that are kept can be applied."""
+
+    steps: tuple[KnownStep, ...]
+    """All that come behind it, in their order."""
+    state: EntityState | None = None
+    """The entity before them; None: there was none."""
+    made_under: Contribution | None = None
+    """What tells the entity's type, where there was one."""
+
+
+def in_order(steps: Iterable[Step]) -> list[KnownStep]:
+    """Steps as they became known; those of one source as they came, without those that lie before a gap."""
+    by_source: defaultdict[str, list[Step]] = defaultdict(list)
+    for each in steps:
+        by_source[each.contribution.source if each.number else ""].append(each)
+    known = [KnownStep(each, _recorded(each)) for each in by_source.pop("", [])]
+    for of_source in by_source.values():
+        of_source.sort(key=lambda each: each.number)
+        first = next((index for index in range(len(of_source) - 1, 0, -1) if _is_gap(of_source, index)), 0)
+        latest = _EPOCH
+        for each in of_source[first:]:
+            latest = max(latest, _recorded(each))
+            known.append(KnownStep(each, latest))
+    return sorted(known, key=lambda each: (each.recorded_at, not each.step.number, each.step.contribution.source, each.step.number))
+
+
+def beginning(steps: Sequence[KnownStep], moment: Moment, *, earliest: bool = False) -> Beginning | None:
+    """Where to begin for a moment.
+
+    Args:
+        steps: What :func:`in_order` returned.
+        moment: What is asked for.
+        earliest: Begin with as many steps as can be, and not with as few.
+
+    Returns:
+        The latest such place, so that the fewest steps are applied, or the earliest; None where the steps before it are not kept any more,
+        and no step that is kept bears the entity as it was before that moment.
+    """
+    lost: dict[str, int] = {}
+    for each in steps:
+        if each.step.number:
+            lost[each.step.contribution.source] = min(each.step.number - 1, lost.get(each.step.contribution.source, each.step.number - 1))
+    if earliest and not any(lost.values()):
+        return Beginning(tuple(steps))
+    best: EntityState | None = None
+    made_under: Contribution | None = None
+    for each in steps:
+        if each.step.before is None:
+            continue
+        state = from_bytes(each.step.before.encode())
+        if (
+            _bridges(state, lost)
+            and _is_of(state, steps, moment)
+            and (best is None or (_count(state) < _count(best) if earliest else _count(state) > _count(best)))
+        ):
+            best, made_under = state, each.step.contribution
+    if best is None and any(lost.values()):
+        return None
+    return Beginning(tuple(each for each in steps if not _contains(best, each)), best, made_under)
+
+
+class Fold:
+    """Applies steps one by one, as far as they belong to a moment.
+
+    Args:
+        start: Where to begin.
+        moment: What is asked for.
+        type_of: Tells what a contribution was made under.
+    """
+
+    def __init__(self, start: Beginning, moment: Moment, type_of: TypeOf) -> None:
+        self._moment = moment
+        self._type_of = type_of
+        self._left_out_at: datetime | None = None
+        self._outcomes: list[KnownStep] = []
+        self.state = start.state
+        """The entity so far; None if there is none."""
+        self.entity_type = None if start.made_under is None else type_of(start.made_under)
+        """As the last step has it; None: there was none, or it is not known any more."""
+
+    def take(self, known: KnownStep) -> None:
+        """Applies a step, unless it does not belong to the moment."""
+        contribution = known.step.contribution
+        if not self._moment.knows(known.recorded_at):
+            return
+        if contribution.merged is not None:
+            self._outcomes.append(known)
+            return
+        within = self._moment.within(contribution)
+        if within is None or len(within.changes) < len(contribution.changes):
+            self._left_out_at = self._left_out_at or known.recorded_at
+        entity_type = self._type_of(contribution) if within is not None else None
+        if within is not None and entity_type is not None:
+            self.entity_type = entity_type
+            self.state = apply_contribution(self.state, within, entity_type).state
+
+    def finish(self, now: datetime) -> None:
+        """Adopts what models have merged, and lets timelines age to the moment.
+
+        An answer that may rest on what had not happened yet is passed over: the text is put together by rule instead.
+
+        Args:
+            now: The moment where none is asked for.
+        """
+        for known in self._outcomes:
+            contribution = known.step.contribution
+            entity_type = self._type_of(contribution)
+            if contribution.merged is None or entity_type is None or self.state is None:
+                continue
+            if self._left_out_at is None or known.recorded_at < self._left_out_at:
+                self.state = adopt(self.state, contribution.merged, entity_type, contribution.generation).state
+        if self.entity_type is not None and self.state is not None and ages(self.entity_type):
+            time = min(each for each in (self._moment.as_of, self._moment.known_at, now) if each is not None)
+            self.state = _aged(self.state, self.entity_type, time)
+
+
+def _aged(state: EntityState, entity_type: EntityType, time: datetime) -> EntityState:
+    """An entity as its timelines are once time has come so far, and what is over was let go."""
+    tick = Contribution(tenant="-", entity_type=entity_type.name, entity_key="-", kind="tick", source="-", position=0, time=time)
+    ticked = apply_contribution(state, tick, entity_type)
+    released = [Change(op="release", property=name, source_id=event.id, event_time=time) for name, event in ticked.aged]
+    if not released:
+        return ticked.state
+    return apply_contribution(ticked.state, tick.model_copy(update={"kind": "change", "changes": released}), entity_type).state
+
+
+def _recorded(step: Step) -> datetime:
+    return step.contribution.recorded_at or _EPOCH
+
+
+def _is_gap(steps: Sequence[Step], index: int) -> bool:
+    return steps[index].number != steps[index - 1].number + 1
+
+
+def _bridges(state: EntityState, lost: dict[str, int]) -> bool:
+    """Whether a state has all that is not kept."""
+    return all(state.steps.get(source, 0) >= number for source, number in lost.items())
+
+
+def _contains(state: EntityState | None, known: KnownStep) -> bool:
+    number = known.step.number
+    return state is not None and 0 < number <= state.steps.get(known.step.contribution.source, 0)
+
+
+def _is_of(state: EntityState, steps: Iterable[KnownStep], moment: Moment) -> bool:
+    """Whether a state has nothing that does not belong to a moment."""
+    newest = None if state.last_time is None else _EPOCH + timedelta(microseconds=state.last_time)
+    if moment.as_of is not None and newest is not None and newest > moment.as_of:
+        return False
+    return moment.known_at is None or all(moment.knows(each.recorded_at) for each in steps if _contains(state, each))
+
+
+def _count(state: EntityState) -> int:
+    return sum(state.steps.values())

@@ -1,0 +1,172 @@
+"""What each step of an entity's history changed, and what became of it: superseded is not wrong. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from typing import Final, Literal
+
+from pydantic import JsonValue
+
+from memory.records import Change, Contribution, Step
+from memory.schema.model import PATCH, EntityType
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState
+from operators.history import Beginning, KnownStep, Moment, TypeOf
+from operators.merging import adopt
+from operators.render import known_values
+
+Fate = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
+"""What became of a change. ``stands``: it holds, or counts. ``superseded``: it was so, and a later one took its place. ``wrong``: a
+correction took it back. ``extracted_again``: its window was extracted anew. ``let_go``: its time to live was over. ``merged``: it went into
+a text that is worded otherwise."""
+
+_LATEST: Final = "LATEST"
+_MERGE: Final = "LLM_MERGE"
+_FATES: Final[dict[str, Fate]] = {"extraction": "extracted_again", "correction": "wrong", "expiry": "let_go"}
+
+
+@dataclass(slots=True)
+class SeenChange:
+    """One change, and what became of it."""
+
+    change: Change
+    step: str
+    cause: str
+    op: str | None
+    """The operator of its property."""
+    fate: Fate = "stands"
+    by: str | None = None
+    """The step that took its place, or took it back."""
+
+    @property
+    def lines(self) -> list[str]:
+        """What it says, line by line, where its property is a text."""
+        value = self.change.value
+        text = value.get("replace") if isinstance(value, Mapping) else value
+        return [line.strip() for line in str(text or "").splitlines() if line.strip()]
+
+
+@dataclass(slots=True)
+class SeenStep:
+    """One step, and what came of it."""
+
+    id: str
+    contribution: Contribution
+    recorded_at: datetime
+    changes: list[SeenChange] = field(default_factory=list)
+    before: dict[str, JsonValue] = field(default_factory=dict)
+    """Of the properties whose values it has changed."""
+    after: dict[str, JsonValue] = field(default_factory=dict)
+
+
+class HistoryWalk:
+    """Goes through all steps that are kept.
+
+    Args:
+        start: Where values are known from; None: nowhere, and steps are told without them.
+        moment: What is asked for.
+        type_of: Tells what a contribution was made under.
+    """
+
+    def __init__(self, start: Beginning | None, moment: Moment, type_of: TypeOf) -> None:
+        self._moment = moment
+        self._type_of = type_of
+        self._tells_values = start is not None
+        self._state: EntityState | None = None if start is None else start.state
+        type_before = None if start is None or start.made_under is None else type_of(start.made_under)
+        self._values = {} if self._state is None or type_before is None else known_values(self._state, type_before)
+        self._standing: dict[tuple[str, str], SeenChange] = {}
+        self.steps: list[SeenStep] = []
+
+    def take(self, known: KnownStep) -> None:
+        """Goes on by one step, if it belongs to the moment."""
+        contribution = self._moment.within(known.step.contribution)
+        if contribution is None or not self._moment.knows(known.recorded_at):
+            return
+        entity_type = self._type_of(contribution)
+        seen = SeenStep(name_of(known.step), contribution, known.recorded_at)
+        self._note(seen, contribution, entity_type)
+        if self._tells_values and entity_type is not None:
+            self._apply(contribution, entity_type)
+            values = {} if self._state is None else known_values(self._state, entity_type)
+            changed = sorted(name for name in {*values, *self._values} if values.get(name) != self._values.get(name))
+            seen.before = {name: self._values.get(name) for name in changed}
+            seen.after = {name: values.get(name) for name in changed}
+            self._values = values
+            self._supersede_texts(seen)
+        self.steps.append(seen)
+
+    def finish(self) -> list[SeenStep]:
+        """All steps, in their order."""
+        latest: defaultdict[str, list[SeenChange]] = defaultdict(list)
+        for each in self._standing.values():
+            if each.op == _LATEST:
+                latest[each.change.property].append(each)
+        for changes in latest.values():
+            # As the operator puts them in order: of equal times, by the ids.
+            changes.sort(key=lambda each: (-each.change.event_time.timestamp(), each.change.source_id))
+            for newer, older in pairwise(changes):
+                older.fate, older.by = _superseded_by(newer.cause), newer.step
+        return self.steps
+
+    def _apply(self, contribution: Contribution, entity_type: EntityType) -> None:
+        if contribution.merged is not None:
+            self._state = adopt(self._state, contribution.merged, entity_type, contribution.generation).state
+        else:
+            self._state = apply_contribution(self._state, contribution, entity_type).state
+
+    def _note(self, seen: SeenStep, contribution: Contribution, entity_type: EntityType | None) -> None:
+        again = _said_again(contribution.changes)
+        # As the operators apply them: first what is taken back.
+        for change in sorted(contribution.changes, key=lambda each: each.op != "retract"):
+            name = change.property, change.source_id
+            each = entity_type.property(change.property) if entity_type is not None else None
+            noted = SeenChange(change, seen.id, contribution.cause, entity_type.op_of(each) if entity_type is not None and each else None)
+            if name in again or change.op not in ("apply", "retract"):
+                continue
+            if change.op == "apply":
+                self._standing[name] = noted
+            else:
+                taken = self._standing.pop(name, None)
+                if taken is not None:
+                    taken.fate, taken.by = _FATES[contribution.cause], seen.id
+            seen.changes.append(noted)
+
+    def _supersede_texts(self, seen: SeenStep) -> None:
+        """Which statements a step has brought into the texts that it changed, or out of them."""
+        texts = {name: _text_of(self._values.get(name)) for name in {*seen.after, *(each.change.property for each in seen.changes)}}
+        for each in self._standing.values():
+            if each.op not in (PATCH, _MERGE) or each.change.property not in texts:
+                continue
+            if all(line in texts[each.change.property] for line in each.lines):
+                each.fate, each.by = "stands", None
+            elif each.fate == "stands":
+                is_own = each.step == seen.id
+                each.fate = "merged" if each.op == _MERGE else "superseded" if is_own else _superseded_by(seen.contribution.cause)
+                each.by = None if is_own else seen.id
+
+
+def name_of(step: Step) -> str:
+    """A step's name: where its source lies; of a model's answer the property that it is about."""
+    contribution = step.contribution
+    if contribution.merged is not None:
+        return "/".join(filter(None, ("merged", contribution.merged.property, contribution.merged.part)))
+    return f"{contribution.source}@{contribution.position}"
+
+
+def _superseded_by(cause: str) -> Fate:
+    return "wrong" if cause == "correction" else "superseded"
+
+
+def _said_again(changes: Iterable[Change]) -> set[tuple[str, str]]:
+    """What a contribution takes back and applies unchanged, as a window that is extracted again does."""
+    said: defaultdict[tuple[str, str], dict[str, tuple[JsonValue, datetime]]] = defaultdict(dict)
+    for each in changes:
+        said[each.property, each.source_id][each.op] = each.value, each.event_time
+    return {name for name, by_op in said.items() if "retract" in by_op and by_op.get("apply") == by_op["retract"]}
+
+
+def _text_of(value: JsonValue) -> str:
+    return "\n".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)

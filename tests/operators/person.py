@@ -1,0 +1,170 @@
+"""A person with a job, as the entities stage grows one, and every step of it."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from memory.ids import step_id
+from memory.records import Change, Contribution, Memory, Step
+from memory.schema import parse_schema
+from operators.apply import apply_contribution
+from operators.entity_state import EntityState, to_bytes
+from operators.history import Fold, KnownStep, Moment, beginning, in_order
+from operators.history_walk import HistoryWalk, SeenStep
+from operators.render import render
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+READ = START + timedelta(days=1000)
+"""When the first message is read: behind all that is told of."""
+KEY = "ann"
+
+SCHEMA = parse_schema(
+    {
+        "Name": "people",
+        "EventTypes": [{"EventType": "job", "Properties": [{"PropertyName": "name", "PropertyValueType": "string"}]}],
+        "EntityTypes": [
+            {
+                "EntityType": "person",
+                "Keys": ["user"],
+                "Properties": [
+                    {
+                        "PropertyName": "job",
+                        "PropertyValueType": "string",
+                        "AggregateExpression": {"Op": "LATEST", "EventType": "job", "EventPropertyName": "name"},
+                    },
+                    {
+                        "PropertyName": "jobs",
+                        "PropertyValueType": "int64",
+                        "AggregateExpression": {"Op": "COUNT", "EventType": "job"},
+                    },
+                    {"PropertyName": "notes", "PropertyValueType": "string"},
+                ],
+            }
+        ],
+    }
+)
+PERSON = SCHEMA.entity_types[0]
+
+
+def day(number: float) -> datetime:
+    """A day's time."""
+    return START + timedelta(days=number)
+
+
+def read_at(minute: float) -> datetime:
+    """When a message was read."""
+    return READ + timedelta(minutes=minute)
+
+
+def job(name: str, event: str, on: float, op: Any = "apply") -> list[Change]:
+    """What is said of a job: which it is, and that it counts."""
+    common = {"op": op, "source_id": event, "event_time": day(on), "message_ids": [f"m-{event}"] if op == "apply" else []}
+    return [Change(property="job", value=name, **common), Change(property="jobs", **common)]
+
+
+def note(text: str, patch: str, on: float, *, search: str | None = "") -> list[Change]:
+    """A line of the notes."""
+    return [Change(op="apply", property="notes", source_id=patch, value={"search": search, "replace": text}, event_time=day(on))]
+
+
+@dataclass
+class Person:
+    """One entity, live, and the steps that are kept of it."""
+
+    kept: int = 1000
+    whole_every: int = 1000
+    live: EntityState | None = None
+    contributions: list[Contribution] = field(default_factory=list)
+    steps: dict[str, Step] = field(default_factory=dict)
+
+    def read(
+        self,
+        *changes: Change,
+        source: int = 0,
+        cause: Literal["extraction", "correction", "expiry"] = "extraction",
+        minute: int | None = None,
+    ) -> None:
+        """Takes a message's changes, a minute behind the one before."""
+        number = len(self.contributions)
+        contribution = Contribution(
+            tenant="acme",
+            user=KEY,
+            entity_type="person",
+            entity_key=KEY,
+            source=f"extractions/{source}",
+            position=number,
+            changes=list(changes),
+            time=max((each.event_time for each in changes), default=START),
+            recorded_at=read_at(number if minute is None else minute),
+            cause=cause,
+        )
+        applied = apply_contribution(self.live, contribution, PERSON)
+        if applied.step:
+            is_whole = self.live is not None and (applied.step - 1) % self.whole_every == 0
+            step = Step(
+                id=step_id("person", contribution.source, str((applied.step - 1) % self.kept)),
+                tenant="acme",
+                entity="person",
+                number=applied.step,
+                contribution=contribution,
+                before=to_bytes(self.live).decode() if is_whole and self.live is not None else None,
+            )
+            self.steps[step.id] = step
+        self.live = applied.state
+        self.contributions.append(contribution)
+
+    def now(self) -> Memory | None:
+        """The entity as it is live."""
+        return rendered(self.live)
+
+    def known(self) -> list[KnownStep]:
+        """Its steps, in their order."""
+        return in_order(self.steps.values())
+
+    def at(self, moment: Moment) -> Memory | None:
+        """The entity at a moment, from its steps."""
+        start = beginning(self.known(), moment)
+        assert start is not None
+        fold = Fold(start, moment, lambda _: PERSON)
+        for each in start.steps:
+            fold.take(each)
+        fold.finish(READ)
+        return rendered(fold.state)
+
+    def walk(self, moment: Moment = Moment()) -> list[SeenStep]:  # noqa: B008 - it never changes
+        """Its history."""
+        start = beginning(self.known(), Moment(), earliest=True)
+        walk = HistoryWalk(start, moment, lambda _: PERSON)
+        for each in self.known() if start is None else start.steps:
+            walk.take(each)
+        return walk.finish()
+
+    def of_old(self, moment: Moment) -> Memory | None:
+        """The entity as if nothing else had ever come than what belongs to a moment."""
+        state: EntityState | None = None
+        for each in self.contributions:
+            assert each.recorded_at is not None
+            within = moment.within(each)
+            if within is not None and moment.knows(each.recorded_at):
+                state = apply_contribution(state, within, PERSON).state
+        return rendered(state)
+
+    def fates(self) -> dict[tuple[str, str], str]:
+        """By property and event what became of what is said last."""
+        found: defaultdict[tuple[str, str], str] = defaultdict(str)
+        for step in self.walk():
+            for each in step.changes:
+                if each.change.op == "apply":
+                    found[each.change.property, each.change.source_id] = each.fate
+        return dict(found)
+
+
+def rendered(state: EntityState | None) -> Memory | None:
+    """A state as the memory that it makes; None for nothing."""
+    return None if state is None or state.empty else render(state, PERSON, "acme", KEY)
+
+
+def job_of(memory: Memory | None) -> Any:
+    """The job that a memory tells; None: none."""
+    return None if memory is None else memory.properties.get("job")

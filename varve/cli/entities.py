@@ -1,0 +1,89 @@
+"""``varve entities``: one entity, now or at another moment, and what it has come by."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from varve.cli.options import DataOption, attached_settings
+from varve.output import say, say_json
+
+app = typer.Typer(help="Single entities: as they are, as they were, and what they have come by.", no_args_is_help=True)
+
+TypeArgument = Annotated[str, typer.Argument(metavar="TYPE", help="The entity type's name.")]
+KeyArgument = Annotated[list[str], typer.Argument(metavar="KEY...", help="The parts of its key, in the order of the schema's Keys.")]
+_FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+AsOfOption = Annotated[
+    datetime | None, typer.Option("--as-of", formats=_FORMATS, help="As it was then, by the times of events (UTC).", show_default=False)
+]
+KnownAtOption = Annotated[
+    datetime | None, typer.Option("--known-at", formats=_FORMATS, help="As it was known then (UTC).", show_default=False)
+]
+
+
+@app.command("show")
+def show(
+    entity_type: TypeArgument, key: KeyArgument, as_of: AsOfOption = None, known_at: KnownAtOption = None, data: DataOption = None
+) -> None:
+    """Print an entity as JSON."""
+
+    async def ask() -> dict[str, Any]:
+        from varve.client import ServiceClient
+
+        async with ServiceClient.from_settings(attached_settings(data)) as service:
+            return await service.entity(entity_type, key, as_of=_utc(as_of), known_at=_utc(known_at))
+
+    say_json(asyncio.run(ask()), indent=True)
+
+
+@app.command("history")
+def history(
+    entity_type: TypeArgument,
+    key: KeyArgument,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, one step a line.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Print what an entity has come by, the oldest first: each change, since when it is known, and what became of it."""
+
+    async def print_all() -> None:
+        from varve.client import ServiceClient
+
+        after: str | None = None
+        async with ServiceClient.from_settings(attached_settings(data)) as service:
+            while True:
+                page = await service.entity_history(entity_type, key, as_of=_utc(as_of), known_at=_utc(known_at), after=after, limit=200)
+                if after is None and not page["complete"]:
+                    say("(older steps are not kept)", err=True)
+                for step in page["steps"]:
+                    if json:
+                        say_json(step)
+                    else:
+                        _say_step(step)
+                after = page["next"]
+                if after is None:
+                    return
+
+    asyncio.run(print_all())
+
+
+def _say_step(step: dict[str, Any]) -> None:
+    say(f"{step['recorded_at']}  {step['kind']}  {step['id']}")
+    for change in step["changes"]:
+        fate = "" if change["fate"] is None else f"  [{change['fate']}{'' if change['by'] is None else ' by ' + change['by']}]"
+        verb = "+" if change["op"] == "apply" else "-"
+        say(f"  {verb} {change['event_time'][:10]}  {change['property']}: {_shown(change['value'])}{fate}")
+    for name, value in step["after"].items():
+        say(f"  = {name}: {_shown(step['before'][name])} -> {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict) and "replace" in value:
+        return f"{value['search']!r} -> {value['replace']!r}" if value.get("search") else repr(value["replace"])
+    return "nothing" if value is None else repr(value)
+
+
+def _utc(time: datetime | None) -> datetime | None:
+    return None if time is None else time.replace(tzinfo=UTC)
