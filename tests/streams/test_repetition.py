@@ -152,10 +152,11 @@ async def test_a_second_extraction_replaces_the_first(events: PartitionHarness, 
 
 async def test_an_applied_contribution_republishes_its_entity(events: PartitionHarness, entities: PartitionHarness) -> None:
     (contribution,) = contributions(await outputs_of(events, extraction(5, 100)), 0)
-    first = await outputs_of(entities, contribution)
-    assert _total(first) == 100
-    assert await outputs_of(entities, contribution) == first
-    assert await outputs_of(entities, contribution, contribution) == first, "and once for many"
+    step, first = await outputs_of(entities, contribution)
+    assert MemoryChange.from_json(step.value or b"").op == "step"
+    assert _total([first]) == 100
+    assert await outputs_of(entities, contribution) == [first]
+    assert await outputs_of(entities, contribution, contribution) == [first], "and once for many"
 
 
 async def test_a_skipped_contribution_is_applied_when_redriven(

@@ -100,6 +100,10 @@ class CurrentMemories:
         }
 
 
+def without_steps(outputs: list[OutgoingRecord]) -> list[OutgoingRecord]:
+    return [each for each in outputs if each.value is None or MemoryChange.from_json(each.value).op != "step"]
+
+
 WINDOWS = st.tuples(st.integers(0, 3), st.lists(st.tuples(st.sampled_from(["grep", "curl", "make"]), st.integers(0, 1)), max_size=4))
 
 
@@ -131,7 +135,7 @@ async def test_a_redelivery_republishes_without_changing_rows(stages: EventsAndE
     stage = stages.entities()
     first = await stage.process(log)
     rows = dict(stage.rows.rows)
-    assert (await stage.process(log)).outputs == first.outputs
+    assert (await stage.process(log)).outputs == without_steps(first.outputs), "steps are in the feed, and are not repeated"
     assert stage.rows.rows == rows
 
 
