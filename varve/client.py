@@ -181,7 +181,8 @@ class ServiceClient:
         return answer
 
     async def _get(self, path: str, **parameters: Any) -> Any:
-        given = {name: str(value) for name, value in parameters.items() if value is not None}
+        texts = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in parameters.items()}
+        given = {name: value for name, value in texts.items() if value is not None}
         return await self._request("GET", f"{path}?{urlencode(given)}" if given else path, None)
 
     async def _post(self, path: str, body: Any) -> Any:

@@ -1,0 +1,76 @@
+"""``varve entities`` against a real HTTP server: what it asks, and what a person reads."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from tests.http_server import serving_posts
+
+PATH = "/v1/entities/{rest:.*}"
+
+
+def step(number: int, value: str, before: str | None, **fields: Any) -> dict[str, Any]:
+    change = {"property": "job", "op": "apply", "value": value, "event_time": "2026-03-01T00:00:00Z", "fate": "stands", "by": None}
+    return {
+        "id": f"extractions/0@{number}",
+        "kind": "extraction",
+        "recorded_at": "2026-07-01T00:00:00Z",
+        "changes": [{**change, **fields}],
+        "before": {"job": before},
+        "after": {"job": value},
+    }
+
+
+class Service:
+    """Answers an entity, or its history in two pages."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.asked.append(request.raw_path)
+        if not request.path.endswith("/history"):
+            return web.json_response({"content": "works as A"})
+        if "after" in request.query:
+            return web.json_response({"steps": [step(4, "B", "A")], "next": None, "total": 2, "complete": False})
+        first = step(3, "A", None, fate="superseded", by="extractions/0@4")
+        return web.json_response({"steps": [first], "next": first["id"], "total": 2, "complete": False})
+
+
+async def entities(url: str, data: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "VARVE_DATA": str(data), "VARVE_CLIENT__URL": url, "VARVE_CLIENT__API_KEY": "k"}
+    command = [sys.executable, "-m", "varve", "entities", *arguments]
+    return await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False, env=environment, timeout=120)
+
+
+async def test_an_entity_is_shown_at_a_moment(tmp_path: Path) -> None:
+    service = Service()
+    async with serving_posts(PATH, service.answer, method="GET") as url:
+        result = await entities(url, tmp_path, "show", "person", "ann/1", "x", "--as-of", "2026-04-01", "--known-at", "2026-05-01T10:00:00")
+    assert result.returncode == 0, result.stderr
+    assert "works as A" in result.stdout
+    assert service.asked == [
+        "/v1/entities/person/ann%2F1/x?as_of=2026-04-01T00%3A00%3A00%2B00%3A00&known_at=2026-05-01T10%3A00%3A00%2B00%3A00"
+    ]
+
+
+async def test_a_history_is_read_to_its_end(tmp_path: Path) -> None:
+    service = Service()
+    async with serving_posts(PATH, service.answer, method="GET") as url:
+        result = await entities(url, tmp_path, "history", "person", "ann")
+    assert result.returncode == 0, result.stderr
+    assert "older steps are not kept" in result.stderr
+    assert result.stdout.splitlines() == [
+        "2026-07-01T00:00:00Z  extraction  extractions/0@3",
+        "  + 2026-03-01  job: 'A'  [superseded by extractions/0@4]",
+        "  = job: nothing -> 'A'",
+        "2026-07-01T00:00:00Z  extraction  extractions/0@4",
+        "  + 2026-03-01  job: 'B'  [stands]",
+        "  = job: 'A' -> 'B'",
+    ]
+    assert [each.split("?")[1] for each in service.asked] == ["limit=200", "after=extractions%2F0%403&limit=200"]
