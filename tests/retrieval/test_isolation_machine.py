@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from memory.records import Memory
+from memory.records import Contribution, Memory, Step
 from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.context import pack
-from retrieval.stores.port import MemoryStore, TenantScope
+from retrieval.stores.port import MemoryStore, StepPoint, TenantScope
 from runtime.clocks import ManualClock
 from runtime.settings import RecallSettings
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
@@ -50,6 +50,7 @@ class IsolationMachine(RuleBasedStateMachine):
         self.run(self.store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION))
         self.recall = Recall(store=self.store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
         self.held: dict[str, Memory] = {}
+        self.steps: dict[str, Step] = {}
         self.every_id: set[str] = set()
         self.offset = 0
 
@@ -102,6 +103,24 @@ class IsolationMachine(RuleBasedStateMachine):
         self.run(self.store.delete(scope, deletions(target, position=feed_position(self.offset))))
         if is_own:
             del self.held[target]
+
+    @rule(tenant=tenants, entity=words, number=st.integers(1, 3))
+    def write_step(self, tenant: str, entity: str, number: int) -> None:
+        self.offset += 1
+        contribution = Contribution(
+            tenant=tenant, entity_type="thing", entity_key=secret_of(tenant, None), source="s", position=self.offset, time=NOON
+        )
+        name = stable_id(tenant, entity, "step", number)
+        step = Step(id=name, tenant=tenant, entity=stable_id(entity), number=number, contribution=contribution)
+        self.run(self.store.put_steps([StepPoint(step, feed_position(self.offset))]))
+        self.steps[step.id] = step
+        self.every_id.add(step.id)
+
+    @rule(tenant=tenants, user=users, entity=words)
+    def read_steps(self, tenant: str, user: str | None, entity: str) -> None:
+        found = self.run(self.store.steps(TenantScope(tenant, user), stable_id(entity)))
+        own = {each.id: each for each in self.steps.values() if (each.tenant, each.entity) == (tenant, stable_id(entity))}
+        assert {each.id: each for each in found} == own
 
     @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40), profile=st.sampled_from(["learned", "weighted"]))
     def recalled(self, tenant: str, user: str | None, word: str, limit: int, profile: Any) -> None:
