@@ -132,8 +132,8 @@ async def test_a_correction_is_named_as_one(action: str) -> None:
     agents = Agents()
     agents.extract(0, [("grep", 1), ("grep", 0)])
     event = extraction(0, [("grep", 1), ("grep", 0)]).events[0]
-    fields = {"properties": {"tool_name": "curl"}} if action == "correct" else {}
-    agents.log.append(correction_record(correction(event, 1, action, **fields), 1))
+    properties = {"tool_name": "curl"} if action == "correct" else None
+    agents.log.append(correction_record(correction(event, 1, action, properties=properties), 1))
     first, second = steps_of(await feed_of(agents.entities(), [await agents.contributions()]))
     assert (first.contribution.cause, second.contribution.cause) == ("extraction", "correction")
     assert {each.op for each in second.contribution.changes} == {"retract"}
