@@ -5,6 +5,7 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.9
 PROMETHEUS ?= /usr/bin
+TEST_WORKERS ?= 2
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 COMPILE := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11
@@ -26,7 +27,7 @@ demo: setup ## feed a sample conversation through the whole of Varve, and ask it
 	$(BIN)/varve demo
 
 test: setup ## run all tests, on a real Kafka, Redis and Qdrant engine
-	$(BIN)/pytest $(PYTEST_ARGS)
+	$(BIN)/pytest --numprocesses $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 chaos: setup ## inject faults under load, and compare the result with an oracle: build/reports/chaos.json
 	$(BIN)/python -m tests.chaos --report build/reports/chaos.json $(CHAOS_ARGS)

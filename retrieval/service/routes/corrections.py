@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Final
 
@@ -50,75 +51,74 @@ _Why = Annotated[ReasonBody, Depends(json_body(ReasonBody, default=ReasonBody())
 Send = Callable[[MemoryCorrections, CorrectionRequest, Headers], Awaitable[LogPosition]]
 
 
-@router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=CORRECTED | refusals(404, 409))
-async def patch_memory(
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Exchange:
+    """One request for a correction, and what it takes to carry it out."""
+
+    memory_id: str
+    request: Request
+    caller: Caller
+    dependencies: Dependencies
+    trace: SpanContext
+    idempotency: Idempotency
+
+    async def carry_out(self, send: Send, *, reason: str) -> Response:
+        """Sends what is said, once.
+
+        Args:
+            send: Which of the three it is.
+            reason: Why.
+        """
+        size, now, name = len(await self.request.body()), self.dependencies.clock.now(), self.idempotency.request_name
+        path = self.request.scope["path"]
+        new_id = str(uuid.uuid4()) if name is None else correction_id(self.caller.tenant.id, self.memory_id, f"{path} {name}")
+
+        async def act() -> Response:
+            quota = await self.dependencies.quotas.admit_messages(self.caller.tenant, count=1, size=size, adds_memories=False)
+            async with self.dependencies.admission.turn(self.request, self.caller.tenant):
+                memory = await seen_memory(self.dependencies, self.caller, self.memory_id, f"there is no memory {self.memory_id}")
+            corrections = MemoryCorrections(producer=self.dependencies.producer, settings=self.dependencies.settings)
+            correction = CorrectionRequest(id=new_id, caller=self.caller, memory=memory, reason=reason, time=now)
+            position = await send(corrections, correction, record_headers(self.trace, now))
+            response = JsonResponse({"id": new_id, "memory_id": memory.id, "position": position})
+            response.headers.update(quota)
+            return response
+
+        return await self.idempotency.once(act)
+
+
+async def _exchange(
     memory_id: MemoryId,
     request: Request,
     caller: CorrectCaller,
-    body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))],
     dependencies: AppDependencies,
     trace: RequestTrace,
     idempotency: CorrectIdempotency,
-) -> Response:
+) -> _Exchange:
+    return _Exchange(memory_id=memory_id, request=request, caller=caller, dependencies=dependencies, trace=trace, idempotency=idempotency)
+
+
+_Asked = Annotated[_Exchange, Depends(_exchange)]
+
+
+@router.patch(_PATH, openapi_extra=body_schema(CorrectionBody), responses=CORRECTED | refusals(404, 409))
+async def patch_memory(asked: _Asked, body: Annotated[CorrectionBody, Depends(json_body(CorrectionBody))]) -> Response:
     """Sets fields of an event, or properties of an entity that patches or LATEST make: ``{id, memory_id, position}``.
 
     A property that is null is removed. The entities that the event has grown follow. What was invalidated holds again.
     """
     fields = EventFields.model_construct(**{name: getattr(body, name) for name in EventFields.model_fields})
-    correct = partial(MemoryCorrections.correct, fields=fields, tenants=dependencies.tenants)
-    return await _carry_out(memory_id, body.reason, correct, request, caller, dependencies, trace, idempotency)
+    correct = partial(MemoryCorrections.correct, fields=fields, tenants=asked.dependencies.tenants)
+    return await asked.carry_out(correct, reason=body.reason)
 
 
 @router.post(f"{_PATH}/invalidate", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
-async def invalidate_memory(
-    memory_id: MemoryId,
-    request: Request,
-    caller: CorrectCaller,
-    body: _Why,
-    dependencies: AppDependencies,
-    trace: RequestTrace,
-    idempotency: CorrectIdempotency,
-) -> Response:
+async def invalidate_memory(asked: _Asked, body: _Why) -> Response:
     """Says of an event that it was never so: ``{id, memory_id, position}``. Entities lose what it gave them; no recall finds it."""
-    return await _carry_out(memory_id, body.reason, MemoryCorrections.invalidate, request, caller, dependencies, trace, idempotency)
+    return await asked.carry_out(MemoryCorrections.invalidate, reason=body.reason)
 
 
 @router.post(f"{_PATH}/revert", openapi_extra=body_schema(ReasonBody, required=False), responses=CORRECTED | refusals(404, 409))
-async def revert_memory(
-    memory_id: MemoryId,
-    request: Request,
-    caller: CorrectCaller,
-    body: _Why,
-    dependencies: AppDependencies,
-    trace: RequestTrace,
-    idempotency: CorrectIdempotency,
-) -> Response:
+async def revert_memory(asked: _Asked, body: _Why) -> Response:
     """Takes back the newest correction of a memory that stands, if one does: ``{id, memory_id, position}``."""
-    return await _carry_out(memory_id, body.reason, MemoryCorrections.revert, request, caller, dependencies, trace, idempotency)
-
-
-async def _carry_out(
-    memory_id: str,
-    reason: str,
-    send: Send,
-    request: Request,
-    caller: Caller,
-    dependencies: Dependencies,
-    trace: SpanContext,
-    idempotency: Idempotency,
-) -> Response:
-    size, now, name = len(await request.body()), dependencies.clock.now(), idempotency.request_name
-    new_id = str(uuid.uuid4()) if name is None else correction_id(caller.tenant.id, memory_id, f"{request.scope['path']} {name}")
-
-    async def act() -> Response:
-        quota = await dependencies.quotas.admit_messages(caller.tenant, count=1, size=size, adds_memories=False)
-        async with dependencies.admission.turn(request, caller.tenant):
-            memory = await seen_memory(dependencies, caller, memory_id, f"there is no memory {memory_id}")
-        corrections = MemoryCorrections(producer=dependencies.producer, settings=dependencies.settings)
-        correction = CorrectionRequest(id=new_id, caller=caller, memory=memory, reason=reason, time=now)
-        position = await send(corrections, correction, record_headers(trace, now))
-        response = JsonResponse({"id": new_id, "memory_id": memory.id, "position": position})
-        response.headers.update(quota)
-        return response
-
-    return await idempotency.once(act)
+    return await asked.carry_out(MemoryCorrections.revert, reason=body.reason)

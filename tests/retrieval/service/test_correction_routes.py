@@ -92,7 +92,7 @@ async def test_an_entitys_texts_can_be_set(service: RunningService) -> None:
         (MOVED.id, {"properties": {"people": {"a": 1}}}, 422, "properties.people: not list<string>"),
         (MOVED.id, {"properties": {"what": "x" * 20_000}}, 413, "properties"),
         (f"{MOVED.id}/invalidate", {"content": "x"}, 422, "content"),
-        (str(uuid.uuid4()), {"content": "x"}, 404, "no memory"),
+        (str(uuid.uuid5(uuid.NAMESPACE_OID, "nobody")), {"content": "x"}, 404, "no memory"),
         (WEEK.id, {"content": "x"}, 422, "correct or invalidate the events that it rests on"),
         (f"{WEEK.id}/invalidate", None, 422, "events"),
         (HOME.id, {"content": "x"}, 422, "only properties can be set"),
