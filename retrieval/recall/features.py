@@ -74,7 +74,7 @@ def features_of(query: str, candidates: Sequence[ScoredMemory]) -> dict[str, Col
         candidates: With the parts of their scores; at least one.
     """
     late = _standardised(_part(candidates, "late"))
-    texts = [_text_of(each.memory.content) for each in candidates]
+    texts = [look_at(each.memory.content) for each in candidates]
     words = _Words(query, candidates, texts)
     neighbours = _neighbours(candidates)
     return {
@@ -220,7 +220,8 @@ def _standardised(scores: Column) -> Column:
 
 
 @lru_cache(maxsize=_TEXTS_CACHED)
-def _text_of(content: str) -> _Text:
+def look_at(content: str) -> _Text:
+    """What a content has whatever the query. It is kept: whoever looks at many beforehand, in pieces, has the features in one short one."""
     terms = Counter(terms_of(content))
     subject = _subject(content)
     return _Text(terms, terms.total(), subject.casefold(), frozenset(terms_of(subject)), _is_question(content))

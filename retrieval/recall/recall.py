@@ -11,9 +11,10 @@ from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
 from retrieval.recall.deduplication import Deduplication
 from retrieval.recall.fate import fates_of, ranks_of
+from retrieval.recall.features import look_at
 from retrieval.recall.query_embedding import embed_query_texts
 from retrieval.recall.ranking import Weights, final_score
-from retrieval.recall.ranking_model import LEARNED, reranked
+from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, reranked
 from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.supersession import with_superseded
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
@@ -76,6 +77,7 @@ class Recall:
         number = len(accepted)
         ranks = ranks_of(candidates) if request.explain else {}
         if is_learned:
+            await map_in_pieces(look_at, (each.memory.content for each in accepted[:MAX_RERANKED]))
             accepted = reranked(request.query, accepted, LEARNED, explain=request.explain)
         deduplication = Deduplication()
         await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now, ranks.get(each.memory.id, {}))), accepted)

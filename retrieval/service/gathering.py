@@ -16,6 +16,7 @@ from retrieval.recall.paths import LeftOut, PathName, attempt
 from retrieval.recall.repetition import repeated
 from retrieval.service.dependencies import Dependencies
 from runtime.logs import logger
+from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
 from runtime.settings import Settings
 from runtime.tracing import SpanContext, record_headers
@@ -136,7 +137,7 @@ async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple
     return await dependencies.recall.recall(request), positions
 
 
-def record_recall(
+async def record_recall(
     dependencies: Dependencies,
     request: RecallRequest,
     schema: MemorySchema,
@@ -144,7 +145,7 @@ def record_recall(
     texts: Iterable[str],
     trace: SpanContext,
 ) -> str:
-    """Tells the stream what was returned, behind the answer's back.
+    """Tells the stream what was returned: the record is written behind the answer's back.
 
     Args:
         dependencies: The clients and stores.
@@ -170,7 +171,7 @@ def record_recall(
             for each in memories.values()
             if each.kind == "event" and each.type in of_timelines and each.user is not None and each.window_id is not None
         ],
-        content_hashes=list(dict.fromkeys(map(content_hash, texts))),
+        content_hashes=list(dict.fromkeys(await map_in_pieces(content_hash, texts))),
         time=dependencies.clock.now(),
     )
     dependencies.recall_log.append(record, record_headers(trace, record.time))

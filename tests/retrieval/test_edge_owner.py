@@ -141,6 +141,19 @@ async def test_pipelined_requests_get_their_own_responses(owner: EdgeOwnerProces
         await client.close()
 
 
+async def test_a_flood_of_one_tenant_does_not_delay_another(owner: EdgeOwnerProcess, store: EdgeStore) -> None:
+    await store.upsert([point(memory(f"note {index}", tenant=tenant)) for index in range(300) for tenant in ("flood", "quiet")])
+    answered: list[str] = []
+
+    async def recall(tenant: str) -> None:
+        query = RecallQuery(scope=TenantScope(tenant), text="note", embedding=embedding("note"), limit=1000, prefetch=1000)
+        assert len(await store.recall(query)) == 300
+        answered.append(tenant)
+
+    await asyncio.gather(*(recall("flood") for _ in range(40)), recall("quiet"))
+    assert answered.index("quiet") <= 10, "it came last, asks for as much, and waits for a fair part of the others alone"
+
+
 async def test_a_hanging_owner_times_out(owner: EdgeOwnerProcess) -> None:
     assert owner.process is not None
     client = EdgeStore(path=owner.socket, timeout_s=0.2)

@@ -61,7 +61,9 @@ async def post_context(
     memories = [each for each in (*(hit.memory for hit in found.memories.hits), *found.entities) if each.id in shown]
     answer = JsonResponse(
         {
-            "recall_id": record_recall(dependencies, asked, schema, memories, (*(each.content for each in memories), *packed.notes), trace),
+            "recall_id": await record_recall(
+                dependencies, asked, schema, memories, (*(each.content for each in memories), *packed.notes), trace
+            ),
             "context": packed.text,
             "tokens": packed.tokens,
             "citations": packed.citations,

@@ -55,7 +55,7 @@ async def post_recall(
         hits, texts = (hit.memory for hit in found.memories.hits), (each.content for each in returned)
         why_nots = WhyNots(dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=asked, found=found)
         told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if body.why_not else ()
-        recall_id = record_recall(dependencies, asked, schema, hits, texts, trace)
+        recall_id = await record_recall(dependencies, asked, schema, hits, texts, trace)
         answer = JsonResponse(
             {
                 "recall_id": recall_id,

@@ -1,7 +1,8 @@
 """The server of the process that owns an Edge shard. It serves clients over a Unix socket, one engine call at a time.
 
 The engine holds the GIL in every call, so threads would gain nothing. Calls run in the event loop. Writes and recalls are split into
-small pieces, so that other recalls run in between, those of the same client too: it may ask for many tenants.
+small pieces, so that others run in between, those of the same client too: it may ask for many tenants. Whose recall comes next is not said
+by the order in which they came: tenants share the engine's time (:mod:`retrieval.stores.edge.fair_turns`).
 """
 
 import asyncio
@@ -13,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from retrieval.errors import StoreRejectedError
+from retrieval.stores.edge.engine_turns import EngineTurns
 from retrieval.stores.edge.ownership import bind_socket
 from retrieval.stores.edge.protocol import BodyReader, Frame, error_header, read_frame
-from retrieval.stores.edge.running_recalls import RunningRecalls
 from retrieval.stores.edge.shard import EncodedPoint, ScoredRecord, Shard, best
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
@@ -44,7 +45,7 @@ class Owner:
         self._path = path
         self._dirty = False
         self._connections: set[asyncio.Task[None]] = set()
-        self._recalls = RunningRecalls()
+        self._turns = EngineTurns()
         self._handlers: dict[str, Handler] = {
             "ping": self._ping,
             "prepare": self._prepare,
@@ -172,11 +173,11 @@ class Owner:
 
     async def _recall(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         plan = _query_plan(header, BodyReader(body))
+        calls = self._shard.recall(plan, explain=bool(header["explain"]))
+        recall = self._turns.recall(plan.filter.scope.tenant, plan.prefetch)
         pieces: list[list[ScoredRecord]] = []
-        with self._recalls.running(plan.prefetch) as recall:
-            for piece in self._shard.recall(plan, explain=bool(header["explain"])):
-                pieces.append(piece)
-                await recall.let_others_go_first()
+        while (piece := await self._turns.run(recall, lambda: next(calls, None))) is not None:
+            pieces.append(piece)
         return {"found": [[each.record, each.score, each.parts] for each in best(pieces, plan.limit)]}
 
     async def _scroll(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,7 +47,7 @@ _LOG_SEGMENTS: Final = {"segment_capacity": 1 << 19, "segment_queue_len": 0, "re
 """Bytes of a segment of the write-ahead log; a larger write gets a larger one. The engine keeps one or two beyond the last flush, of 32 MiB
 each if nothing else is said: more than ten thousand memories take."""
 CANDIDATES_IN_CALL: Final = 64
-"""Most candidates that one engine call scores: about two milliseconds. A recall of 1,000 results would take seventy in one call."""
+"""About so many candidates does one engine call score, in two milliseconds. A recall of 1,000 results would take thirty in one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,18 +203,22 @@ class Shard:
             explain: Asks for the parts of the scores.
 
         Yields:
-            The next matches, in no order: :func:`best` puts them in one. First an empty piece, for the call that finds the candidates.
+            The next matches, in no order: :func:`best` puts them in one. First an empty piece for each call that finds candidates.
         """
         if self._engine is None:
             return
         self._check_dimensions(plan.dense, plan.late)
-        rankings = self._engine.query_batch(edge.QueryBatchRequest(candidate_requests(plan)))
-        candidates = fused([[str(point.id) for point in ranking] for ranking in rankings], plan.prefetch)
-        yield []
-        for start in range(0, len(candidates), CANDIDATES_IN_CALL):
+        rankings: list[list[str]] = []
+        for request in candidate_requests(plan):
             if self._engine is None:
                 return
-            yield self._scored(plan, candidates[start : start + CANDIDATES_IN_CALL], explain)
+            rankings.append([str(point.id) for point in self._engine.query(request)])
+            yield []
+        candidates = fused(rankings, plan.prefetch)
+        for start, end in pairwise(_cuts(len(candidates))):
+            if self._engine is None:
+                return
+            yield self._scored(plan, candidates[start:end], explain)
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by their ids, in the order of the ids.
@@ -342,6 +346,12 @@ def _configuration(dimension: int, late_dimension: int | None) -> edge.EdgeConfi
         optimizers=edge.EdgeOptimizersConfig(indexing_threshold=_NEVER_INDEX_KB),
         wal_enabled=True,
     )
+
+
+def _cuts(candidates: int) -> list[int]:
+    """Where candidates are cut into calls of nearly one size: a call for the last few would cost nearly as much as one for all."""
+    calls = max(1, round(candidates / CANDIDATES_IN_CALL))
+    return [candidates * each // calls for each in range(calls + 1)] if candidates else []
 
 
 def _engine_point(point: EncodedPoint) -> edge.Point:
