@@ -53,5 +53,9 @@ class GroupInUseError(InfrastructureError):
     """A consumer group cannot be set while workers run in it."""
 
 
+class GenerationIncompleteError(InfrastructureError):
+    """A generation lacks windows that the live one has; says how many, and what makes them."""
+
+
 class DeadLetterMissingError(InfrastructureError):
     """No dead letter lies at that position, or it was purged."""

@@ -22,10 +22,10 @@ from datetime import datetime
 from aiokafka.structs import OffsetAndMetadata
 
 from runtime.kafka import ConsumerGroups, KafkaOffsets, TopicPartition, check_topics
+from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
 from streams.changelog import empty_changelog
 from streams.delivery.folders import remove_folders, tables_folder
-from streams.delivery.parked_note import ParkedNote
 from streams.errors import ReplayRefusedError, StreamError
 from streams.stages import STAGES, StageSpec
 

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import uvloop
 
+from runtime.generations.names import generation_name
 from runtime.logs import configure_logging
 from runtime.metrics import metrics
 from runtime.settings import Settings
@@ -15,7 +16,6 @@ from runtime.trace_export import exporting_spans
 from streams.delivery.build import DriverFactory
 from streams.delivery.worker import Worker
 from streams.errors import StreamError
-from streams.generations import generation_name
 from streams.stages import STAGES
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.topics import CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
+from runtime.kafka.groups import stage_group
 from streams.delivery.state import changelog_topic
 
 
@@ -21,7 +22,7 @@ class StageSpec:
 
     def group(self, prefix: str, suffix: str = "") -> str:
         """Its consumer group. A suffix names the group of a second set of workers beside the live ones."""
-        return f"{prefix}{self.name}.{suffix}" if suffix else f"{prefix}{self.name}"
+        return stage_group(prefix, self.name, suffix=suffix)
 
     def changelog(self, prefix: str) -> str:
         """The changelog of its table, where it has one."""

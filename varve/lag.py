@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from runtime.kafka import KafkaOffsets
+from runtime.kafka.parked_note import read_parked
 from runtime.settings import Settings
-from streams.delivery.parked_note import read_parked
 from streams.stages import STAGES, StageSpec
 from varve.errors import StalledError
 

@@ -10,8 +10,8 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from runtime.kafka import KafkaOffsets, read_backlogs
+from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
-from streams.delivery.parked_note import ParkedNote
 from streams.stages import STAGES
 
 PROBE_TIMEOUT_S: Final = 2.0

@@ -72,6 +72,22 @@ class Generations(BaseModel):
     generations: list[GenerationView]
 
 
+class Switched(Changed):
+    """A generation that is live."""
+
+    windows_left: int
+    """Windows that its workers have still to do, of whatever tenant: those that have closed, and those that are parked."""
+
+
+class Dropped(Changed):
+    """A generation that is being taken back."""
+
+    drops: int
+    """How often it has been dropped, this time included."""
+    retracted: int
+    """How many windows are taken back."""
+
+
 class _KeyView(BaseModel):
     id: str
     label: str
@@ -194,6 +210,8 @@ KEY_MADE: Final[Responses] = answers(schema_of(KeyMade), description=f"{_DONE} T
 API_KEYS: Final[Responses] = answers(schema_of(ApiKeys), description="The tenant's keys.")
 OPERATOR_KEYS: Final[Responses] = answers(schema_of(OperatorKeys), description="The operators' keys.")
 GENERATIONS: Final[Responses] = answers(schema_of(Generations), description="The tenant's generations.")
+SWITCHED: Final[Responses] = answers(schema_of(Switched), description=_DONE)
+DROPPED: Final[Responses] = answers(schema_of(Dropped), description=f"{_DONE} The stages carry it out.")
 SCHEMAS: Final[Responses] = answers(schema_of(SchemaRevisions), description="The schemas' revisions.")
 OWN_SCHEMAS: Final[Responses] = answers(schema_of(OwnSchemaRevisions), description="The revisions, by name.")
 SCHEMA: Final[Responses] = answers({"type": "object"}, description="The schema, as it may be written again.")

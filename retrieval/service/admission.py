@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final, Literal
 
 from starlette.requests import ClientDisconnect, Request
@@ -16,6 +16,8 @@ from runtime.tenants import Tenant
 
 RESULTS_IN_UNIT: Final = 128
 """A recall of so many results costs the store and the service about two of ten results: it counts as one more unit."""
+OPERATORS: Final = ""
+"""Stands for all operators among the tenants, of which none has an empty id."""
 _LEAST_WAIT: Final = 0.5
 """The part of the longest wait that every read may wait."""
 
@@ -53,8 +55,7 @@ class Admission:
         if self._core.is_full_for(tenant.id):
             raise self._refusal("refused_full", "too many reads wait")
 
-    @asynccontextmanager
-    async def turn(self, request: Request, tenant: Tenant, *, results: int = 1) -> AsyncIterator[None]:
+    def turn(self, request: Request, tenant: Tenant, *, results: int = 1) -> AbstractAsyncContextManager[None]:
         """The block is a read, which begins when it is its turn.
 
         Args:
@@ -66,9 +67,26 @@ class Admission:
             ProblemError: 429 if too many wait, or its turn has not come in time.
             ClientDisconnect: If the client has hung up.
         """
+        return self._turn(request, tenant.id, tenant.weight, results)
+
+    def operators_turn(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
+        """The same for operators, who count as one tenant together.
+
+        Args:
+            request: What asks for it, without a body.
+            results: As :meth:`turn` takes it.
+
+        Raises:
+            ProblemError: 429 if too many wait, or its turn has not come in time.
+            ClientDisconnect: If the client has hung up.
+        """
+        return self._turn(request, OPERATORS, 1.0, results)
+
+    @asynccontextmanager
+    async def _turn(self, request: Request, owner: str, weight: float, results: int) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
         came_at = loop.time()
-        ticket = self._core.request(tenant.id, units=1 + results // RESULTS_IN_UNIT, weight=tenant.weight, now=came_at)
+        ticket = self._core.request(owner, units=1 + results // RESULTS_IN_UNIT, weight=weight, now=came_at)
         if ticket.state is TicketState.REFUSED:
             raise self._refusal("refused_full", "too many reads wait")
         self._turns[ticket] = loop.create_future()

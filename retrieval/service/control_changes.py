@@ -25,7 +25,22 @@ Settle = Annotated[
 async def write(
     dependencies: Dependencies, operator: OperatorKey, change: Change[dict[str, Any]], *, action: str, settle: bool
 ) -> JsonResponse:
-    """Makes a change, and answers when this process knows it: whoever asks it next reads what was written.
+    """The answer to :func:`carried_out`.
+
+    Args:
+        dependencies: Have the writer.
+        operator: Who asks for it.
+        change: What is to be changed; gives further members of the answer.
+        action: What that is, for the audit.
+        settle: Whether to wait until it holds even in a process that has lost Kafka.
+    """
+    return JsonResponse(await carried_out(dependencies, operator, change, action=action, settle=settle))
+
+
+async def carried_out(
+    dependencies: Dependencies, operator: OperatorKey, change: Change[dict[str, Any]], *, action: str, settle: bool
+) -> dict[str, Any]:
+    """Makes a change, and returns when this process knows it: whoever asks it next reads what was written.
 
     Args:
         dependencies: Have the writer.
@@ -48,7 +63,7 @@ async def write(
         await dependencies.control.settle()
     await dependencies.tenants.wait_for(written.position, timeout_s=dependencies.settings.control.write_timeout_s)
     place = {"position": written.position, "changed": has_changed, "settled": has_changed and settle}
-    return JsonResponse({**written.result, **place})
+    return {**written.result, **place}
 
 
 def tenant_of(known: Draft, tenant_id: str) -> Tenant:

@@ -18,6 +18,8 @@ from runtime.errors import (
     ChangeRefusedError,
     ControlLogBehindError,
     DeadLetterMissingError,
+    GenerationIncompleteError,
+    GroupInUseError,
     KafkaUnavailableError,
     RedisUnavailableError,
     TopicMissingError,
@@ -84,7 +86,7 @@ def problem_from(error: VarveError) -> ProblemError:
             return ProblemError(422, error.reason.replace("_", "-"), str(error))
         case DeadLetterMissingError():
             return ProblemError(404, "not-found", str(error))
-        case ChangeRefusedError():
+        case ChangeRefusedError() | GenerationIncompleteError() | GroupInUseError():
             return ProblemError(409, "change-refused", str(error))
         case UnknownTenantError():
             return unauthorized("the tenant of this API key was removed")

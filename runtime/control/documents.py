@@ -27,6 +27,8 @@ ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
 KeyHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 KeyId = Annotated[str, StringConstraints(pattern=r"^[0-9a-z]{4,32}$")]
 Label = Annotated[str, StringConstraints(max_length=100, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Weight = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False)]
+"""A tenant's share where tenants compete: with one next to nothing, or without bound, sums of what others had would lose them."""
 GenerationName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 
 _TENANT: Final = "tenant"
@@ -116,7 +118,7 @@ class Tenant(Document):
     schema_ref: SchemaRef
     """The schema in force for its first generation."""
     keys: tuple[ApiKey, ...] = ()
-    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    weight: Weight = 1.0
     """Its share where tenants compete for a stage's work."""
     budget: BudgetSettings = BudgetSettings()
     """Overrides ``VARVE_BUDGET__*``; null lifts a limit."""

@@ -29,6 +29,7 @@ from runtime.control.documents import (
     Role,
     Scope,
     Tenant,
+    Weight,
     key_id_of,
 )
 from runtime.control.draft import Draft, changed, new
@@ -81,7 +82,7 @@ class FileTenant(_Part):
     schema_name: str = Field(alias="schema", min_length=1)
     """A schema of the log (``notes``, ``notes@2``), a shipped scenario, or a file, relative to this one."""
     state: Literal["active", "suspended"] = "active"
-    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    weight: Weight = 1.0
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
     signing: SigningPolicy | None = None

@@ -29,6 +29,17 @@ _LEAVE_S: Final = 4.0
 """What the broker may need beyond the session time-out to notice that a killed worker is gone."""
 
 
+def stage_group(prefix: str, stage: str, *, suffix: str = "") -> str:
+    """A stage's consumer group.
+
+    Args:
+        prefix: Of the topics' names.
+        stage: Its name.
+        suffix: Names the group of a second set of workers beside the live ones.
+    """
+    return f"{prefix}{stage}.{suffix}" if suffix else f"{prefix}{stage}"
+
+
 class ConsumerGroups:
     """Sets where stopped stages go on.
 
@@ -52,8 +63,12 @@ class ConsumerGroups:
                     counted[group] = await _member_count(admin, group)
             return counted
 
-    async def require_empty(self, groups: Collection[str]) -> None:
-        """Returns when no group has a member. Waits as long as the broker may still count one that was killed.
+    async def require_empty(self, groups: Collection[str], *, wait: bool = True) -> None:
+        """Returns when no group has a member.
+
+        Args:
+            groups: Which.
+            wait: Whether to wait as long as the broker may still count one that was killed.
 
         Raises:
             GroupInUseError: If a group has members; names the groups and what to do.
@@ -61,7 +76,7 @@ class ConsumerGroups:
         """
         deadline = time.monotonic() + self._kafka.session_timeout_s + _LEAVE_S
         while busy := {group: count for group, count in (await self.members(groups)).items() if count}:
-            if time.monotonic() > deadline:
+            if not wait or time.monotonic() > deadline:
                 shown = ", ".join(f"{group} ({count})" for group, count in busy.items())
                 raise GroupInUseError(f"workers are running in {shown}: stop them first, then try again")
             await asyncio.sleep(_POLL_S)

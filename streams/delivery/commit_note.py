@@ -21,7 +21,7 @@ class CommitNote:
     cut_at: int | None = None
     """The offset that the log ended before, at the most, when it was found cut; until the loss is accepted."""
     told: Mapping[str, Any] = field(default_factory=dict)
-    """The stage's own fields (:mod:`streams.delivery.parked_note`)."""
+    """The stage's own fields (:mod:`runtime.kafka.parked_note`)."""
 
     @classmethod
     def parse(cls, text: str | None) -> Self:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from runtime.kafka import TopicPartition
+from runtime.kafka.parked_note import ParkedNote
 from streams.delivery.entry import Entry, Status
 from streams.delivery.no_state import NoState
-from streams.delivery.parked_note import ParkedNote
 from streams.delivery.parked_rows import count_row, counts, read_record, record_key, record_row, records_from
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import Row, RowStore

@@ -12,6 +12,7 @@ from memory.keys import encode_key
 from memory.records import Message, SessionCommand
 from memory.schema import MemorySchema, sample_conversation
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition
+from runtime.kafka.parked_note import read_parked
 from runtime.metrics import Metrics
 from runtime.settings import DeliverySettings, EmbeddingSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tracing import Headers
@@ -19,7 +20,6 @@ from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, InFlightRecord
 from streams.delivery.keyed_attempts import KeyedHandler
 from streams.delivery.keyed_driver import KeyedDriver
-from streams.delivery.parked_note import read_parked
 from streams.delivery.scheduler import Scheduler
 from streams.delivery.worker import Worker
 from streams.run import serve_stage

@@ -10,11 +10,11 @@ from memory.records import Extraction
 from retrieval.stores.build import build_store
 from runtime.control import read_control
 from runtime.control.tenant_changes import add_generation
-from runtime.errors import ChangeRefusedError, GroupInUseError
+from runtime.errors import ChangeRefusedError, GenerationIncompleteError, GroupInUseError
+from runtime.generations.dropping import drop
+from runtime.generations.switching import switch
 from runtime.kafka import OutgoingRecord, Producer, read_topic
 from runtime.settings import Settings
-from streams.errors import ReplayRefusedError
-from streams.generations import drop, switch
 from streams.run import serve_stage
 from streams.snapshot import snapshot
 from tests.control_log import write
@@ -33,7 +33,7 @@ async def test_a_generation_replaces_the_live_one(flow: Settings) -> None:
         first = await _state(flow)
         assert set(first) == {""}
         await write(flow, lambda draft: add_generation(draft, TENANT, NEW, schema="meetings"))
-        with pytest.raises(ReplayRefusedError, match="windows less"):
+        with pytest.raises(GenerationIncompleteError, match="windows less"):
             await switch(flow, TENANT, NEW, by=BY)
 
         stop = asyncio.Event()

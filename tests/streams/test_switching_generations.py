@@ -12,11 +12,13 @@ from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
 from runtime.control import read_control
 from runtime.control.tenant_changes import add_generation
+from runtime.errors import GenerationIncompleteError
+from runtime.generations.dropping import drop
+from runtime.generations.starting import set_start
+from runtime.generations.switching import switch
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
+from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
-from streams.delivery.parked_note import ParkedNote
-from streams.errors import ReplayRefusedError
-from streams.generations import drop, set_start, switch
 from streams.run import serve_stage
 from streams.stages import STAGES
 from tests.control_log import write
@@ -46,7 +48,7 @@ async def test_skipped_windows_prevent_the_switch(flow: Settings) -> None:
     assert both
     assert both == await _extracted(flow, "") - skipped
     with pytest.raises(
-        ReplayRefusedError, match=rf"^{len(skipped)} windows of tenant {TENANT} are in the live generation only.*--incomplete"
+        GenerationIncompleteError, match=rf"^{len(skipped)} windows of tenant {TENANT} are in the live generation only.*--incomplete"
     ):
         await switch(flow, TENANT, NEW, by=BY)
     assert await _live(flow) == ""
@@ -82,21 +84,21 @@ async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
     await _send(flow, _window(in_progress))
     await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
     await _send(flow, _window(still_to_come))
-    with pytest.raises(ReplayRefusedError, match=r"^2 windows of"):
+    with pytest.raises(GenerationIncompleteError, match=r"^2 windows of"):
         await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, *[extraction(window, calls, generation=NEW) for window in (only_old, in_progress)])
     assert await drop(flow, TENANT, NEW, by=BY) == 3
-    with pytest.raises(ReplayRefusedError, match=r"^3 windows of"):
+    with pytest.raises(GenerationIncompleteError, match=r"^3 windows of"):
         await switch(flow, TENANT, NEW, by=BY)
 
     begun_before_the_drop = [extraction(window, calls, generation=NEW) for window in (in_both, only_old, in_progress)]
     await _send(flow, *begun_before_the_drop)
-    with pytest.raises(ReplayRefusedError, match=r"^3 windows of"):
+    with pytest.raises(GenerationIncompleteError, match=r"^3 windows of"):
         await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, *[each.model_copy(update={"drops": 1}) for each in begun_before_the_drop])
-    with pytest.raises(ReplayRefusedError, match=r"^1 windows may still lack"):
+    with pytest.raises(GenerationIncompleteError, match=r"^1 windows may still lack"):
         await switch(flow, TENANT, NEW, by=BY)
     assert await _live(flow) == NEW
 
@@ -118,7 +120,7 @@ async def test_a_switch_over_two_data_folders_misses_no_window(flow: Settings, t
             while True:
                 try:
                     return await switch(flow, TENANT, NEW, by=BY)
-                except ReplayRefusedError:
+                except GenerationIncompleteError:
                     await asyncio.sleep(POLL_S)
 
     stops = [asyncio.Event() for _ in range(4)]
@@ -160,7 +162,7 @@ async def test_parked_windows_are_named_at_the_switch(flow: Settings) -> None:
     groups = ConsumerGroups(kafka=flow.kafka)
     await groups.commit(live, ends)
     await groups.commit(second, {each: OffsetAndMetadata(end, ParkedNote(3, {"another": 3}).text) for each, end in ends.items()})
-    with pytest.raises(ReplayRefusedError, match="parked them"):
+    with pytest.raises(GenerationIncompleteError, match="parked them"):
         await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, extraction(0, calls, generation=NEW))

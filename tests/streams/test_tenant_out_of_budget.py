@@ -21,8 +21,8 @@ from memory.records import Extraction, Message, Window
 from memory.schema import parse_schema
 from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
+from runtime.kafka.parked_note import read_parked
 from runtime.settings import DeliverySettings, LLMSettings, Settings
-from streams.delivery.parked_note import read_parked
 from tests.control_log import write
 from tests.streams.flow import DEADLINE_S, POLL_S, NewFlow, caught_up, serving
 from tests.streams.message_ledger import records_of

@@ -8,8 +8,8 @@ from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
 
 from memory.topics import MESSAGES, WINDOWS
 from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
+from runtime.kafka.parked_note import ParkedNote, read_parked
 from runtime.settings import Settings
-from streams.delivery.parked_note import ParkedNote, read_parked
 from streams.replay import ReplayStart, replay
 from streams.stages import STAGES
 from tests.one_broker import one_broker

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.console import Console
 
-from streams.delivery.parked_note import ParkedNote
+from runtime.kafka.parked_note import ParkedNote
 from varve.cli.status import status_table
 from varve.stage_status import StageStatus, describe_holder
 

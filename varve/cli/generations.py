@@ -52,7 +52,8 @@ def switch(
     data: DataOption = None,
 ) -> None:
     """Make a generation the live one, for recalls and for what is extracted from now on."""
-    from streams.generations import switch as make_live
+    from runtime.generations.names import generation_named
+    from runtime.generations.switching import switch as make_live
 
     switching = make_live(
         attached_settings(data), tenant, generation_named(name), by=by or getpass.getuser(), incomplete=incomplete, notice=typer.echo
@@ -63,13 +64,7 @@ def switch(
 @app.command("drop")
 def drop(tenant: TenantArgument, name: NameArgument, by: ByOption = None, data: DataOption = None) -> None:
     """Delete all that a generation has written; the running stages carry it out."""
-    from streams.generations import drop as drop_generation
+    from runtime.generations.dropping import drop as drop_generation
+    from runtime.generations.names import generation_named
 
     asyncio.run(drop_generation(attached_settings(data), tenant, generation_named(name), by=by or getpass.getuser(), notice=typer.echo))
-
-
-def generation_named(name: str) -> str:
-    """The generation that a name on the command line means."""
-    from streams.generations import FIRST
-
-    return "" if name == FIRST else name

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.generations import generation_named
 from varve.cli.options import DataOption, attached_settings, parse_time
 
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ def replay(
     if generation is not None:
         if stage != "extraction" or from_offset is not None or partition is not None:
             raise typer.BadParameter("only `extraction` writes a generation: from the beginning, from a time, or from where it was")
+        from runtime.generations.names import generation_named
+
         _write_generation(attached_settings(data), generation_named(generation), from_time)
         return
     from streams.replay import ReplayStart
@@ -50,7 +51,7 @@ def replay(
 
 def _write_generation(settings: "Settings", generation: str, since: datetime | None) -> None:
     from runtime.control import Draft, read_control
-    from streams.generations import set_start
+    from runtime.generations.starting import set_start
     from streams.run import run_stage
 
     tenants = [tenant.id for tenant in Draft(asyncio.run(read_control(settings))).tenants().values() if tenant.has_generation(generation)]

@@ -13,6 +13,7 @@ from retrieval.service.control_changes import Settle, write
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
+from retrieval.service.operators_turn import TOPICS_TURN
 from retrieval.service.request_body import body_schema, json_body
 from runtime.control import Draft, read_audit, read_control
 from runtime.control.differences import difference_lines
@@ -77,13 +78,13 @@ async def post_apply(
     return await write(dependencies, operator, change, action="apply", settle=settle is None or settle)
 
 
-@router.get(_PATH + "/export", dependencies=[require_operator("viewer")], responses=EXPORTED)
+@router.get(_PATH + "/export", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=EXPORTED)
 async def show_export(dependencies: AppDependencies) -> Response:
     """What ``apply`` would take for nothing to change."""
     return JsonResponse(export_file(await read_control(dependencies.settings)))
 
 
-@router.get(_PATH + "/audit", dependencies=[require_operator("viewer")], responses=AUDIT)
+@router.get(_PATH + "/audit", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=AUDIT)
 async def list_audit(
     dependencies: AppDependencies,
     subject: Annotated[str | None, Query(max_length=1000, description="Only what changed under this key, such as `tenant/acme`.")] = None,
@@ -97,7 +98,7 @@ async def list_audit(
     return JsonResponse({"records": page, "total": len(selected)})
 
 
-@router.get(_PATH + "/audit/verify", dependencies=[require_operator("viewer")], responses=VERDICT)
+@router.get(_PATH + "/audit/verify", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=VERDICT)
 async def verify_audit(
     dependencies: AppDependencies,
     expect: Annotated[str | None, Query(max_length=64, description="A digest that an earlier check gave: it must still be met.")] = None,

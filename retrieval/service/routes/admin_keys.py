@@ -17,6 +17,7 @@ from retrieval.service.control_changes import Settle, TenantQuery, tenant_of, wr
 from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
+from retrieval.service.operators_turn import TURN
 from retrieval.service.request_body import body_schema, json_body
 from runtime.control.documents import SCOPES, Key, Label, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from runtime.control.draft import Draft
@@ -68,7 +69,7 @@ class NewOperator(BaseModel):
     expires: Time | None = None
 
 
-@router.get(_KEYS, dependencies=[require_operator("viewer")], responses=API_KEYS | refusals(404))
+@router.get(_KEYS, dependencies=[require_operator("viewer"), TURN], responses=API_KEYS | refusals(404))
 async def list_keys(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
     """A tenant's keys, without what they are, and when each was last used, to the minute."""
     return await _listed(dependencies, tenant_of(dependencies.tenants.draft(), tenant).keys, owner_of(tenant))
@@ -121,7 +122,7 @@ async def delete_key(
     return await write(dependencies, operator, change, action="key revoke", settle=settle is None or settle)
 
 
-@router.get(_OPERATORS, dependencies=[require_operator("viewer")], responses=OPERATOR_KEYS)
+@router.get(_OPERATORS, dependencies=[require_operator("viewer"), TURN], responses=OPERATOR_KEYS)
 async def list_operators(dependencies: AppDependencies) -> Response:
     """The operators' keys, without what they are, and when each was last used, to the minute."""
     return await _listed(dependencies, dependencies.tenants.draft().operators.keys, OPERATORS)

@@ -1,38 +1,35 @@
-"""``/v1/admin/schemas`` and ``/v1/admin/generations``: what is remembered, and memories extracted again beside the live ones."""
+"""``/v1/admin/schemas``: what is remembered."""
 
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 from starlette.responses import Response
 
 from memory.errors import SchemaError
 from memory.records.limits import ForeignJson
 from memory.records.message import Name
 from memory.schema import parse_schema
-from retrieval.service.admin_answers import CHANGED, GENERATIONS, SCHEMA, SCHEMA_WRITTEN, SCHEMAS
+from retrieval.service.admin_answers import SCHEMA, SCHEMA_WRITTEN, SCHEMAS
 from retrieval.service.authentication import require_operator
-from retrieval.service.control_changes import Settle, TenantQuery, tenant_of, write
+from retrieval.service.control_changes import Settle, write
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
+from retrieval.service.operators_turn import TURN
 from retrieval.service.paths import REST
 from retrieval.service.problems import ProblemError
 from retrieval.service.request_body import body_schema, json_body
-from runtime.control.documents import GenerationName, OperatorKey
-from runtime.control.draft import Draft
+from runtime.control.documents import OperatorKey
 from runtime.control.schemas import schema_in_force
-from runtime.control.tenant_changes import add_generation
 from runtime.errors import ChangeRefusedError
 
 router = APIRouter(tags=["operators"])
 
 _SCHEMAS: Final = "/v1/admin/schemas"
-_GENERATIONS: Final = "/v1/admin/generations"
 _MAX_LIMIT: Final = 1000
 
 _Admin = Annotated[OperatorKey, require_operator("admin")]
-_SchemaName = Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class NewSchema(BaseModel):
@@ -46,18 +43,7 @@ class NewSchema(BaseModel):
     """The one tenant that may have it in force, and see it; null: every tenant."""
 
 
-class NewGeneration(BaseModel):
-    """A generation to announce."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    tenant: Name
-    name: GenerationName
-    schema_name: _SchemaName | None = Field(default=None, alias="schema")
-    """A schema of the control log or a shipped scenario; null: the live generation's."""
-
-
-@router.get(_SCHEMAS, dependencies=[require_operator("viewer")], responses=SCHEMAS)
+@router.get(_SCHEMAS, dependencies=[require_operator("viewer"), TURN], responses=SCHEMAS)
 async def list_schemas(
     dependencies: AppDependencies,
     after: Annotated[int, Query(ge=0, le=2**31)] = 0,
@@ -76,7 +62,7 @@ async def list_schemas(
     return JsonResponse({"schemas": content, "next": after + len(page) if after + limit < len(refs) else None})
 
 
-@router.get(f"{_SCHEMAS}/{{schema:{REST}}}", dependencies=[require_operator("viewer")], responses=SCHEMA | refusals(404))
+@router.get(f"{_SCHEMAS}/{{schema:{REST}}}", dependencies=[require_operator("viewer"), TURN], responses=SCHEMA | refusals(404))
 async def show_schema(schema: Annotated[str, Path(min_length=1, max_length=300)], dependencies: AppDependencies) -> Response:
     """A schema by ``NAME`` or ``NAME@REVISION``: its ``content`` may be written again."""
     known = dependencies.tenants.draft()
@@ -101,31 +87,6 @@ async def post_schema(
         action="schema put",
         settle=bool(settle),
     )
-
-
-@router.get(_GENERATIONS, dependencies=[require_operator("viewer")], responses=GENERATIONS | refusals(404))
-async def list_generations(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
-    """A tenant's generations with their schemas."""
-    known = tenant_of(dependencies.tenants.draft(), tenant)
-    names = ("", *(each.name for each in known.generations))
-    content = [{"name": each, "schema": str(known.schema_of(each)), "live": each == known.generation} for each in names]
-    return JsonResponse({"generations": content})
-
-
-@router.post(_GENERATIONS, openapi_extra=body_schema(NewGeneration), responses=CHANGED | refusals(404, 409))
-async def post_generation(
-    operator: _Admin,
-    body: Annotated[NewGeneration, Depends(json_body(NewGeneration))],
-    dependencies: AppDependencies,
-    settle: Settle = None,
-) -> Response:
-    """Announces a generation. ``varve replay extraction --generation NAME`` writes it, and ``varve generations switch`` makes it live."""
-
-    def change(draft: Draft) -> dict[str, Any]:
-        add_generation(draft, body.tenant, body.name, schema=body.schema_name)
-        return {}
-
-    return await write(dependencies, operator, change, action="generation add", settle=bool(settle))
 
 
 def _parsed(content: JsonValue) -> Any:

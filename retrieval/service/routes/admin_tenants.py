@@ -13,10 +13,11 @@ from retrieval.service.control_changes import Settle, tenant_fields, tenant_of, 
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
+from retrieval.service.operators_turn import TURN
 from retrieval.service.paths import REST
 from retrieval.service.problems import ProblemError
 from retrieval.service.request_body import body_schema, json_body
-from runtime.control.documents import Label, OperatorKey, hash_key, new_api_key
+from runtime.control.documents import Label, OperatorKey, Weight, hash_key, new_api_key
 from runtime.control.draft import Draft
 from runtime.control.key_changes import add_key
 from runtime.control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant
@@ -37,7 +38,7 @@ SchemaName = Annotated[str, Field(min_length=1, max_length=300)]
 class _Fields(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    weight: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    weight: Weight = 1.0
     budget: BudgetSettings = BudgetSettings()
     quota: QuotaSettings = QuotaSettings()
 
@@ -77,7 +78,7 @@ class SigningChange(BaseModel):
     """A new key; a known one's is shown again."""
 
 
-@router.get(_PATH, dependencies=[require_operator("viewer")], responses=TENANTS)
+@router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=TENANTS)
 async def list_tenants(
     dependencies: AppDependencies,
     after: Annotated[str, Query(max_length=256)] = "",
@@ -90,7 +91,7 @@ async def list_tenants(
     return JsonResponse({"tenants": [tenant_fields(known[each]) for each in page], "next": page[-1] if len(behind) > limit else None})
 
 
-@router.get(f"{_PATH}/{{tenant:{REST}}}", dependencies=[require_operator("viewer")], responses=TENANT | refusals(404))
+@router.get(f"{_PATH}/{{tenant:{REST}}}", dependencies=[require_operator("viewer"), TURN], responses=TENANT | refusals(404))
 async def show_tenant(tenant: _TenantPath, dependencies: AppDependencies) -> Response:
     """One tenant."""
     return JsonResponse(tenant_fields(tenant_of(dependencies.tenants.draft(), tenant)))

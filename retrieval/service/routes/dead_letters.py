@@ -14,6 +14,7 @@ from retrieval.service.dependencies import AppDependencies
 from retrieval.service.idempotency import OperatorsIdempotency
 from retrieval.service.letters import MAX_LIMIT, LetterCommand, LetterFilter, Offset, Partition
 from retrieval.service.openapi import refusals
+from retrieval.service.operators_turn import TOPICS_TURN
 from retrieval.service.request_body import body_schema, json_body
 
 router = APIRouter(tags=["operators"])
@@ -41,13 +42,13 @@ _Command = Annotated[AnyLettersCommand, Depends(json_body(AnyLettersCommand))]
 _COMMAND: Final = body_schema(AnyLettersCommand)
 
 
-@router.get(_PATH, dependencies=[require_operator("viewer")], responses=LETTERS)
+@router.get(_PATH, dependencies=[require_operator("viewer"), TOPICS_TURN], responses=LETTERS)
 async def list_letters(dependencies: AppDependencies, query: Annotated[_Query, Query()]) -> Response:
     """The selected letters, oldest first, without their content: ``{letters, total}``."""
     return await letters.listed(dependencies, query.selection(dependencies, tenant=query.tenant), limit=query.limit)
 
 
-@router.get(_PATH + "/{partition}/{offset}", dependencies=[require_operator("viewer")], responses=LETTER | refusals(404))
+@router.get(_PATH + "/{partition}/{offset}", dependencies=[require_operator("viewer"), TOPICS_TURN], responses=LETTER | refusals(404))
 async def show_letter(partition: Partition, offset: Offset, dependencies: AppDependencies) -> Response:
     """One letter with its content and headers; 404 for one that does not exist or was purged."""
     return await letters.shown(dependencies, partition, offset, tenant=None)

@@ -9,15 +9,21 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from aiokafka import AIOKafkaConsumer
 
+from memory.headers import GENERATION_DROP, KIND
+from memory.keys import encode_key
+from memory.records import Extraction
 from memory.schema import scenario, to_json
 from runtime.control import read_audit, read_control
 from runtime.control.documents import hash_key
-from runtime.kafka import create_topics
+from runtime.generations.names import workers_of
+from runtime.kafka import OutgoingRecord, Producer, client_options, create_topics, read_topic
 from runtime.settings import ControlSettings, Settings, StoreSettings
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.retrieval.service.running_service import expect_problem, serving
+from tests.streams.agent_extractions import extraction
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -84,6 +90,10 @@ async def test_a_tenant_is_added_changed_and_removed(operating: Operating) -> No
     expect_problem(await operating.ask("POST", "/tenants", {"id": "a/b c"}), 409, "already")
     expect_problem(await operating.ask("PATCH", "/tenants/a%2Fb%20c", {"schema": "nothing"}), 409, "no schema")
     expect_problem(await operating.ask("PATCH", "/tenants/a%2Fb%20c", {"weight": 0}), 422, "weight")
+    for unbounded in (b'{"weight": NaN}', b'{"weight": Infinity}', b'{"weight": 1e999}', b'{"weight": 1e-320}'):
+        headers = {"X-API-Key": operating.keys["admin"]}
+        answer = await operating.http.patch(f"{ADMIN}/tenants/a%2Fb%20c", content=unbounded, headers=headers)
+        assert answer.status_code in (400, 422), answer.text
     await operating.done("DELETE", "/tenants/a%2Fb%20c", settle=False)
     assert await opens(operating, made["key"]) == 401
     for method in ("GET", "DELETE"):
@@ -137,6 +147,8 @@ async def test_a_role_does_no_more_than_it_says(operating: Operating) -> None:
         ("DELETE", f"/operators/{made['id']}", None),
         ("POST", "/schemas", {"content": {}}),
         ("POST", "/generations", {"tenant": "first", "name": "v2"}),
+        ("POST", "/generations/switch", {"tenant": "first", "name": "-"}),
+        ("POST", "/generations/drop", {"tenant": "first", "name": "v2"}),
         ("POST", "/signing", {"tenant": "first", "required": True}),
         ("POST", "/apply", {}),
     )
@@ -192,6 +204,59 @@ async def test_schemas_and_generations_are_written(operating: Operating) -> None
     ]
     refs = {each["schema"]: each["tenants"] for each in (await operating.done("GET", "/schemas"))["schemas"]}
     assert refs["of-http@1"] == refs["of-http@2"] == 0
+
+
+async def test_a_generation_is_switched_to_and_dropped(operating: Operating) -> None:
+    settings = operating.settings
+    await operating.done("POST", "/tenants", {"id": "aging", "schema": "agent_tools"})
+    await operating.done("POST", "/generations", {"tenant": "aging", "name": "v2"})
+    laid_down = [extraction(window, [("search", 0)], tenant="aging") for window in range(2)]
+    again = extraction(0, [("search", 0)], tenant="aging", generation="v2")
+    await produce(settings, *laid_down, again)
+    new, first = {"tenant": "aging", "name": "v2"}, {"tenant": "aging", "name": "-"}
+    expect_problem(
+        await operating.ask("POST", "/generations/switch", new), 409, "1 windows of tenant aging are in the live generation only"
+    )
+    expect_problem(await operating.ask("POST", "/generations/drop", first), 409, "is live")
+    switched = await operating.done("POST", "/generations/switch", {**new, "incomplete": True}, settle=False)
+    assert (switched["changed"], switched["settled"], switched["windows_left"]) == (True, False, 0)
+    assert [each["live"] for each in (await operating.done("GET", "/generations", tenant="aging"))["generations"]] == [False, True]
+    assert not (await operating.done("POST", "/generations/switch", new, settle=False))["changed"], "that it is live already is all it says"
+    dropped = await operating.done("POST", "/generations/drop", first)
+    assert (dropped["changed"], dropped["settled"], dropped["drops"], dropped["retracted"]) == (True, False, 1, 2)
+    assert (await operating.done("POST", "/generations/drop", first))["retracted"] == 0
+    records = [each async for each in read_topic(settings.topic("extractions"), settings.kafka)]
+    assert sum((KIND, GENERATION_DROP) in each.headers for each in records) == 2 * settings.kafka.partitions
+    last = [Extraction.from_json(each.value or b"") for each in records if (KIND, GENERATION_DROP) not in each.headers][-2:]
+    assert {(each.window_id, each.generation, len(each.events), each.drops) for each in last} == {
+        (each.window_id, "", 0, 1) for each in laid_down
+    }
+    actions = [each["action"] for each in (await operating.done("GET", "/audit", subject="tenant/aging"))["records"]]
+    assert actions == ["tenant add", "generation add", "generation switch", "generation drop", "generation drop"]
+    for path in ("/generations/switch", "/generations/drop"):
+        expect_problem(await operating.ask("POST", path, {"tenant": "nobody", "name": "-"}), 404, "no tenant")
+        expect_problem(await operating.ask("POST", path, {"tenant": "aging", "name": "no/name"}), 422, "name")
+    unknown = {"tenant": "aging", "name": "v9", "incomplete": True}
+    expect_problem(await operating.ask("POST", "/generations/switch", unknown), 409, "not among its generations")
+
+
+async def test_a_generation_in_the_making_is_not_dropped(operating: Operating) -> None:
+    settings = operating.settings
+    await operating.done("POST", "/tenants", {"id": "making"})
+    await operating.done("POST", "/generations", {"tenant": "making", "name": "v3"})
+    worker = AIOKafkaConsumer(settings.topic("windows"), **client_options(settings.kafka), group_id=workers_of(settings, "v3"))
+    await worker.start()
+    try:
+        expect_problem(await operating.ask("POST", "/generations/drop", {"tenant": "making", "name": "v3"}), 409, "workers are running in")
+    finally:
+        await worker.stop()
+    assert (await read_control(settings)).tenants["making"].drops_of("v3") == 0
+
+
+async def produce(settings: Settings, *extractions: Extraction) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        topic = settings.topic("extractions")
+        await producer.send_many([OutgoingRecord(topic, encode_key(each.tenant, each.user), each.to_json()) for each in extractions])
 
 
 async def test_a_tenants_own_schema_is_nobody_elses(operating: Operating) -> None:

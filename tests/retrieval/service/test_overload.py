@@ -17,7 +17,7 @@ from runtime.kafka import create_topics
 from runtime.redis import open_redis
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings, Settings, StoreSettings
-from tests.control_log import add_tenant
+from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess, standing_still
 from tests.retrieval.service.running_service import MEMORIES, expect_problem, index
@@ -46,6 +46,7 @@ class Known:
 
     key: str
     other_key: str
+    operator_key: str
     variables: dict[str, str]
 
 
@@ -59,7 +60,7 @@ async def known(kafka: str) -> Known:
         "VARVE_SERVICE__PRODUCE_TIMEOUT_S": str(DEADLINE_S),
     }
     key, other_key = [await add_tenant(settings, tenant, schema="companion") for tenant in ("acme", "umbrella")]
-    return Known(key, other_key, variables)
+    return Known(key, other_key, await add_operator(settings), variables)
 
 
 @contextmanager
@@ -91,7 +92,11 @@ async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerPro
         "VARVE_STORE__TIMEOUT_S": "60",
     }
     with service_on(owner, tmp_path, known, **variables) as service:
-        async with client(service, service.key) as flood, client(service, known.other_key) as other:
+        async with (
+            client(service, service.key) as flood,
+            client(service, known.other_key) as other,
+            client(service, known.operator_key) as operator,
+        ):
             assert (await flood.post("/v1/recall", json=QUESTION)).status_code == 200
             with standing_still(owner):
                 running = asyncio.create_task(flood.post("/v1/recall", json=QUESTION))
@@ -103,12 +108,14 @@ async def test_reads_wait_in_bounded_queues_and_are_answered(owner: EdgeOwnerPro
                 assert int(refused.headers["retry-after"]) > 0
                 expect_problem(await flood.post("/v1/recall", content=b"not looked at"), 429, "too many reads wait")
                 others = asyncio.create_task(other.get(f"/v1/memories/{uuid.uuid4()}"))
-                await shows(service, f"varve_reads_waiting {WAITING + 1}.0")
+                listing = asyncio.create_task(operator.get("/v1/admin/tenants"))
+                await shows(service, f"varve_reads_waiting {WAITING + 2}.0")
                 waiting.pop().cancel()  # its client hangs up, and waits no more
-                await shows(service, f"varve_reads_waiting {WAITING}.0", 'varve_reads_total{outcome="hung_up"} 1.0')
+                await shows(service, f"varve_reads_waiting {WAITING + 1}.0", 'varve_reads_total{outcome="hung_up"} 1.0')
             answers = await asyncio.gather(running, *waiting)
             assert {answer.status_code for answer in answers} == {200}
             assert (await others).status_code == 404
+            assert (await listing).status_code == 200
         await shows(service, "varve_reads_waiting 0.0", "varve_reads_running 0.0", 'varve_reads_total{outcome="refused_full"} 2.0')
         assert "Traceback" not in service.log.read_text()
 

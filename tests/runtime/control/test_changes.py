@@ -105,7 +105,11 @@ def test_a_schema_that_is_not_there_is_refused(state: ControlState, named: str) 
     ("change", "problem"),
     [
         (lambda draft: add_tenant(draft, "acme", schema="companion"), "already"),
-        (lambda draft: set_tenant(draft, "acme", weight=0), "weight: .* greater than 0"),
+        (lambda draft: set_tenant(draft, "acme", weight=0), "weight: .* greater than or equal to 0.001"),
+        (lambda draft: set_tenant(draft, "acme", weight=5e-324), "weight: .* greater than or equal to 0.001"),
+        (lambda draft: set_tenant(draft, "acme", weight=float("nan")), "weight: .* finite number"),
+        (lambda draft: set_tenant(draft, "acme", weight=float("inf")), "weight: .* finite number"),
+        (lambda draft: add_tenant(draft, "new", schema="companion", weight=float("-inf")), "weight: .* finite number"),
         (lambda draft: set_tenant(draft, "acme", budget={"hard_token": 1}), "budget.hard_token: Extra"),
         (lambda draft: set_tenant(draft, "acme", schema_ref={"name": "companion", "revision": 9}), "no schema companion@9"),
         (lambda draft: set_generation(draft, "acme", "v9"), "'v9' is not among its generations"),

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from runtime.kafka import OutgoingRecord
+from runtime.kafka.parked_note import ParkedNote
 from streams.delivery.driver import InFlightRecord
 from streams.delivery.keyed_driver import KeyedDriver
-from streams.delivery.parked_note import ParkedNote
 from streams.delivery.parked_rows import counts
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler

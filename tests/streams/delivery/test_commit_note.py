@@ -3,8 +3,8 @@
 import pytest
 
 from runtime.kafka import RecordStamp
+from runtime.kafka.parked_note import ParkedNote
 from streams.delivery.commit_note import CommitNote
-from streams.delivery.parked_note import ParkedNote
 
 
 @pytest.mark.parametrize(

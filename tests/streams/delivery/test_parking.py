@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from streams.delivery.parked_note import ParkedNote
+from runtime.kafka.parked_note import ParkedNote
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.suspects import Claim
 from tests.streams.delivery.parking_harness import TOPIC, parking_harness

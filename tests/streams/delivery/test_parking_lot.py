@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.kafka import TopicPartition
+from runtime.kafka.parked_note import ParkedNote
 from streams.delivery.driver import InFlightRecord
 from streams.delivery.entry import Entry, Status
-from streams.delivery.parked_note import ParkedNote
 from streams.delivery.parked_rows import counts, read_record, record_row, records_from
 from streams.delivery.parking_lot import ParkingLot
 from streams.delivery.records import ConsumedRecord

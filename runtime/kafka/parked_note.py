@@ -7,7 +7,7 @@ from typing import Final, Self
 
 import orjson
 
-from runtime.kafka import KafkaOffsets
+from runtime.kafka.offsets import KafkaOffsets
 
 _TENANTS: Final = 5
 _MAX_BYTES: Final = 2000

@@ -1,0 +1,112 @@
+"""Drops a generation through the log.
+
+A mark in each partition says that what was begun before counts no more, however late it comes. Then an empty extraction follows the last
+one of each of its windows, and the stages retract exactly what that one published. So a rebuild finds it gone, too.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from memory.headers import GENERATION_DROP, KIND
+from memory.keys import encode_key
+from memory.records import Extraction, GenerationDrop
+from memory.topics import EXTRACTIONS
+from runtime.control import ControlWriter
+from runtime.control.tenant_changes import count_drop
+from runtime.generations.names import generation_name, workers_of
+from runtime.generations.reading import has_content, records_of
+from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, TopicPartition
+from runtime.settings import Settings
+
+_BATCH_SIZE: Final = 500
+
+
+async def drop(settings: Settings, tenant: str, generation: str, *, by: str, notice: Callable[[str], None] = lambda line: None) -> int:
+    """Retracts all that a generation has published.
+
+    Args:
+        settings: The settings in force.
+        tenant: Whose.
+        generation: Which; empty: the first.
+        by: Who drops it, for the audit.
+        notice: Called with a line of progress.
+
+    Returns:
+        How many windows were retracted. The running stages carry it out.
+
+    Raises:
+        ChangeRefusedError: If it is the live one.
+        UnknownTenantError: If there is no such tenant.
+        GroupInUseError: If a second worker makes it.
+        KafkaUnavailableError: If no broker answers.
+    """
+    await require_no_workers(settings, generation)
+    counted = await ControlWriter(settings=settings).write(
+        lambda draft: count_drop(draft, tenant, generation), action="generation drop", by=by
+    )
+    retracted = await retract(settings, tenant, generation, drops=counted.result)
+    notice(f"{retracted} windows of generation {generation_name(generation)} are taken back as the stages go on")
+    return retracted
+
+
+async def require_no_workers(settings: Settings, generation: str, *, wait: bool = True) -> None:
+    """Returns where nobody makes a generation beside the live workers.
+
+    Args:
+        settings: The settings in force.
+        generation: Which; empty: the first.
+        wait: Whether to wait for a worker that was killed to be counted out.
+
+    Raises:
+        GroupInUseError: If somebody does.
+        KafkaUnavailableError: If no broker answers.
+    """
+    await ConsumerGroups(kafka=settings.kafka).require_empty([workers_of(settings, generation)], wait=wait)
+
+
+async def retract(settings: Settings, tenant: str, generation: str, *, drops: int) -> int:
+    """Writes what takes a generation back, once the control log counts its drop. Harmless when repeated.
+
+    Args:
+        settings: The settings in force.
+        tenant: Whose.
+        generation: Which; empty: the first.
+        drops: How often it has been dropped, this time included.
+
+    Returns:
+        How many windows were retracted.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+    """
+    topic = settings.topic(EXTRACTIONS.name)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        partitions = list(await offsets.end_offsets([topic]))
+    newest: dict[str, OutgoingRecord | None] = {}
+    async with Producer(kafka=settings.kafka) as producer:
+        # Before the log is read: what lies behind the marks is passed over, what lies before them is read and retracted.
+        await producer.send_many(_marks(partitions, GenerationDrop(tenant=tenant, generation=generation, drops=drops)))
+        async for record, extraction in records_of(Extraction, topic, settings, tenant):
+            if extraction.generation == generation:
+                newest[extraction.window_id] = _retraction_of(extraction, topic, record.key, record.partition, drops=drops)
+        retractions = [each for each in newest.values() if each is not None]
+        for start in range(0, len(retractions), _BATCH_SIZE):
+            await producer.send_many(retractions[start : start + _BATCH_SIZE])
+    return len(retractions)
+
+
+def _marks(partitions: Sequence[TopicPartition], drop: GenerationDrop) -> list[OutgoingRecord]:
+    """A drop's mark for each partition of the extractions."""
+    key, value = encode_key(drop.tenant, generation_name(drop.generation)), drop.to_json()
+    return [
+        OutgoingRecord(topic=each.topic, key=key, value=value, partition=each.partition, headers=((KIND, GENERATION_DROP),))
+        for each in partitions
+    ]
+
+
+def _retraction_of(extraction: Extraction, topic: str, key: bytes | None, partition: int, *, drops: int) -> OutgoingRecord | None:
+    """An empty extraction of the same window; None if this one is empty, too, or was begun behind the drop."""
+    if not has_content(extraction) or extraction.drops >= drops:
+        return None
+    empty = extraction.model_copy(update={"segments": [], "events": [], "patches": [], "dropped": [], "usage": [], "drops": drops})
+    return OutgoingRecord(topic=topic, key=key, value=empty.to_json(), partition=partition)

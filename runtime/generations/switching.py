@@ -1,0 +1,130 @@
+"""Makes a generation the live one, once it has what the live one has."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from runtime.control import ControlWriter
+from runtime.control.tenant_changes import set_generation
+from runtime.errors import GenerationIncompleteError
+from runtime.generations.names import generation_name, windows_topic, workers_of
+from runtime.generations.reading import Offsets, windows_only_in_live
+from runtime.kafka import ConsumerGroups, KafkaOffsets
+from runtime.kafka.parked_note import read_parked
+from runtime.settings import Settings
+
+_POLL_S: Final = 0.5
+
+
+async def switch(
+    settings: Settings,
+    tenant: str,
+    generation: str,
+    *,
+    by: str,
+    incomplete: bool = False,
+    notice: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Makes a generation the live one, for recalls and for what is extracted from now on.
+
+    The second worker still extracts the windows that the live workers had begun under the old generation. This returns when it has.
+
+    Args:
+        settings: The settings in force.
+        tenant: Whose.
+        generation: One of the tenant's; empty: the first.
+        by: Who switches, for the audit.
+        incomplete: Switch even if windows that the live one has are missing in it, and do not wait for a worker that is behind already.
+        notice: Called with a line of progress.
+
+    Raises:
+        GenerationIncompleteError: If the generation lacks windows that the live one has; says how many.
+        ChangeRefusedError: If the tenant has no such generation.
+        UnknownTenantError: If there is no such tenant.
+        KafkaUnavailableError: If no broker answers.
+    """
+    name = generation_name(generation)
+    behind = await require_complete(settings, tenant, generation, incomplete=incomplete)
+    writer = ControlWriter(settings=settings)
+    await writer.write(lambda draft: set_generation(draft, tenant, generation), action="generation switch", by=by)
+    notice(f"generation {name} of tenant {tenant} is live")
+    if behind:
+        return
+    # By then no worker takes a window on under the old generation: each knows of the switch, or has no word of the log and waits.
+    await writer.settle()
+    second = workers_of(settings, generation)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        ends = await offsets.end_offsets([windows_topic(settings)])
+        while remaining := _lag(await offsets.committed_offsets(second, [windows_topic(settings)]), ends):
+            if not (await ConsumerGroups(kafka=settings.kafka).members([second]))[second]:
+                raise GenerationIncompleteError(
+                    f"{remaining} windows may still lack the new generation: run `varve replay extraction --generation {name}` "
+                    "until it has no more before it"
+                )
+            await asyncio.sleep(_POLL_S)
+        parked = await read_parked(offsets, second, [windows_topic(settings)])
+    if parked.count:
+        notice(
+            f"the second worker has {parked.count} windows parked, most of them of {', '.join(parked.tenants)}: let it run until their "
+            f"budgets have room, or {name} lacks them"
+        )
+        return
+    notice("the second worker has done its part: stop it, unless other tenants still wait for it")
+
+
+async def require_complete(settings: Settings, tenant: str, generation: str, *, incomplete: bool = False) -> int:
+    """Checks that a generation has what the live one has.
+
+    Args:
+        settings: The settings in force.
+        tenant: Whose.
+        generation: Which; empty: the first.
+        incomplete: Ask for nothing.
+
+    Returns:
+        How many windows its worker is behind the live ones.
+
+    Raises:
+        GenerationIncompleteError: If it lacks some; says how many.
+        UnknownTenantError: If there is no such tenant.
+        KafkaUnavailableError: If no broker answers.
+    """
+    name, windows = generation_name(generation), windows_topic(settings)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        live = await offsets.committed_offsets(workers_of(settings, None), [windows])
+        candidate = await offsets.committed_offsets(workers_of(settings, generation), [windows])
+        behind = _lag(candidate, live)
+        if incomplete:
+            return behind
+        if behind:
+            raise GenerationIncompleteError(
+                f"generation {name} has {behind} windows less than the live one: let "
+                f"`varve replay extraction --generation {name}` catch up first, or say that it may be incomplete (--incomplete)"
+            )
+        if missing := await windows_only_in_live(settings, tenant, generation, offsets, live=live, candidate=candidate):
+            raise GenerationIncompleteError(
+                f"{missing} windows of tenant {tenant} are in the live generation only; {name} passed them over, parked them, or was "
+                f"dropped: let `varve replay extraction --generation {name} --from-time T` do them, T before they closed, while "
+                "`windows` still has them, or say that it may be incomplete (--incomplete) to go on without"
+            )
+    return behind
+
+
+async def windows_left(settings: Settings, generation: str) -> int:
+    """How many windows the workers of a generation have not done yet: of those that have closed, and with those that they have parked.
+
+    Args:
+        settings: The settings in force.
+        generation: Which; empty: the first.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+    """
+    second, windows = workers_of(settings, generation), windows_topic(settings)
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        left = _lag(await offsets.committed_offsets(second, [windows]), await offsets.end_offsets([windows]))
+        return left + (await read_parked(offsets, second, [windows])).count
+
+
+def _lag(committed: Offsets, target: Offsets) -> int:
+    return sum(max(0, offset - committed.get(partition, 0)) for partition, offset in target.items())
