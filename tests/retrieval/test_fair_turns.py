@@ -39,7 +39,7 @@ class Engine:
         return recall
 
 
-def test_a_small_recall_waits_for_one_call_of_a_flood() -> None:
+def test_a_small_recall_waits_for_one_call() -> None:
     engine = Engine()
     for _ in range(100):
         engine.recall("flood", LARGE, calls=17)
@@ -63,7 +63,7 @@ def test_tenants_share_the_time_whatever_their_calls_take() -> None:
     assert engine.order.count("short") > 3 * engine.order.count("long")
 
 
-def test_a_small_recall_is_not_interrupted_by_other_small_ones() -> None:
+def test_small_recalls_do_not_interrupt_each_other() -> None:
     engine = Engine()
     for tenant in "abc":
         engine.recall(tenant, 64, calls=3)
@@ -82,7 +82,7 @@ def test_small_recalls_of_one_tenant_end_in_their_order() -> None:
     assert ended == [each.number for each in recalls]
 
 
-def test_a_large_recall_ends_among_endless_small_ones_of_its_tenant() -> None:
+def test_a_large_recall_ends_among_small_ones() -> None:
     engine = Engine()
     large = engine.recall("a", LARGE, calls=5)
     for _ in range(30):
@@ -93,7 +93,7 @@ def test_a_large_recall_ends_among_endless_small_ones_of_its_tenant() -> None:
     assert not engine.left[large]
 
 
-def test_who_was_silent_has_no_claim_to_the_time_of_others() -> None:
+def test_who_was_silent_has_no_claim() -> None:
     engine = Engine()
     engine.recall("late", LARGE, calls=1)
     engine.call()
