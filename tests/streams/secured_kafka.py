@@ -18,12 +18,12 @@ from varve.embedded.ports import HOST, listens
 
 TLS: Final = Path(__file__).parents[1] / "tls"
 BROKER: Final = "broker"
-USERS: Final = (BROKER, "varve-admin", "varve-flow", "varve-service", "app", "stranger")
+USERS: Final = (BROKER, "varve-admin", "varve-flow", "varve-service", "varve-operating", "app", "stranger")
 
 _RESOURCES: Final = {"topic": 2, "group": 3, "transactional-id": 5}
 _PATTERNS: Final = {"literal": 3, "prefixed": 4}
 _OPERATIONS: Final = {"All": 2, "Read": 3, "Write": 4, "Create": 5, "Delete": 6, "Alter": 7, "Describe": 8, "DescribeConfigs": 10}
-_ALLOW: Final = 3
+_PERMISSIONS: Final = {"deny": 2, "allow": 3}
 
 
 class SecuredKafka(EmbeddedKafka):
@@ -76,6 +76,7 @@ class Acl:
     resource: str
     name: str
     pattern: str
+    permission: str
     principal: str
     operation: str
 
@@ -83,7 +84,13 @@ class Acl:
     def request(self) -> CreateAclsRequest:
         """What creates it. Kafka's own command for it is in a jar that the embedded broker does not carry."""
         return CreateAclsRequest(
-            _RESOURCES[self.resource], self.name, _PATTERNS[self.pattern], self.principal, "*", _OPERATIONS[self.operation], _ALLOW
+            _RESOURCES[self.resource],
+            self.name,
+            _PATTERNS[self.pattern],
+            self.principal,
+            "*",
+            _OPERATIONS[self.operation],
+            _PERMISSIONS[self.permission],
         )
 
 
@@ -95,10 +102,13 @@ def acls() -> Iterator[Acl]:
         options: dict[str, list[str]] = {}
         for option, value in zip(arguments[::2], arguments[1::2], strict=True):
             options.setdefault(option.removeprefix("--"), []).append(value)
-        (principal,), operations = options.pop("allow-principal"), options.pop("operation")
+        ((permission, principal),) = [
+            (each, options.pop(f"{each}-principal")[0]) for each in _PERMISSIONS if f"{each}-principal" in options
+        ]
+        operations = options.pop("operation")
         (pattern,) = options.pop("resource-pattern-type", ["literal"])
         ((resource, (name,)),) = options.items()
-        yield from (Acl(resource, name, pattern, principal, operation) for operation in operations)
+        yield from (Acl(resource, name, pattern, permission, principal, operation) for operation in operations)
 
 
 async def create_acls(kafka: KafkaSettings) -> None:

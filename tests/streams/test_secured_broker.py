@@ -12,13 +12,17 @@ from memory.headers import COMMAND, KIND
 from memory.keys import encode_key
 from memory.records import Message, SessionCommand, Window
 from memory.topics import ALL
+from runtime.control import read_audit
+from runtime.control.tenant_changes import add_generation, set_generation
 from runtime.errors import KafkaUnavailableError, ProducerFencedError, TopicMissingError
+from runtime.generations.dropping import drop
+from runtime.generations.switching import require_complete, windows_left
 from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, RedisSettings, SessionSettings, Settings, StoreSettings
 from runtime.tenants import follow_tenants
-from tests.control_log import add_tenant
+from tests.control_log import add_tenant, write
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.streams.flow import caught_up, serving
 from tests.streams.secured_kafka import BROKER, SecuredKafka, create_acls
@@ -84,7 +88,9 @@ async def message_becomes_memory(secured: SecuredKafka, settings: Settings) -> N
     ("user", "topic"),
     [
         *(("app", f"varve.{each.name}") for each in ALL if each.name != "messages"),
-        *(("varve-service", f"varve.{name}") for name in ("windows", "contributions", "memories", "control")),
+        *(("varve-service", f"varve.{name}") for name in ("windows", "contributions", "memories", "control", "audit")),
+        *(("varve-flow", f"varve.{name}") for name in ("control", "audit")),
+        *(("varve-operating", f"varve.{name}") for name in ("messages", "memories")),
         ("stranger", "varve.messages"),
     ],
 )
@@ -102,8 +108,27 @@ async def test_nobody_reads_what_is_not_theirs(secured: SecuredKafka, user: str)
         assert [each async for each in read_topic("varve.memories", kafka)]
 
 
-async def test_nobody_else_fences_a_worker_out(secured: SecuredKafka) -> None:
-    producer = TransactionalProducer(kafka=secured.as_user("app"), transactional_id="varve.sessions.0", partitions=2)
+async def test_an_operators_service_needs_no_more_than_its_acls(secured: SecuredKafka) -> None:
+    settings = Settings(kafka=secured.as_user("varve-operating"))
+    await add_tenant(settings, "operated", schema="companion")
+    await write(settings, lambda draft: add_generation(draft, "operated", "v2"))
+    await require_complete(settings, "operated", "v2", incomplete=True)
+    await write(settings, lambda draft: set_generation(draft, "operated", "v2"))
+    assert await windows_left(settings, "v2") >= 0
+    assert all([each.value async for each in read_topic("varve.windows", settings.kafka)])
+    assert await drop(settings, "operated", "", by="a test") == 0
+    check, records = await read_audit(settings)
+    assert not check.problems_with(None)
+    assert [each.action for each in records if each.subject == "tenant/operated"][-1] == "generation drop"
+    async with follow_tenants(Settings(kafka=secured.as_user("varve-service")), Metrics()) as tenants:
+        assert tenants.get("operated").generation == "v2"
+
+
+@pytest.mark.parametrize(
+    ("user", "transactional_id"), [("app", "varve.sessions.0"), ("varve-flow", "varve.control"), ("varve-operating", "varve.sessions.0")]
+)
+async def test_nobody_else_fences_a_writer_out(secured: SecuredKafka, user: str, transactional_id: str) -> None:
+    producer = TransactionalProducer(kafka=secured.as_user(user), transactional_id=transactional_id, partitions=2)
     with pytest.raises((KafkaUnavailableError, ProducerFencedError), match="uthoriz"):
         async with asyncio.timeout(30):
             await producer.start()
