@@ -14,11 +14,37 @@ CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 
+_OTHER: Final = "other"
+
+
+class FirstTenants:
+    """Names of tenants for labels: those that came first, as many as are allowed, and ``other`` for all the rest."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        """How many may be named."""
+        self._named: set[str] = set()
+
+    def label(self, tenant: str) -> str:
+        """What stands for a tenant in a label."""
+        if tenant in self._named:
+            return tenant
+        # Who bears the rest's name is counted with the rest.
+        if len(self._named) < self.most and tenant != _OTHER:
+            self._named.add(tenant)
+            return tenant
+        return _OTHER
+
+
 class Metrics:
-    """The metrics of one process, in a registry of their own. No label bears a tenant, user or session: their number has no bound."""
+    """The metrics of one process, in a registry of their own.
+
+    No label bears a user or a session, and only a few counters one of the first tenants: the number of the others has no bound.
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.first_tenants = FirstTenants()
         ProcessCollector(registry=self.registry)
         self.records = self._counter("varve_records", "Records that a stage has finished, by outcome.", "stage", "outcome")
         self.dead_letters = self._counter("varve_dead_letters", "Records sent to the dead letters.", "stage", "reason")
@@ -69,7 +95,34 @@ class Metrics:
         )
         self.quota_refusals = self._counter("varve_quota_refusals", "Requests refused for a quota of their tenant.", "quota")
         self.recall_paths = self._counter("varve_recall_paths", "Paths of recalls, by outcome.", "path", "outcome")
+        self.recall_path_seconds = self._histogram("varve_recall_path_seconds", "Time that a path of a recall took.", "path")
+        self.memories_recalled = Counter(
+            "varve_memories_recalled", "Memories recalled for the first time ever, as Redis estimates it.", registry=self.registry
+        )
+        self.tenant_messages = self._counter("varve_tenant_messages", "Messages taken into windows.", "tenant")
+        self.tenant_recalls = self._counter("varve_tenant_recalls", "Recalls and contexts answered.", "tenant")
+        self.restore_left_rows = self._gauge(
+            "varve_restore_left_rows", "Rows that a table's restore has still to read.", "stage", "partition"
+        )
+        self.restore_done_ratio = self._gauge("varve_restore_done_ratio", "Share of a table's restore that is done.", "stage", "partition")
+        self.restore_left_seconds = self._gauge(
+            "varve_restore_left_seconds", "Time that a table's restore will still take at its pace.", "stage", "partition"
+        )
+        self.table_bytes = self._gauge("varve_table_bytes", "Size of a partition's local table.", "stage", "partition")
+        self.watermark_delay_seconds = self._gauge(
+            "varve_watermark_delay_seconds", "How far event time is behind the wall clock.", "stage", "partition"
+        )
+        self.store_points = self._gauge("varve_store_points", "Points in the vector store, all tenants together.", "kind")
+        self.store_bytes = self._gauge("varve_store_bytes", "Size of the vector store on disk.", "kind")
         self.recall_records = self._counter("varve_recall_records", "Recalls recorded in the stream, by outcome.", "outcome")
+
+    def count_message(self, tenant: str) -> None:
+        """Counts a message that a window has taken in."""
+        self.tenant_messages.labels(self.first_tenants.label(tenant)).inc()
+
+    def count_recall(self, tenant: str) -> None:
+        """Counts a recall that was answered."""
+        self.tenant_recalls.labels(self.first_tenants.label(tenant)).inc()
 
     def watch_disk(self, folder: Path) -> None:
         """Shows the disk that a folder lies on, as it is whenever the metrics are asked for."""

@@ -25,8 +25,8 @@ class Returned:
 
     tenant: str
     """Whose recall it was."""
-    user: str
-    """For which user."""
+    user: str | None
+    """For which user; None: for none alone, and no echo of it is looked for."""
     hashes: Sequence[str]
     """:func:`memory.text.content_hash` of each content; at least one."""
 
@@ -49,24 +49,34 @@ class RecallHistory:
         self._max_hashes = max_hashes
         self._ttl_ms = int(ttl_s * 1000)
 
-    async def add(self, returned: Sequence[Returned]) -> None:
+    async def add(self, returned: Sequence[Returned]) -> int:
         """Keeps what recalls returned: all of it, or nothing.
 
         Args:
             returned: Of any users.
+
+        Returns:
+            How many of these contents no recall had ever returned to their tenant, as Redis estimates it (HyperLogLog, within 1 %).
         """
         now = time.time()
+        ever = self._redis.key("recalled-ever")
 
-        async def add(client: Redis) -> None:
+        async def add(client: Redis) -> int:
             async with client.pipeline(transaction=True) as pipe:
+                pipe.pfcount(ever)
+                pipe.pfadd(ever, *(encode_key(each.tenant, name) for each in returned for name in each.hashes))
+                pipe.pfcount(ever)
                 for each in returned:
+                    if each.user is None:
+                        continue
                     key = self._key(each.tenant, each.user)
                     pipe.zadd(key, dict.fromkeys(each.hashes, now), nx=True)
                     pipe.zremrangebyrank(key, 0, -self._max_hashes - 1)
                     pipe.pexpire(key, self._ttl_ms)
-                await pipe.execute()
+                before, _, after, *_ = await pipe.execute()
+            return max(0, int(after) - int(before))
 
-        await self._redis.run("keeping what recalls returned", add)
+        return await self._redis.run("keeping what recalls returned", add)
 
     async def of(self, tenant: str, user: str, *, until: datetime) -> frozenset[str]:
         """The hashes of what was returned to a user lately.

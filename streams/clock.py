@@ -1,6 +1,10 @@
 """The event-time clock of one partition, and the timers that it drives: those of sessions, and those of timelines."""
 
 import heapq
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class PartitionClock:
@@ -37,6 +41,11 @@ class PartitionClock:
         silence = wall_ms - self._arrived_ms
         idle_for_ms = silence if silence >= self._idle_ms else 0
         return self._newest_ms - self._out_of_orderness_ms + idle_for_ms
+
+    def time(self, wall: datetime) -> datetime | None:
+        """The watermark as a time; None before the first message."""
+        reached_ms = self.now_ms(int(wall.timestamp() * 1000))
+        return None if reached_ms is None else _EPOCH + timedelta(milliseconds=reached_ms)
 
 
 class Timers:

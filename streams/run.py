@@ -51,6 +51,7 @@ async def serve_stage(name: str, settings: Settings, stop: asyncio.Event | None 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     stage = STAGES[name]
+    metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as resources:
         tenants = await resources.enter_async_context(follow_tenants(settings, metrics())) if stage.knows_tenants else None
         new_driver = await _build(name, settings, resources, generation, tenants)

@@ -131,6 +131,35 @@ STAGES: Final = Dashboard(
             queries=[Query("count by (component, check) (varve_ready == 0) or vector(0)", "{{component}} {{check}}")],
         ),
         Panel(
+            title="Time that restores will still take",
+            unit="s",
+            tells="Zero where none runs.",
+            queries=[Query("max by (stage) (varve_restore_left_seconds) or vector(0)", "{{stage}}")],
+        ),
+        Panel(
+            title="Restores, share that is done",
+            unit="percentunit",
+            tells="One where none runs.",
+            queries=[Query("min by (stage) (varve_restore_done_ratio) or vector(1)", "{{stage}}")],
+        ),
+        Panel(
+            title="Rows that restores have still to read",
+            unit="short",
+            queries=[Query("sum by (stage) (varve_restore_left_rows) or vector(0)", "{{stage}}")],
+        ),
+        Panel(title="Size of the tables", unit="bytes", queries=[Query("sum by (stage) (varve_table_bytes)", "{{stage}}")]),
+        Panel(
+            title="Event time behind the clock",
+            unit="s",
+            tells="Of the partition that is furthest behind; a backfill of old messages is as old as they are.",
+            queries=[Query("max by (stage) (varve_watermark_delay_seconds)", "{{stage}}")],
+        ),
+        Panel(
+            title="Messages by tenant, a second",
+            unit="short",
+            queries=[Query("sum by (tenant) (rate(varve_tenant_messages_total[$__rate_interval]))", "{{tenant}}")],
+        ),
+        Panel(
             title="Disk that is free",
             unit="percentunit",
             queries=[Query('min by (component) (varve_disk_free_bytes{component!="service"} / varve_disk_size_bytes)', "{{component}}")],
@@ -211,6 +240,17 @@ LLM: Final = Dashboard(
             tells="Accepted and paid for, and nothing is remembered of them.",
             queries=[Query("varve:windows_without_yield:ratio_rate1h or vector(0)", "share")],
         ),
+        Panel(
+            title="Tokens by tenant, a second",
+            unit="short",
+            queries=[Query("sum by (tenant) (rate(varve_tenant_llm_tokens_total[$__rate_interval]))", "{{tenant}}")],
+        ),
+        Panel(
+            title="Tokens for a memory that is ever recalled",
+            unit="short",
+            tells="A day's tokens by the memories that were recalled for the first time that day.",
+            queries=[Query("varve:llm_tokens_per_recalled_memory:ratio_increase1d", "tokens")],
+        ),
         Panel(title="Parked records", unit="short", queries=[Query("sum by (stage) (varve_parked_records)", "{{stage}}")]),
         Panel(
             title="Windows a second",
@@ -259,6 +299,19 @@ RECALL: Final = Dashboard(
             title="Paths of recalls, a second",
             unit="short",
             queries=[Query("sum by (path, outcome) (rate(varve_recall_paths_total[$__rate_interval]))", "{{path}} {{outcome}}")],
+        ),
+        Panel(title="Time that a path takes", unit="s", queries=_quantiles("varve_recall_path_seconds", "path")),
+        Panel(
+            title="Recalls by tenant, a second",
+            unit="reqps",
+            queries=[Query("sum by (tenant) (rate(varve_tenant_recalls_total[$__rate_interval]))", "{{tenant}}")],
+        ),
+        Panel(title="Points in the store", unit="short", queries=[Query("max by (kind) (varve_store_points)", "{{kind}}")]),
+        Panel(
+            title="Size of the store on disk",
+            unit="bytes",
+            tells="Of Qdrant Edge; a server's is its volume's.",
+            queries=[Query("max by (kind) (varve_store_bytes) or vector(0)", "{{kind}}")],
         ),
         Panel(
             title="Recalls told to the stream, a second",

@@ -180,6 +180,8 @@ class LLMGateway:
             ("completion", usage.completion_tokens),
         ):
             self._metrics.tokens.labels(usage.stage, usage.model, kind).inc(tokens)
+        tenant = self._metrics.first_tenants.label(usage.tenant)
+        self._metrics.tenant_tokens.labels(tenant).inc(usage.prompt_tokens + usage.completion_tokens)
         self._metrics.cost.labels(usage.stage, usage.model).inc(usage.cost)
         try:
             await self._sink.record(usage)

@@ -5,16 +5,22 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from runtime.metrics import metrics
+from runtime.metrics import FirstTenants, metrics
 
 _SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300)
 
 
 class LLMMetrics:
-    """They have no tenant label, whose values are unbounded; the ``usage`` topic has tokens by tenant."""
+    """But for one counter they have no tenant label, whose values are unbounded; the ``usage`` topic has tokens by tenant.
 
-    def __init__(self, registry: CollectorRegistry) -> None:
-        """Registers them."""
+    Args:
+        registry: Where they are registered.
+        first_tenants: The tenants that a label may name; none unless given.
+    """
+
+    def __init__(self, registry: CollectorRegistry, first_tenants: FirstTenants | None = None) -> None:
+        self.first_tenants = first_tenants or FirstTenants()
+        self.tenant_tokens = Counter("varve_tenant_llm_tokens", "Tokens, of prompts and completions.", ("tenant",), registry=registry)
         self.calls = Counter("varve_llm_calls", "Calls to endpoints, by outcome.", ("endpoint", "outcome"), registry=registry)
         self.tokens = Counter(
             "varve_llm_tokens",
@@ -43,4 +49,4 @@ class LLMMetrics:
 @lru_cache(maxsize=1)
 def llm_metrics() -> LLMMetrics:
     """Those of this process."""
-    return LLMMetrics(metrics().registry)
+    return LLMMetrics(metrics().registry, metrics().first_tenants)

@@ -79,6 +79,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         ModelConfigurationError: If the embedding model cannot be loaded.
     """
     clock = SystemClock()
+    metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as stack:
         tenants = await stack.enter_async_context(follow_tenants(settings, metrics(), wait_s=settings.service.produce_timeout_s))
         embedder = GuardedEmbedder(

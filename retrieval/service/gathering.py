@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -85,15 +85,18 @@ async def gather(
     if user is not None and not request.kinds:
         # The user's entities have a path of their own, and are told once.
         request = replace(request, kinds=_BUT_ENTITIES)
+
+    async def taking(name: PathName, path: Awaitable[T]) -> T | LeftOut:
+        with dependencies.metrics.recall_path_seconds.labels(name).time():
+            return await attempt(path, name=name, until=until)
+
     types = [entity_type.name for entity_type in schema.entity_types]
     memories, entities, view = await asyncio.gather(
-        attempt(_memories(dependencies, request), name="memories", until=until),
+        taking("memories", _memories(dependencies, request)),
         _none()
         if user is None
-        else attempt(
-            recall.nearest_entities(request.scope, [request.query], types, generation=request.generation), name="entities", until=until
-        ),
-        _none() if tail is None else attempt(dependencies.tail.read(tenant, tail.session), name="session_tail", until=until),
+        else taking("entities", recall.nearest_entities(request.scope, [request.query], types, generation=request.generation)),
+        _none() if tail is None else taking("session_tail", dependencies.tail.read(tenant, tail.session)),
     )
     taken: dict[PathName, object] = {"session_tail": view, "memories": memories, "entities": entities}
     taken = {name: found for name, found in taken.items() if found is not None}
@@ -158,6 +161,7 @@ async def record_recall(
     Returns:
         The recall's id.
     """
+    dependencies.metrics.count_recall(request.scope.tenant)
     of_timelines = schema.timeline_event_types()
     memories = {each.id: each for each in returned}
     record = RecallRecord(

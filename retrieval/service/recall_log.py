@@ -37,12 +37,13 @@ class RecallLog:
         self._recall_history = recall_history
         self._topic = topic_name(RECALLS, topic_prefix)
         self._outcomes = metrics.recall_records
+        self._recalled = metrics.memories_recalled
         self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending)
         self._records = BackgroundBatches(self._produce, max_pending=max_pending)
 
     def append(self, record: RecallRecord, headers: Headers) -> None:
         """Schedules a record to be written, and returns at once."""
-        if record.user is not None and record.content_hashes:
+        if record.content_hashes:
             self._hashes.add(Returned(record.tenant, record.user, record.content_hashes))
         key = encode_key(record.tenant, record.user) if record.user else encode_key(record.tenant)
         if not self._records.add(OutgoingRecord(self._topic, key, record.to_json(), headers)):
@@ -54,7 +55,7 @@ class RecallLog:
 
     async def _keep_hashes(self, returned: Sequence[Returned]) -> None:
         with suppress(RedisUnavailableError):
-            await self._recall_history.add(returned)
+            self._recalled.inc(await self._recall_history.add(returned))
 
     async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
         for outcome in await self._producer.send_each(records):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from memory.records import Memory, Step
-from retrieval.stores.port import MemoryStore, Point, RecallQuery, ScoredMemory, StepPoint, TenantScope
+from retrieval.stores.port import MemoryStore, Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from retrieval.stores.position import FeedPosition
 from runtime.guard import Guard
 
@@ -83,6 +83,10 @@ class GuardedStore:
     async def count(self, scope: TenantScope) -> int:
         """See :meth:`MemoryStore.count`."""
         return await self._guard.run(lambda: self._store.count(scope))
+
+    async def size(self) -> StoreSize:
+        """See :meth:`MemoryStore.size`."""
+        return await self._guard.run(self._store.size)
 
     async def drop(self) -> None:
         """See :meth:`MemoryStore.drop`."""

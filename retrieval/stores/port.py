@@ -77,6 +77,16 @@ class ScoredMemory:
     """Where the query asks for an explanation: ``dense``, ``bm25`` and ``late``, as the engine scores them for this memory alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoreSize:
+    """How much a store holds, of all tenants together."""
+
+    points: int
+    """Tombstones and marks included."""
+    on_disk_bytes: int | None
+    """None where the engine does not tell."""
+
+
 class MemoryStore(Protocol):
     """Stores points and finds memories. A write returns once it is durable. A store that was not prepared yet is empty.
 
@@ -168,6 +178,10 @@ class MemoryStore(Protocol):
 
     async def count(self, scope: TenantScope) -> int:
         """The exact number of memories in the scope."""
+        ...
+
+    async def size(self) -> StoreSize:
+        """How much it holds, roughly: for the metrics."""
         ...
 
     async def drop(self) -> None:

@@ -75,6 +75,9 @@ class Settings(BaseSettings):
         description="A file of tenants that `varve dev` takes over while the control log is empty; `<data>/tenants.json` where unset.",
     )
     metrics_port: int = Field(default=0, ge=0, le=65535, description="Port of a process's health and metrics page; 0: a free one.")
+    metrics_tenants: int = Field(
+        default=20, ge=0, le=1000, description="Tenants that counters name, the first that a process meets; the rest are `other`."
+    )
     metrics_host: str = Field(default="127.0.0.1", description="Address of that page.")
     kafka: KafkaSettings = KafkaSettings()
     control: ControlSettings = ControlSettings()

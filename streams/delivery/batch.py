@@ -91,6 +91,10 @@ class BatchHandler(ABC):
     def on_dead_lettered(self, state: PartitionState[Any], record: ConsumedRecord) -> None:  # noqa: B027 - most stages note nothing
         """A record that broke the stage goes to the dead letters: notes in the state what must be known when it is driven again."""
 
+    def watermark(self, now: datetime) -> datetime | None:
+        """Up to where event time has come in the partition, for a stage whose timers go by it; None: it has no such time, or not yet."""
+        return None
+
     def due(self, now: datetime) -> list[OutgoingRecord]:
         """Commands that time has made due: produced, durable, without touching state. Called about once a second."""
         return []

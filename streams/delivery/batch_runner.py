@@ -98,13 +98,18 @@ class BatchRunner:
         self._context.batch_interval.record_cost(time.monotonic() - started_at)
 
     async def send_due(self) -> None:
-        """Commits the commands that time has made due.
+        """Commits the commands that time has made due, and shows how far event time is behind.
 
         Raises:
             TransientError: As :meth:`run`.
             FencedError: Likewise.
         """
-        commands = self._handler.due(datetime.now(UTC))
+        now = datetime.now(UTC)
+        watermark = self._handler.watermark(now)
+        if watermark is not None:
+            delay_s = (now - watermark).total_seconds()
+            self._context.metrics.watermark_delay_seconds.labels(self._context.stage, self._partition).set(delay_s)
+        commands = self._handler.due(now)
         if commands:
             await self._commit_step(commands, [], None)
 

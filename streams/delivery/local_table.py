@@ -12,6 +12,7 @@ from streams.delivery.state import Row
 from streams.errors import LocalTableError
 
 _MIB: Final = 1024 * 1024
+_SIZES: Final = ("rocksdb.total-sst-files-size", "rocksdb.cur-size-all-mem-tables")
 _OFFSET_KEY: Final = b"\x00changelog-offset"
 """A row's key is never empty and begins with no zero byte: Kafka keys are built in :mod:`memory.keys`."""
 
@@ -57,6 +58,11 @@ class LocalTable:
         with self._faults("read"):
             raw = self._opened().get(_OFFSET_KEY)
         return None if raw is None else int(raw)
+
+    def size_bytes(self) -> int:
+        """Bytes of its files and of what is still in memory alone; 0 while it is closed."""
+        database = self._database
+        return 0 if database is None else sum(database.property_int_value(name) or 0 for name in _SIZES)
 
     def read(self, key: bytes) -> bytes | None:
         """The row's bytes, position included."""

@@ -107,6 +107,7 @@ class PartitionProcessor(PartitionOwner):
         self._is_closed = True
         self._freed.set()
         await super().stop()
+        self._context.metrics.watermark_delay_seconds.remove(self._context.stage, self._partition)
 
     @property
     def _is_taking_in(self) -> bool:

@@ -23,6 +23,7 @@ from streams.delivery.log_gap import LogGap, LogGapError
 from streams.delivery.no_state import NoState
 from streams.delivery.recovery import recover
 from streams.delivery.state import Row, RowStore
+from streams.delivery.table_metrics import TableMetrics
 from streams.errors import FencedError, StreamError, TransientError
 
 NO_OFFSET: Final = -1
@@ -82,6 +83,7 @@ class PartitionWriter:
         offsets: Reads offsets; started, and stopped, by whoever gives it.
         table: The stage's rows of this partition; None where it keeps no state.
         changelog: The topic that the rows' changes go to first; None as above.
+        table_metrics: Shows the table; None: nobody does.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class PartitionWriter:
         offsets: KafkaOffsets,
         table: LocalTable | None = None,
         changelog: str | None = None,
+        table_metrics: TableMetrics | None = None,
     ) -> None:
         if (table is None) != (changelog is None):
             raise ValueError("a table needs a changelog, and a changelog a table")
@@ -104,6 +107,7 @@ class PartitionWriter:
         self._last: RecordStamp | None = None
         self._is_compacted = any(topic_name(spec, kafka.topic_prefix) == source.topic for spec in ALL if spec.cleanup == "compact")
         self._table = table
+        self._table_metrics = table_metrics
         self._changelog = None if changelog is None else TopicPartition(changelog, source.partition)
         identity = transactional_id(group, source.partition)
         self._producer = TransactionalProducer(kafka=kafka, transactional_id=identity, partitions=kafka.partitions)
@@ -140,8 +144,7 @@ class PartitionWriter:
                 await self._note(gap, note.told)
                 raise LogGapError(gap)
             if self._table is not None and self._changelog is not None:
-                self._table.open()
-                await recover(self._table, self._changelog, kafka=self._kafka, offsets=self._offsets)
+                await self._restore(self._table, self._changelog)
             return next_offset
         except KafkaUnavailableError as error:
             raise TransientError(f"{self._name} cannot be taken over: {error}", dependency="kafka") from error
@@ -208,6 +211,20 @@ class PartitionWriter:
         finally:
             if self._table is not None:
                 self._table.close()
+            if self._table_metrics is not None:
+                self._table_metrics.on_closed()
+
+    async def _restore(self, table: LocalTable, changelog: TopicPartition) -> None:
+        table.open()
+        shown = self._table_metrics
+        if shown is None:
+            await recover(table, changelog, kafka=self._kafka, offsets=self._offsets)
+            return
+        shown.on_opened(table.size_bytes)
+        try:
+            await recover(table, changelog, kafka=self._kafka, offsets=self._offsets, on_progress=shown.on_restoring)
+        finally:
+            shown.on_restored()
 
     async def _start_again(self) -> None:
         """A refused record has ended the transaction: nothing of it counts, and the id is still ours."""

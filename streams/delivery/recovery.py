@@ -1,6 +1,6 @@
 """Brings a local table up to its changelog: what a worker does with a partition that it has taken over, before it reads on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
@@ -16,7 +16,14 @@ _POLL_MS: Final = 200
 _FETCH_BYTES: Final = 8 * 1024 * 1024
 
 
-async def recover(table: LocalTable, changelog: TopicPartition, *, kafka: KafkaSettings, offsets: KafkaOffsets) -> int:
+async def recover(
+    table: LocalTable,
+    changelog: TopicPartition,
+    *,
+    kafka: KafkaSettings,
+    offsets: KafkaOffsets,
+    on_progress: Callable[[int, int], None] = lambda position, end: None,
+) -> int:
     """Applies what the changelog has beyond the table.
 
     The changelog's writer before us must have been fenced: its end is then fixed. It is read first, as the high watermark: what lies behind
@@ -27,6 +34,7 @@ async def recover(table: LocalTable, changelog: TopicPartition, *, kafka: KafkaS
         changelog: Its changelog.
         kafka: Where it is.
         offsets: Reads where the changelog begins and ends.
+        on_progress: Is told the offset of the next row and the one behind the last, at the beginning and then again and again.
 
     Returns:
         How many rows were applied.
@@ -53,12 +61,14 @@ async def recover(table: LocalTable, changelog: TopicPartition, *, kafka: KafkaS
             consumer.assign([changelog])
             consumer.seek(changelog, position)
             applied = 0
+            on_progress(position, end)
             while (position := await consumer.position(changelog)) < end:
                 fetched = await consumer.getmany(changelog, timeout_ms=_POLL_MS)
                 records = fetched.get(changelog, [])
                 if records:
                     table.write(_newest_rows(table, records), records[-1].offset)
                     applied += len(records)
+                    on_progress(records[-1].offset + 1, end)
             return applied
         finally:
             await consumer.stop()

@@ -36,6 +36,7 @@ from streams.delivery.partition_writer import PartitionWriter
 from streams.delivery.rebalance_signals import GroupStanding, connect
 from streams.delivery.retry_policy import RetryPolicy
 from streams.delivery.state import changelog_topic
+from streams.delivery.table_metrics import TableMetrics
 from streams.errors import FencedError, StreamError
 
 _log = logger(__name__)
@@ -223,6 +224,7 @@ class Worker:
             offsets=offsets,
             table=None if changelog is None else LocalTable(folder / str(partition)),
             changelog=changelog,
+            table_metrics=None if changelog is None else TableMetrics(metrics=self._metrics, stage=self._stage, partition=partition),
         )
 
     async def _drain(self, app: faust.App, driver: Driver) -> None:

@@ -82,6 +82,10 @@ class EntitiesHandler(BatchHandler):
         """Sets the timers of the entities that change as event time goes by."""
         await self._timers.recover(state, now)
 
+    def watermark(self, now: datetime) -> datetime | None:
+        """By the events and ticks of the partition, where an entity ages."""
+        return self._timers.watermark(now)
+
     def due(self, now: datetime) -> list[OutgoingRecord]:
         """Ticks for the entities whose time has come. They go through the log."""
         return list(self._timers.due(now))

@@ -57,6 +57,10 @@ class EntityTimers:
                 self._clock.observe(row.seen_ms, wall_ms)
                 self._track(key, row, wall_ms)
 
+    def watermark(self, now: datetime) -> datetime | None:
+        """Up to where event time has come; None before the first event."""
+        return self._clock.time(now)
+
     def begin(self, batch: Batch, now: datetime) -> None:
         """Sets the timers that the last batch moved to what the table says: it may have failed."""
         wall_ms = _milliseconds(now)

@@ -16,6 +16,7 @@ from streams.delivery.driver import Driver
 from streams.delivery.no_state import NoState
 from streams.delivery.partition_writer import Writer
 from streams.index.handler import IndexHandler
+from streams.index.store_size import StoreSizeWatch
 from streams.index.whole_store import WholeStoreWriter
 
 
@@ -31,6 +32,9 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack)
     resources.push_async_callback(embedder.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)
+    size_watch = StoreSizeWatch(store=store, kind=settings.store.kind, metrics=metrics)
+    size_watch.start()
+    resources.push_async_callback(size_watch.stop)
     offsets = await resources.enter_async_context(KafkaOffsets(kafka=settings.kafka))
     index = IndexWriter(store=store, embedder=embedder)
     new_ordered_driver = ordered_driver_factory(settings, NoState(), lambda _: IndexHandler(writer=index))

@@ -113,6 +113,10 @@ class SessionsHandler(BatchHandler):
         await batch.each(handle)
         self._id_pages.drop_expired(batch.state, batch.records)
 
+    def watermark(self, now: datetime) -> datetime | None:
+        """By the messages of the partition."""
+        return self._clock.time(now)
+
     def due(self, now: datetime) -> list[OutgoingRecord]:
         """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them."""
         wall_ms = milliseconds(now)
@@ -152,6 +156,7 @@ class SessionsHandler(BatchHandler):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
         else:
+            self._metrics.count_message(message.tenant)
             closed = self._window_builder.add(state, entry, partition=self._partition)
             self._emit(batch, key, state, closed, record)
             self._publish_tail(state, closed)

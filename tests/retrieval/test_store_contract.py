@@ -49,6 +49,14 @@ async def test_a_memory_comes_back_exactly_as_it_was_stored(store: MemoryStore) 
     assert found.to_json() == stored.to_json()
 
 
+async def test_the_size_grows_with_what_is_stored(store: MemoryStore) -> None:
+    before = await store.size()
+    await store.upsert([point(memory(f"note {index}")) for index in range(5)])
+    after = await store.size()
+    assert after.points - before.points == 5
+    assert after.on_disk_bytes is None or after.on_disk_bytes >= (before.on_disk_bytes or 0) > 0
+
+
 async def test_get_keeps_the_order_of_the_ids(store: MemoryStore) -> None:
     stored = [memory(f"note {index}") for index in range(5)]
     await store.upsert([point(each) for each in stored])

@@ -30,6 +30,13 @@ async def test_a_second_recall_keeps_the_time_of_the_first(redis: GuardedRedis, 
     assert await client.zscore(key, "a") == first
 
 
+async def test_what_was_never_recalled_before_is_counted(redis: GuardedRedis) -> None:
+    history = RecallHistory(redis=redis)
+    assert await history.add([Returned("acme", "ann", ["a", "b"]), Returned("acme", "ben", ["b", "c"])]) == 3
+    assert await history.add([Returned("acme", "ann", ["a", "c"])]) == 0
+    assert await history.add([Returned("umbrella", None, ["a"])]) == 1, "each tenant's memories are its own"
+
+
 async def test_only_the_newest_hashes_are_kept(redis: GuardedRedis) -> None:
     history = RecallHistory(redis=redis, max_hashes=2)
     for content in "abc":

@@ -25,7 +25,7 @@ from retrieval.stores.points import (
     terms_of_memory,
     tombstone_payload,
 )
-from retrieval.stores.port import Point, RecallQuery, ScoredMemory, StepPoint, TenantScope
+from retrieval.stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import clamp_score, float32_view, plan_query
 from runtime.pieces import map_in_pieces
@@ -106,6 +106,11 @@ class EdgeStore(StoreBase):
         """See :meth:`MemoryStore.count`."""
         response = await self._request({"op": "count", "filter": TenantFilter(scope=scope).to_json()})
         return int(response["count"])
+
+    async def size(self) -> StoreSize:
+        """See :meth:`MemoryStore.size`."""
+        response = await self._request({"op": "size"})
+        return StoreSize(int(response["points"]), int(response["bytes"]))
 
     async def drop(self) -> None:
         """See :meth:`MemoryStore.drop`. :meth:`prepare` creates the shard again."""

@@ -58,6 +58,7 @@ class Owner:
             "recall": self._recall,
             "scroll": self._scroll,
             "count": self._count,
+            "size": self._size,
             "drop": self._drop,
         }
 
@@ -185,6 +186,9 @@ class Owner:
 
     async def _count(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         return {"count": self._shard.count(TenantFilter.from_json(header["filter"]))}
+
+    async def _size(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
+        return {"points": self._shard.points, "bytes": self._shard.on_disk_bytes}
 
     async def _drop(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         self._shard.drop()

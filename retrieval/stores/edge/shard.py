@@ -46,6 +46,8 @@ _ENGINE_CONFIGURATION: Final = "edge_config.json"
 _LOG_SEGMENTS: Final = {"segment_capacity": 1 << 19, "segment_queue_len": 0, "retain_closed": 1}
 """Bytes of a segment of the write-ahead log; a larger write gets a larger one. The engine keeps one or two beyond the last flush, of 32 MiB
 each if nothing else is said: more than ten thousand memories take."""
+_BLOCK_BYTES: Final = 512
+"""What ``st_blocks`` counts in, by POSIX: of files with holes it says what they really take."""
 CANDIDATES_IN_CALL: Final = 64
 """About so many candidates does one engine call score, in two milliseconds. A recall of 1,000 results would take thirty in one call."""
 
@@ -236,6 +238,16 @@ class Shard:
     def count(self, tenant_filter: TenantFilter) -> int:
         """The exact number of points that pass the filter."""
         return 0 if self._engine is None else self._engine.count(edge.CountRequest(exact=True, filter=filter_of(tenant_filter)))
+
+    @property
+    def points(self) -> int:
+        """How many points it holds, tombstones and marks included."""
+        return 0 if self._engine is None else self._engine.info().points_count
+
+    @property
+    def on_disk_bytes(self) -> int:
+        """What its files take up; the write-ahead log among them."""
+        return sum(each.stat().st_blocks * _BLOCK_BYTES for each in self._folder.rglob("*") if each.is_file())
 
     def flush(self) -> None:
         """Writes all segments to disk, so that a restart need not replay the write-ahead log."""

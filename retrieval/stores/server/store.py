@@ -31,7 +31,7 @@ from retrieval.stores.points import (
     terms_of_memory,
     tombstone_payload,
 )
-from retrieval.stores.port import Point, RecallQuery, ScoredMemory, StepPoint, TenantScope
+from retrieval.stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan, clamp_score, plan_query
 from retrieval.stores.server.errors import qdrant_errors
@@ -148,6 +148,12 @@ class QdrantStore(StoreBase):
         with suppress(CollectionMissingError), qdrant_errors(self._collection):
             return (await self._client.count(self._collection, count_filter=count_filter, exact=True, timeout=self._timeout_s)).count
         return 0
+
+    async def size(self) -> StoreSize:
+        """See :meth:`MemoryStore.size`. The server tells nobody its bytes."""
+        with suppress(CollectionMissingError), qdrant_errors(self._collection):
+            return StoreSize((await self._client.get_collection(self._collection)).points_count or 0, None)
+        return StoreSize(0, None)
 
     async def drop(self) -> None:
         """See :meth:`MemoryStore.drop`. :meth:`prepare` creates the collection again."""

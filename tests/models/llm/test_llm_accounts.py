@@ -203,6 +203,14 @@ class TestBudget:
         assert refused.value.offline
         assert refused.value.retry_after <= 60
 
+    async def test_tokens_are_counted_by_tenant(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList, registry: CollectorRegistry
+    ) -> None:
+        await llm_of(await serve()).complete(ask())
+        (usage,) = usages.records
+        counted = registry.get_sample_value("varve_tenant_llm_tokens_total", {"tenant": "other"})
+        assert counted == usage.prompt_tokens + usage.completion_tokens > 0
+
     async def test_a_hedged_call_keeps_the_budget(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
         first, second = await serve(Plan(first_token_s=0.3), answer="slow but sure"), await serve()
         llm = llm_of(first, second, hedge_after_s=0.05, budget=BudgetSettings(hard_tokens=300))

@@ -18,6 +18,12 @@ def counted(path: str, outcome: str) -> float:
     return metrics().registry.get_sample_value("varve_recall_paths_total", {"path": path, "outcome": outcome}) or 0.0
 
 
+def took(path: str) -> tuple[float, float]:
+    """How often a path was measured, and the seconds of all of them."""
+    values = [metrics().registry.get_sample_value(f"varve_recall_path_seconds_{each}", {"path": path}) for each in ("count", "sum")]
+    return values[0] or 0.0, values[1] or 0.0
+
+
 async def test_late_paths_are_left_out_and_named(service: RunningService, edge_owner: EdgeOwnerProcess) -> None:
     await service.tail.write([TailUpdate("acme", "late", SessionView(open=TailWindow(0, (b'{"text":"hello"}',))), 0, 0)])
     whole = (await service.http.post("/v1/recall", json=BODY, headers=service.auth("acme"))).json()
@@ -25,6 +31,8 @@ async def test_late_paths_are_left_out_and_named(service: RunningService, edge_o
     assert OSLO.id in {each["id"] for each in whole["results"]}
 
     before = {path: counted(path, "late") for path in ("memories", "entities", "session_tail")}
+    timed = {path: took(path) for path in before}
+    recalls = metrics().registry.get_sample_value("varve_tenant_recalls_total", {"tenant": "acme"}) or 0.0
     with standing_still(edge_owner):
         started = time.monotonic()
         response = await service.http.post("/v1/recall", json={**BODY, "deadline_ms": 3000}, headers=service.auth("acme"))
@@ -35,6 +43,11 @@ async def test_late_paths_are_left_out_and_named(service: RunningService, edge_o
     assert (answer["results"], answer["entities"]) == ([], [])
     assert answer["session"]["messages"] == [{"window_sequence": 0, "message": {"text": "hello"}}]
     assert {path: counted(path, "late") - count for path, count in before.items()} == {"memories": 1, "entities": 1, "session_tail": 0}
+    count, seconds = (after - start for after, start in zip(took("memories"), timed["memories"], strict=True))
+    assert count == 1
+    assert seconds > 2, "what was left out took its time, too"
+    assert took("session_tail")[0] - timed["session_tail"][0] == 1
+    assert metrics().registry.get_sample_value("varve_tenant_recalls_total", {"tenant": "acme"}) == recalls + 1
 
 
 @pytest.mark.parametrize(("path", "found"), [("/v1/recall", "results"), ("/v1/context", "citations")])

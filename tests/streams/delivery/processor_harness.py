@@ -38,6 +38,7 @@ class Behaviour:
     """Called while a batch is handled."""
     handled: list[list[int]] = field(default_factory=list)
     commands: list[OutgoingRecord] = field(default_factory=list)
+    watermark: datetime | None = None
     times_due: int = 0
     """How often a handler was asked what is due."""
     recovered: list[list[bytes]] = field(default_factory=list)
@@ -60,6 +61,9 @@ class CountingHandler(BatchHandler):
             state.put(b"passed over", record.offset, position=record.offset)
         if record.key == b"half noted":
             raise ZeroDivisionError("a bug in noting, too")
+
+    def watermark(self, now: datetime) -> datetime | None:
+        return self.behaviour.watermark
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
         self.behaviour.times_due += 1

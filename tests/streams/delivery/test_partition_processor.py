@@ -1,6 +1,7 @@
 """A partition processor commits outputs, state and offset at once, whatever fails, and goes by the log where it does not know."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -303,6 +304,22 @@ async def test_who_has_lost_the_partition_sends_no_commands() -> None:
         harness.behaviour.commands = [OutgoingRecord("varve.messages", b"k", b"timer", (), 0)]
         await until(lambda: harness.behaviour.times_due > 0 and not harness.processor.is_recovered)
         assert harness.log.commits == []
+
+
+async def test_event_time_is_shown_while_the_partition_is_ours() -> None:
+    async with processor_harness() as harness:
+
+        def shown() -> float | None:
+            return harness.metrics.registry.get_sample_value("varve_watermark_delay_seconds", {"stage": "test", "partition": "0"})
+
+        harness.processor.start()
+        await until(lambda: harness.behaviour.times_due > 0)
+        assert shown() is None, "a stage without timers has no event time"
+        harness.behaviour.watermark = datetime.now(UTC) - timedelta(hours=1)
+        await until(lambda: shown() is not None)
+        assert 3600 <= (shown() or 0) < 3600 + 600
+        await harness.processor.stop()
+        assert shown() is None
 
 
 async def test_a_batch_is_bounded_in_bytes() -> None:

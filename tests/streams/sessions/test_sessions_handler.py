@@ -13,7 +13,7 @@ from memory.records import Message, SessionCommand, Window
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.settings import KafkaSettings, SessionSettings
-from runtime.tracing import PRODUCED_AT, Headers
+from runtime.tracing import PRODUCED_AT, TRACEPARENT, Headers
 from streams.delivery.records import FORWARDED, ConsumedRecord
 from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
@@ -68,6 +68,11 @@ def state_of(stage: PartitionHarness) -> SessionState:
     state = stage.state.get(KEY)
     assert isinstance(state, SessionState)
     return state
+
+
+async def _due(stage: PartitionHarness) -> list[OutgoingRecord]:
+    await stage.recover()
+    return stage.handler.due(datetime.now(UTC) + timedelta(seconds=400))
 
 
 def windows_of(outputs: list[OutgoingRecord]) -> list[Window]:
@@ -154,6 +159,24 @@ async def test_a_redriven_message_without_an_id_counts_once(
     before = state_of(stage).sequence, list(state_of(stage).ids)
     await stage.process([record(503, message(None), headers=origin)])
     assert (state_of(stage).sequence, state_of(stage).ids) == before
+
+
+async def test_a_window_stays_in_its_messages_trace(assigned: Callable[..., PartitionHarness]) -> None:
+    trace = (TRACEPARENT, b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    stage = assigned()
+    await stage.process([record(0, message("m1"), headers=(trace,))])
+    again = assigned(rows=stage.rows)
+    (timer,) = await _due(again)
+    (output,) = (await again.process([as_delivered(timer, 1)])).outputs
+    assert trace in output.headers, "a timer has no trace of its own, and the state outlives a worker"
+
+
+async def test_event_time_is_behind_by_the_messages(assigned: Callable[..., PartitionHarness]) -> None:
+    stage, now = assigned(), datetime.now(UTC)
+    assert stage.handler.watermark(now) is None
+    await stage.process([record(0, message("m1"))])
+    out_of_orderness = timedelta(seconds=SessionSettings().out_of_orderness_s)
+    assert stage.handler.watermark(now) == SAID_AT - out_of_orderness
 
 
 async def test_a_timer_closes_the_window_it_was_set_for(assigned: Callable[..., PartitionHarness]) -> None:

@@ -1,0 +1,55 @@
+"""Shows how much the vector store holds, now and then."""
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+from retrieval.errors import RetrievalError
+from retrieval.stores.port import MemoryStore
+from runtime.metrics import Metrics
+
+_INTERVAL_S: Final = 30.0
+
+
+class StoreSizeWatch:
+    """Asks a store for its size. Every worker of the stage shows the same.
+
+    Args:
+        store: The store.
+        kind: Which engine it is, for the label.
+        metrics: Where it is shown.
+    """
+
+    def __init__(self, *, store: MemoryStore, kind: str, metrics: Metrics) -> None:
+        self._store = store
+        self._kind = kind
+        self._metrics = metrics
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins to ask."""
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Asks no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def measure(self) -> None:
+        """Asks once.
+
+        Raises:
+            RetrievalError: If the store does not answer.
+        """
+        size = await self._store.size()
+        self._metrics.store_points.labels(self._kind).set(size.points)
+        if size.on_disk_bytes is not None:
+            self._metrics.store_bytes.labels(self._kind).set(size.on_disk_bytes)
+
+    async def _run(self) -> None:
+        while True:
+            # A store that is away shows what it held last: that it is away, others tell.
+            with suppress(RetrievalError):
+                await self.measure()
+            await asyncio.sleep(_INTERVAL_S)
