@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from models.embedding.build import build_embedder
 from models.embedding.conversion import converted_model
@@ -36,6 +37,15 @@ async def embedder(cache: Path) -> AsyncIterator[Embedder]:
     embedder = build_embedder(EmbeddingSettings(), cache=cache)
     yield embedder
     await embedder.close()
+
+
+async def test_numpy_multiplies_in_one_thread_beside_an_embedder(cache: Path) -> None:
+    threadpool_limits(limits=2, user_api="blas")
+
+    embedder = build_embedder(EmbeddingSettings(), cache=cache)
+    await embedder.close()
+
+    assert {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"} == {1}
 
 
 def test_float32_gives_the_published_similarities(cache: Path) -> None:
