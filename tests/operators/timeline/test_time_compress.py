@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.records import Change, Contribution
-from operators.apply import apply_contribution
+from operators.apply import apply_contribution, clock_of
 from operators.entity_state import EntityState
 from operators.render import render
 from operators.timeline.digest import CAPACITY
@@ -50,6 +50,16 @@ def test_an_active_timeline_waits_until_it_has_waited_longest() -> None:
     state = applied(state, contributions[34], contributions[35])
     assert list(told(state)) == ["2026-W02"]
     assert (day(35) - day(6.6)) > timedelta(microseconds=LONGEST)
+
+
+def test_a_release_brings_time_as_far_as_it_was() -> None:
+    behind = applied(None, contribution(story("apply", "a", 0), story("apply", "b", 6)))
+    released = applied(behind, contribution(_release("a", 45), position=1))
+    assert told(released) == {"2026-W02": ["a", "b"]}, "it is let go, so it was summarised"
+    assert whole(released) == {"b"}
+    ticked_first = applied(behind, tick(day(45)), contribution(_release("a", 45), position=1))
+    assert clock_of(released, LIFE) == clock_of(ticked_first, LIFE)
+    assert told(released) == told(ticked_first)
 
 
 def test_summarised_events_are_let_go_in_time() -> None:
@@ -192,8 +202,8 @@ def test_the_state_does_not_grow_with_the_years(events: int) -> None:
     assert len(told(state)) < 40
 
 
-def _release(name: str) -> Change:
-    return story("release", name, 0)
+def _release(name: str, on: float = 0) -> Change:
+    return story("release", name, on)
 
 
 def _touch(name: str, on: float) -> Change:
