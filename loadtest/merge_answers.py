@@ -1,28 +1,44 @@
-"""What a simulated LLM answers to a merge (LLM_MERGE): every statement on a line of its own, once for each time that it was given.
+"""What a simulated LLM answers where operators ask, so that a test sees what was lost, and what was told twice.
 
-So a test sees what was lost, and what was merged twice.
+To a merge (LLM_MERGE) every statement on a line of its own, once for each time that it was given; to a summary (TIME_COMPRESS) the
+beginning of each event, in order.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
 
 from loadtest.requests import ChatRequest
 
+_QUESTIONS: Final = ({"text", "new", "withdrawn"}, {"timeline", "period", "events"})
+WORDS_TOLD: Final = 2
+"""Of each event that is summarised."""
 _DAY: Final = re.compile(r"^\d{4}-\d{2}-\d{2}: ")
 
 
 def merge_answer(request: ChatRequest) -> str | None:
-    """The answer to a merge; None to any other prompt."""
+    """The answer to a merge or a summary; None to any other prompt."""
     question = _question(request)
     if question is None:
         return None
+    if "events" in question:
+        return orjson.dumps({"text": told(each["says"] for each in question["events"])}).decode()
     lines = [_DAY.sub("", line) for line in question["text"].splitlines()] + [each["says"] for each in question["new"]]
     for each in question["withdrawn"]:
         if each["says"] in lines:
             lines.remove(each["says"])
     return orjson.dumps({"thoughts": "", "text": "\n".join(lines) or "-", "superseded": []}).decode()
+
+
+def told(texts: Iterable[str]) -> str:
+    """The summary of some events.
+
+    Args:
+        texts: What they say, in the order of time.
+    """
+    return "; ".join(" ".join(each.split()[:WORDS_TOLD]) for each in texts)
 
 
 def _question(request: ChatRequest) -> dict[str, Any] | None:
@@ -31,4 +47,5 @@ def _question(request: ChatRequest) -> dict[str, Any] | None:
         question = orjson.loads(last)
     except orjson.JSONDecodeError:
         return None
-    return question if isinstance(question, dict) and {"text", "new", "withdrawn"} <= question.keys() else None
+    is_asked = isinstance(question, dict) and any(fields <= question.keys() for fields in _QUESTIONS)
+    return question if is_asked else None

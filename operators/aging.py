@@ -58,5 +58,5 @@ class AgingOperator(Operator):
         """
 
     @abstractmethod
-    def clock(self, state: State) -> int:
-        """How far event time has come for the state."""
+    def clock(self, state: State) -> int | None:
+        """How far event time has come for the state; None: it has no event yet."""

@@ -82,7 +82,8 @@ def due_of(state: EntityState, entity_type: EntityType) -> int | None:
 
 def clock_of(state: EntityState, entity_type: EntityType) -> int | None:
     """How far event time has come for what ages of an entity, in microseconds since 1970; None: nothing does."""
-    return max((operator.clock(inner) for _, operator, inner in _aging(state, entity_type)), default=None)
+    clocks = (operator.clock(inner) for _, operator, inner in _aging(state, entity_type))
+    return max((each for each in clocks if each is not None), default=None)
 
 
 def ages(entity_type: EntityType) -> bool:

@@ -69,6 +69,8 @@ class Settled:
     questions: tuple[Question, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     """Reached without a question, and part of the state already."""
+    dropped: tuple[str, ...] = ()
+    """The parts whose outcomes the state needs no more, nor will a rebuild."""
 
 
 class AskingOperator(Operator):

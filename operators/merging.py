@@ -20,6 +20,8 @@ class SettledEntity:
     """Each with the name of its property."""
     merged: tuple[Merged, ...] = ()
     """What was reached without a question."""
+    dropped: tuple[tuple[str, str], ...] = ()
+    """The outcomes that nobody needs any more: property and part of each."""
 
 
 def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
@@ -35,6 +37,7 @@ def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> Set
     """
     questions: list[tuple[str, Question]] = []
     merged: list[Merged] = []
+    dropped: list[tuple[str, str]] = []
     properties, version = dict(state.properties), state.version
     moment = Moment(sources=state.sources, newest=state.last_time or 0, has_llm=has_llm)
     for name, tag, operator in _asking(entity_type):
@@ -45,11 +48,14 @@ def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> Set
         if settled.state is before:
             continue
         properties[name] = [tag, settled.state]
-        version += operator.adopted(settled.state) - operator.adopted(before)
+        version += (0 if settled.state is None else operator.adopted(settled.state)) - operator.adopted(before)
         questions += [(name, each) for each in settled.questions]
         merged += [Merged(property=name, part=each.part, outcome=each.content) for each in settled.outcomes]
-        state = replace(state, properties=properties, version=version)
-    return SettledEntity(state, tuple(questions), tuple(merged))
+        dropped += [(name, part) for part in settled.dropped]
+        if settled.state is None:
+            del properties[name]
+        state = replace(state, properties=dict(properties), version=version)
+    return SettledEntity(state, tuple(questions), tuple(merged), tuple(dropped))
 
 
 def adopt(state: EntityState | None, merged: Merged, entity_type: EntityType, generation: str) -> Applied:

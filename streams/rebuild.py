@@ -95,6 +95,8 @@ async def _lay_outcomes_behind(settings: Settings, unread: Mapping[TopicPartitio
     topic = settings.topic(CONTRIBUTIONS.name)
     newest: dict[bytes, OutgoingRecord] = {}
     async for record in read_topic(settings.topic(MERGED.name), settings.kafka):
+        # In place of the one before, and where it is a tombstone, of nothing.
+        newest.pop(record.key or b"", None)
         if (again := _again(topic, record.value)) is not None:
             newest[record.key or b""] = again
     answers = [

@@ -37,13 +37,15 @@ class Memory(Record):
     """Who extracted it; of an entity all whose words it bears, joined by ``, ``."""
     generation: str = ""
     version: int = 0
-    """Grows with every change that the log brings to this memory. Of a summary, how many events it stands for."""
+    """Grows with every change that the log brings to this memory. Of a summary: twice the events it stands for, and one more
+    once a model was done with them."""
     expires_at: Time | None = None
     """From this moment on no recall finds it: of what was invalidated, when that was."""
     correction: CorrectionNote | None = None
     """What stands of the corrections by hand."""
     written: dict[str, WrittenText] | None = None
-    """Of an entity, by property: how a text that was merged came about."""
+    """Of an entity, by property: how a text that was merged came about. Of a summary, by the timeline: that a model was asked for it, and
+    has yet to answer."""
 
 
 class MemoryChange(Record):

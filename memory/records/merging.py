@@ -39,9 +39,9 @@ class WrittenText(Value):
     """How a merged text came about."""
 
     by: str
-    """The model that wrote it; ``rule``: no model did."""
+    """The model that wrote it; ``rule``, of a summary ``extract``: no model did."""
     pending: int = 0
-    """Statements that were put beside the model's text by rule, and wait to be merged."""
+    """Statements that were put beside the model's text by rule, and wait to be merged; events of a summary that a model is to write."""
     stale: bool = False
     """Whether it rests on something that was taken back since."""
     superseded: list[str] = Field(default_factory=list)

@@ -2,24 +2,36 @@
 
 from typing import Any, ClassVar, Final, cast
 
+from pydantic import JsonValue
+
 from memory.schema.operator_specs import OperatorSpec, built_in
 from memory.schema.time_window import TimeWindow
 from memory.text import shortened
 from operators.aging import AgedEvent, AgingOperator
+from operators.asking import AskingOperator, Moment, Outcome, Prompt, Question, Settled
 from operators.errors import RefusedChangeError
-from operators.operator import Configuration, Operand, State
-from operators.timeline.digest import count_of, present
+from operators.merge_by_rule import bounded
+from operators.operator import Configuration, Operand, State, Value
+from operators.timeline.digest import Digest, count_of, present
+from operators.timeline.periods import Period
+from operators.timeline.summary_prompt import read_summary_answer, summary_prompt
+from operators.timeline.texts import RULE, Texts, digest_of, known_of
 from operators.timeline.timeline import Aging, Timeline, TimelineEvent, released, touched
 
 MAX_TEXT: Final = 300
 """Characters of an event that a timeline keeps."""
 MAX_MESSAGES: Final = 8
 """Messages of an event that a timeline names."""
+MAX_SUMMARY: Final = 1500
+"""Characters of a period's events in its summary, or of what a model makes of them."""
+_LEAST_SUMMARY: Final = 200
 _SHOWN_PERIODS: Final = 12
 
 
-class TimeCompress(AgingOperator):
+class TimeCompress(AgingOperator, AskingOperator):
     """Keeps what is recent, summarises what is older, and lets go what is summarised and not recalled.
+
+    A model is asked for each summary, where there is one; until it has answered, and without one, the summary is an extract.
 
     Args:
         configuration: What the schema says of the property.
@@ -34,21 +46,24 @@ class TimeCompress(AgingOperator):
 
     def apply(self, state: State | None, operand: Operand) -> State:
         """See :meth:`Operator.apply`. An event of a summarised week joins its summary; a full timeline takes no more events."""
-        changed = self._aging.apply(None if state is None else read(state), _event(operand))
+        changed = self._aging.apply(timeline_of(state), _event(operand))
         if changed is None:
             raise RefusedChangeError("timeline_full")
-        return written(changed)
+        return written(changed, texts_of(state))
 
     def retract(self, state: State | None, operand: Operand) -> State | None:
         """See :meth:`Operator.retract`. Time does not go back: what is summarised stays so, without the event."""
-        changed = None if state is None else self._aging.retract(read(state), _event(operand))
+        timeline = timeline_of(state)
+        changed = None if timeline is None else self._aging.retract(timeline, _event(operand))
         if changed is None:
             raise RefusedChangeError("not_applied")
-        return None if changed.is_empty else written(changed)
+        return written(changed, texts_of(state))
 
-    def value(self, state: State) -> str:
+    def value(self, state: State) -> Value:
         """How many events are whole, and what the newest periods are about."""
-        timeline = read(state)
+        timeline = timeline_of(state)
+        if timeline is None:
+            return None
         lines = [f"{len(timeline.whole)} events in full"] if timeline.whole else []
         for period, digest in timeline.periods()[: -_SHOWN_PERIODS - 1 : -1]:
             named = present(digest)
@@ -57,33 +72,79 @@ class TimeCompress(AgingOperator):
 
     def advance(self, state: State, now: int) -> State:
         """See :meth:`AgingOperator.advance`."""
-        return written(self._aging.advance(read(state), now))
+        timeline = timeline_of(state)
+        return state if timeline is None else written(self._aging.advance(timeline, now), texts_of(state))
 
     def due(self, state: State) -> int | None:
         """See :meth:`AgingOperator.due`."""
-        return self._aging.due(read(state))
+        timeline = timeline_of(state)
+        return None if timeline is None else self._aging.due(timeline)
 
     def touch(self, state: State, source_id: str, time: int) -> State:
         """See :meth:`AgingOperator.touch`."""
-        return written(touched(read(state), source_id, time))
+        timeline = timeline_of(state)
+        return state if timeline is None else written(touched(timeline, source_id, time), texts_of(state))
 
     def ask(self, state: State) -> tuple[State, list[AgedEvent]]:
         """See :meth:`AgingOperator.ask`."""
-        timeline, aged = self._aging.ask(read(state))
-        return written(timeline), aged
+        timeline = timeline_of(state)
+        if timeline is None:
+            return state, []
+        asked, aged = self._aging.ask(timeline)
+        return written(asked, texts_of(state)), aged
 
-    def clock(self, state: State) -> int:
+    def clock(self, state: State) -> int | None:
         """See :meth:`AgingOperator.clock`."""
-        return read(state).clock
+        timeline = timeline_of(state)
+        return None if timeline is None else timeline.clock
 
     def release(self, state: State, source_id: str, time: int) -> State | None:
         """See :meth:`AgingOperator.release`."""
-        timeline = released(self._aging.advance(read(state), time), source_id)
-        return None if timeline.is_empty else written(timeline)
+        timeline = timeline_of(state)
+        if timeline is None:
+            return state
+        return written(released(self._aging.advance(timeline, time), source_id), texts_of(state))
+
+    def settle(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`AskingOperator.settle`. Of each period one question is open at a time."""
+        timeline, texts = timeline_of(state), texts_of(state)
+        if not moment.has_llm and not texts.written and not texts.asked:
+            return Settled(state)
+        settled, open_periods, dropped = texts.settled([] if timeline is None else timeline.periods(), moment)
+        if settled == texts:
+            return Settled(state)
+        questions = tuple(_question(period, digest, moment) for period, digest in open_periods)
+        return Settled(written(timeline, settled), questions=questions, dropped=tuple(dropped))
+
+    def adopt(self, state: State | None, outcome: Outcome) -> State:
+        """See :meth:`AskingOperator.adopt`."""
+        texts = texts_of(state)
+        after = texts.with_text(outcome.part, dict(outcome.content))
+        return state if state is not None and after is texts else written(timeline_of(state), after)
+
+    def adopted(self, state: State) -> int:
+        """None: they show in the summaries, which have versions of their own."""
+        return 0
+
+    def prompt(self, question: Question, *, subject: str) -> Prompt:
+        """See :meth:`AskingOperator.prompt`."""
+        described = f"{subject}: {self._configuration.description}" if self._configuration.description else subject
+        return summary_prompt(subject=described, question=cast(dict[str, Any], question.content))
+
+    def outcome(self, question: Question, answer: str, *, model: str) -> Outcome:
+        """See :meth:`AskingOperator.outcome`."""
+        limit = cast(int, question.content["limit"])
+        return _outcome(question, bounded(read_summary_answer(answer), limit), by=model)
+
+    def outcome_by_rule(self, question: Question) -> Outcome:
+        """See :meth:`AskingOperator.outcome_by_rule`: the extract stays."""
+        return _outcome(question, "", by=RULE)
 
 
-def read(state: State) -> Timeline:
-    """The timeline that :func:`written` wrote."""
+def timeline_of(state: State | None) -> Timeline | None:
+    """The timeline that :func:`written` wrote; None where there is none, as in a rebuild that has what was written of it alone."""
+    if state is None or "clock" not in state:
+        return None
     return Timeline(
         clock=state["clock"],
         newest=state["newest"],
@@ -106,9 +167,18 @@ def read(state: State) -> Timeline:
     )
 
 
-def written(timeline: Timeline) -> dict[str, Any]:
-    """A timeline as JSON carries it."""
+def texts_of(state: State | None) -> Texts:
+    """What was written and asked of a timeline's periods."""
+    return Texts((state or {}).get("texts", {}), (state or {}).get("asked", {}))
+
+
+def written(timeline: Timeline | None, texts: Texts) -> State | None:
+    """A timeline and its texts as JSON carries them; None where there is nothing of either."""
+    told = {name: dict(each) for name, each in (("texts", texts.written), ("asked", texts.asked)) if each}
+    if timeline is None or timeline.is_empty:
+        return told or None
     return {
+        **told,
         "clock": timeline.clock,
         "newest": timeline.newest,
         "through": timeline.through,
@@ -131,3 +201,25 @@ def _event(operand: Operand) -> TimelineEvent:
         user=fields["user"],
         window_id=fields["window_id"],
     )
+
+
+def _question(period: Period, digest: Digest, moment: Moment) -> Question:
+    named = present(digest)
+    events: list[JsonValue] = [[time, text] for time, _, text in sorted((key[1], key[2], text) for key, text, _, _ in named)]
+    length = sum(len(text) for _, text, _, _ in named)
+    return Question(
+        {
+            "period": f"{period.level} {period.name} ({period.first_day} to {period.last_day})",
+            "events": events,
+            "others": count_of(digest) - len(named),
+            "limit": max(_LEAST_SUMMARY, min(MAX_SUMMARY, length // 2)),
+            "of": digest_of(period, digest),
+            "known": cast(JsonValue, known_of(moment.sources)),
+        },
+        part=period.name,
+    )
+
+
+def _outcome(question: Question, text: str, *, by: str) -> Outcome:
+    content = {name: question.content[name] for name in ("of", "known")}
+    return Outcome({**content, "text": text, "by": by}, part=question.part)

@@ -7,18 +7,17 @@ from pydantic import JsonValue
 
 from memory.ids import summary_id
 from memory.keys import entity_key_parts
-from memory.records import Memory
+from memory.records import Memory, WrittenText
 from memory.schema.model import EntityType
 from operators.entity_state import EntityState
 from operators.registry import driver_of
-from operators.timeline.compress import TimeCompress, read
-from operators.timeline.digest import Digest, count_of, present
+from operators.timeline.compress import MAX_SUMMARY, TimeCompress, texts_of, timeline_of
+from operators.timeline.digest import Digest, Kept, count_of, present
 from operators.timeline.periods import Period
+from operators.timeline.texts import Texts
 
 BY_EXTRACT: Final = "extract"
 """How a summary came about that no model wrote: the most important events' own words."""
-MAX_CONTENT: Final = 1500
-"""Characters of a summary's events together."""
 MAX_MESSAGES: Final = 60
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,15 +40,16 @@ def summaries(state: EntityState | None, entity_type: EntityType, tenant: str, k
         driver = driver_of(each, entity_type) if each else None
         if driver is None or driver.tag != tag or not isinstance(driver.operator, TimeCompress):
             continue
-        for period, digest in read(inner).periods():
-            memory = _summary(period, digest, name, entity_type, tenant, key, state.generation)
+        timeline, texts = timeline_of(inner), texts_of(inner)
+        for period, digest in () if timeline is None else timeline.periods():
+            memory = _summary(period, digest, texts, name, entity_type, tenant, key, state.generation)
             if memory is not None:
                 found[memory.id] = memory
     return found
 
 
 def _summary(
-    period: Period, digest: Digest, property_name: str, entity_type: EntityType, tenant: str, key: str, generation: str
+    period: Period, digest: Digest, texts: Texts, property_name: str, entity_type: EntityType, tenant: str, key: str, generation: str
 ) -> Memory | None:
     """The summary of a period; None where none of its events is known any more."""
     named = present(digest)
@@ -57,14 +57,10 @@ def _summary(
         return None
     values = entity_key_parts(key)
     parts = dict(zip(entity_type.keys, values, strict=False))
-    shown: list[tuple[int, str]] = []
-    length = 0
-    for (_, time, _), text, _, _ in named:
-        length += len(text)
-        if shown and length > MAX_CONTENT:
-            break
-        shown.append((time, text))
     count = count_of(digest)
+    told = texts.text_of(period, digest)
+    by_model = told is not None and bool(told["text"])
+    is_asked = told is None and period.name in texts.asked
     spaced = property_name.replace("_", " ")
     head = f"{spaced} of {', '.join(values)}, {period.level} {period.name} ({period.first_day} to {period.last_day})"
     properties: dict[str, JsonValue] = {
@@ -75,7 +71,7 @@ def _summary(
         "to": period.last_day.isoformat(),
         "event_count": count,
         "events": [str(event_id) for (_, _, event_id), _, _, _ in named],
-        "written_by": BY_EXTRACT,
+        "written_by": told["by"] if told is not None and by_model else BY_EXTRACT,
     }
     return Memory(
         id=summary_id(tenant, entity_type.name, key, property_name, period.name, generation),
@@ -83,7 +79,7 @@ def _summary(
         user=parts.get("user"),
         kind="summary",
         type=entity_type.name,
-        content=f"{head}: {'; '.join(text.rstrip('.; ') for _, text in sorted(shown))}",
+        content=f"{head}: {told['text'] if told is not None and by_model else _extract(named)}",
         properties=properties,
         keywords=list(dict.fromkeys(values)),
         importance=max(-rank for (rank, _, _), _, _, _ in named) / 1000,
@@ -92,5 +88,18 @@ def _summary(
         entity_key=key,
         message_ids=list(dict.fromkeys(each for _, _, message_ids, _ in named for each in message_ids))[:MAX_MESSAGES],
         generation=generation,
-        version=count,
+        version=2 * count + (told is not None),
+        written={property_name: WrittenText(by=BY_EXTRACT, pending=len(named))} if is_asked else None,
     )
+
+
+def _extract(named: list[Kept]) -> str:
+    """The most important events' own words, in the order of time."""
+    shown: list[tuple[int, str, str]] = []
+    length = 0
+    for (_, time, event_id), text, _, _ in named:
+        length += len(text)
+        if shown and length > MAX_SUMMARY:
+            break
+        shown.append((time, event_id, text))
+    return "; ".join(text.rstrip(".; ") for _, _, text in sorted(shown))

@@ -194,6 +194,8 @@ class EntitiesHandler(BatchHandler):
             batch.emit(OutgoingRecord(self._merges_topic, target, request.to_json()), last.record)
         for merged in settled.merged:
             self._keep(batch, last.record, cause.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
+        for name, part in settled.dropped:
+            batch.emit(OutgoingRecord(self._merged_topic, _outcome_key(cause, name, part), None), last.record)
 
     def _keep(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
         """Keeps an outcome that the entity has adopted, for a rebuild, in place of the one before."""
@@ -202,7 +204,7 @@ class EntitiesHandler(BatchHandler):
             return
         if contribution.recorded_at is None:
             contribution = contribution.model_copy(update={"recorded_at": record.appended_at})
-        key = encode_key(*_parts_of(contribution), merged.property, merged.part or "-")
+        key = _outcome_key(contribution, merged.property, merged.part)
         batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
         self._steps.adopted(batch, record, contribution)
 
@@ -226,6 +228,10 @@ class EntitiesHandler(BatchHandler):
 
 def _key_of(contribution: Contribution) -> bytes:
     return encode_key(*_parts_of(contribution))
+
+
+def _outcome_key(contribution: Contribution, property_name: str, part: str) -> bytes:
+    return encode_key(*_parts_of(contribution), property_name, part or "-")
 
 
 def _parts_of(contribution: Contribution) -> tuple[str, str, str, str]:

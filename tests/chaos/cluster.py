@@ -26,11 +26,13 @@ from runtime.settings import (
     Settings,
     SigningSettings,
     StoreSettings,
+    TimelineSettings,
 )
 from streams.stages import STAGES
 from tests.chaos.cues import CueFile
 from tests.chaos.proxy import KafkaProxy, ProxiedKafka
 from tests.chaos.restarted_process import RestartedProcess
+from tests.chaos.schema import chaos_schema
 from tests.chaos.three_brokers import brokers_registered, three_brokers
 from tests.control_log import add_tenant, write
 from varve.embedded import jars
@@ -39,16 +41,17 @@ from varve.embedded.ports import HOST, free_port, listens
 from varve.embedded.redis import EmbeddedRedis
 from varve.supervisor.process import ProcessSpec
 
-SCHEMA = "education"
 PARTITIONS = 4
 SECRET = "chaos has a secret of thirty-two characters"
 START_DEADLINE_S = 240.0
 STOP_DEADLINE_S = 60.0
 PROBE_TIMEOUT_S = 2.0
+TIMELINE_GRACE_S = 1.0
+"""A timeline's timer fires in the pauses of the load."""
 
 
 class Cluster:
-    """Kafka, Redis, Qdrant Edge, the simulated LLM, the workers of the six stages, and the query service.
+    """Kafka, Redis, Qdrant Edge, the simulated LLM, the workers of all stages, and the query service.
 
     Args:
         folder: Holds all data and logs; its path must be short, for the Edge's socket.
@@ -83,6 +86,7 @@ class Cluster:
             sessions=SessionSettings(message_count=6, message_cap=10, idle_partition_s=4.0),
             delivery=DeliverySettings(retry_initial_interval_s=0.1, retry_maximum_interval_s=2.0, breaker_reset_s=1.0),
             llm=LLMSettings(base_url=f"http://{HOST}:{llm_port}/v1", model="simulated", first_token_timeout_s=4.0, timeout_s=20.0),
+            timelines=TimelineSettings(grace_s=TIMELINE_GRACE_S),
             service=ServiceSettings(host=HOST, port=free_port()),
             signing=SigningSettings(secret=SecretStr(SECRET)),
         )
@@ -154,7 +158,7 @@ class Cluster:
 
     async def add_tenant(self, tenant: str) -> None:
         """Adds a tenant; the running processes follow."""
-        self._keys[tenant] = await add_tenant(self.settings, tenant, schema=SCHEMA)
+        self._keys[tenant] = await add_tenant(self.settings, tenant, schema=chaos_schema())
 
     async def grant(self, tenant: str, hard_tokens: int | None) -> None:
         """Sets a tenant's budget; None: unlimited. Windows wait while it is used up."""

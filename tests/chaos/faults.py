@@ -9,7 +9,6 @@ from aiokafka import AIOKafkaProducer
 from runtime.kafka import client_options
 from streams.stages import STAGES
 from tests.chaos.budget import flood_without_budget
-from tests.chaos.busy_stages import BUSY_STAGES
 from tests.chaos.compaction import compaction_under
 from tests.chaos.full_disk import fill_disk
 from tests.chaos.kill_on_cue import CUES, kill_at
@@ -175,14 +174,14 @@ _FIRST_WORKERS = tuple(worker(stage) for stage in STAGES)
 FAULTS: dict[str, Fault] = {
     fault.name: fault
     for fault in (
-        *(Fault(name=f"kill-{stage}", inject=kill(worker(stage))) for stage in BUSY_STAGES),
+        *(Fault(name=f"kill-{stage}", inject=kill(worker(stage))) for stage in STAGES),
         *(Fault(name=f"kill-at-{cue}", inject=kill_at(cue), pause_s=0.4) for cue in CUES),
         Fault(name="kill-service", inject=kill(service)),
         Fault(name="kill-broker", inject=kill(broker, within_s=12.0)),
         Fault(name="kill-redis", inject=kill(redis)),
         Fault(name="kill-edge", inject=kill(edge)),
-        *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in BUSY_STAGES),
-        Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in BUSY_STAGES if BUSY_STAGES[stage].has_table))),
+        *(Fault(name=f"zombie-{stage}", inject=zombie(stage)) for stage in STAGES),
+        Fault(name="zombie-alone", inject=in_sequence(*(zombie_alone(stage) for stage in STAGES if STAGES[stage].has_table))),
         Fault(
             name="silent-coordinator",
             inject=in_sequence(silent_coordinator("entities"), silent_coordinator("sessions")),
@@ -198,7 +197,7 @@ FAULTS: dict[str, Fault] = {
         Fault(
             name="redrive-then-replay",
             inject=kill(worker("extraction"), times=1),
-            afterwards=redrive_then_replay(tuple(BUSY_STAGES)),
+            afterwards=redrive_then_replay(tuple(STAGES)),
         ),
         Fault(
             name="compaction",

@@ -4,7 +4,7 @@ import asyncio
 import signal
 from typing import Final
 
-from tests.chaos.busy_stages import BUSY_STAGES
+from streams.stages import STAGES
 from tests.chaos.cues import BATCH_CUES, TAKE_OVER_CUES
 from tests.chaos.run import FaultContext, Injection
 
@@ -19,7 +19,7 @@ def kill_at(cue: str, *, times: int = 3) -> Injection:
 
     async def inject(context: FaultContext) -> None:
         # The index stage produces nothing: it never comes to that step.
-        stages = [stage for stage in BUSY_STAGES if not (cue == "sent" and stage == "index")]
+        stages = [stage for stage in STAGES if not (cue == "sent" and stage == "index")]
         for stage in context.rng.sample(stages, times):
             await context.cluster.ready()
             await _kill(context, stage, cue)

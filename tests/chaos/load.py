@@ -19,6 +19,8 @@ from tests.chaos.messages import MessageGenerator, key_of
 _BATCH = 10
 _THROUGH_SERVICE = 0.3
 _FLUSHES = 0.03
+_RECALLS = 0.3
+_RECALLED = 3
 _RETRY_INTERVAL_S = 0.5
 
 
@@ -45,6 +47,7 @@ class Load:
         pause_s: Between two batches.
         through_service: Share of the batches that go through ``POST /v1/messages``.
         flushes: Share of the batches after which all of the tenant's windows are closed.
+        recalls: Share of the batches after which something is recalled, so that it lives on.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Load:
         pause_s: float = 0.25,
         through_service: float = _THROUGH_SERVICE,
         flushes: float = _FLUSHES,
+        recalls: float = _RECALLS,
     ) -> None:
         self.ledger = Ledger()
         self._cluster = cluster
@@ -66,6 +70,7 @@ class Load:
         self._pause_s = pause_s
         self._through_service = through_service
         self._flushes = flushes
+        self._recalls = recalls
         self._producer: AIOKafkaProducer | None = None
 
     async def run(self, *, minimum: int, maximum: int, until: asyncio.Event) -> None:
@@ -80,6 +85,8 @@ class Load:
                         await self._produce(batch)
                     if self._rng.random() < self._flushes:
                         await self._flush(http)
+                    if self._rng.random() < self._recalls:
+                        await self._recall(http, batch[0].text)
                     await asyncio.sleep(self._pause_s)
             finally:
                 await self._disconnect()
@@ -104,6 +111,10 @@ class Load:
     async def _flush(self, http: httpx.AsyncClient) -> None:
         with suppress(httpx.TransportError):  # not retried: a window may close later as well
             await http.post("/v1/flush", json={})
+
+    async def _recall(self, http: httpx.AsyncClient, query: str) -> None:
+        with suppress(httpx.TransportError):  # not retried: what is in use is recalled again
+            await http.post("/v1/recall", json={"query": query, "limit": _RECALLED})
 
     async def _produce(self, batch: Sequence[Message]) -> None:
         left = list(batch)

@@ -30,6 +30,16 @@ class ExpectedMemory:
     """An event's."""
 
 
+@dataclass(frozen=True, slots=True)
+class StatedEvent:
+    """An event that a message states."""
+
+    event: ExpectedMemory
+    fact: Fact
+    ms: int
+    """When, in milliseconds since 1970."""
+
+
 @dataclass(slots=True)
 class _Exercises:
     scores: list[Fraction] = field(default_factory=list)
@@ -83,26 +93,31 @@ def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[st
     memories: dict[str, ExpectedMemory] = {}
     entities: dict[tuple[str, tuple[tuple[str, str], ...]], _Exercises] = defaultdict(_Exercises)
     for window in windows:
-        index = 0
-        for identity, text, ms in zip(window.message_ids, window.texts, window.event_times_ms, strict=True):
-            fact, goal = fact_in(text), goal_in(text)
-            if goal is not None:
-                entities["learner_profile", (("user", window.user),)].goals.append(goal)
-            if fact is None:
-                continue
-            event = ExpectedMemory(
-                event_id(window.id, index), "event", fact.event_type, window.user, dict(fact.properties), text, (identity,)
-            )
+        for goal in filter(None, map(goal_in, window.texts)):
+            entities["learner_profile", (("user", window.user),)].goals.append(goal)
+        for stated in stated_events(window):
+            fact, event = stated.fact, stated.event
             memories[event.id] = event
-            index += 1
-            for name in _entities_of(fact, window.user, ms):
-                entities[name].add(fact, text)
+            for name in _entities_of(fact, window.user, stated.ms):
+                entities[name].add(fact, event.content or "")
     for (entity_type, key), exercises in entities.items():
         values = exercises.values()
         properties: dict[str, JsonValue] = {**dict(key), **{name: values[name] for name in _PROPERTIES[entity_type] if name in values}}
         entity = entity_id(tenant, entity_type, entity_key(*(part for _, part in key)))
         memories[entity] = ExpectedMemory(entity, "entity", entity_type, dict(key)["user"], properties)
     return memories
+
+
+def stated_events(window: ExpectedWindow) -> list[StatedEvent]:
+    """The events of a window, in order."""
+    stated: list[StatedEvent] = []
+    for identity, text, ms in zip(window.message_ids, window.texts, window.event_times_ms, strict=True):
+        fact = fact_in(text)
+        if fact is not None:
+            name = event_id(window.id, len(stated))
+            event = ExpectedMemory(name, "event", fact.event_type, window.user, dict(fact.properties), text, (identity,))
+            stated.append(StatedEvent(event, fact, ms))
+    return stated
 
 
 def lines_value(lines: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from tests.chaos.utterances import utterance
 START = datetime(2025, 3, 1, 8, tzinfo=UTC)
 LONG_PAUSE = timedelta(minutes=3)
 SILENCE = timedelta(minutes=45)
+LEAP_DAYS = (2.0, 6.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,8 @@ class TrafficProfile:
     """Share of the messages whose session's clock jumps by days, back or ahead."""
     user_change_share: float = 0.0
     """Share of the messages in which another user takes over the session."""
+    leap_every: int = 30
+    """Behind so many messages the clocks of all sessions leap ahead by some days, so that timelines age."""
     misrouted_share: float = 0.0
     """Share of the messages that a foreign producer puts into another partition than their key's."""
 
@@ -51,6 +54,9 @@ class MessageGenerator:
         """The next message, with an id of its own."""
         rng, traffic = self._rng, self._traffic
         index = 0 if rng.random() < traffic.hot_key_share else rng.randrange(traffic.sessions)
+        if self._count % traffic.leap_every == traffic.leap_every - 1:
+            leap = timedelta(days=rng.uniform(*LEAP_DAYS))
+            self._clocks = [each + leap for each in self._clocks]
         self._clocks[index] += self._step()
         user = (index + (rng.random() < traffic.user_change_share)) % traffic.users
         self._count += 1

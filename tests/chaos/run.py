@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 
 from retrieval.stores.build import build_store
-from tests.chaos.cluster import Cluster
+from runtime.kafka import KafkaOffsets
+from tests.chaos.cluster import TIMELINE_GRACE_S, Cluster
 from tests.chaos.dead_letters import dead_letter_problems, redrive
 from tests.chaos.load import Ledger, Load
 from tests.chaos.messages import MessageGenerator, TrafficProfile
@@ -21,6 +22,8 @@ from varve.lag import wait_for_zero_lag
 
 STALL_S = 240.0
 _FLUSH_INTERVAL_S = 0.5
+_TIMERS_S = TIMELINE_GRACE_S + 3.0
+"""A timer that is due fires within a second of its grace."""
 _MAX_REDRIVES = 5
 """A window refused more often counts as missing."""
 
@@ -89,6 +92,10 @@ class Outcome:
             "wrong_values": verdict.wrong_values,
             "windows": verdict.windows,
             "memories": verdict.memories,
+            "summaries": verdict.summaries,
+            "written": verdict.written,
+            "let_go": verdict.let_go,
+            "touched": verdict.touched,
             "problems": verdict.problems,
             "seconds": round(self.seconds, 1),
         }
@@ -130,6 +137,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         await cluster.ready()
         await settle(cluster, tenants)
     verdict = await judge_run(cluster, tenants, context.history)
+    context.expect(verdict.let_go > 0, "no timeline has aged so far that it let go of an event")
     verdict.problems += context.violations
     return Outcome(fault.name, seed, verdict, time.monotonic() - started)
 
@@ -146,6 +154,17 @@ async def settle(cluster: Cluster, tenants: Iterable[str]) -> None:
         if not await redrive(cluster.settings, redriven):
             break
         await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
+    await _timers_fired(cluster)
+
+
+async def _timers_fired(cluster: Cluster) -> None:
+    """Returns once no timeline has anything more to do: its ticks, and what comes of them, go through the extractions."""
+    async with KafkaOffsets(kafka=cluster.settings.kafka) as offsets, asyncio.timeout(STALL_S):
+        topics = [cluster.settings.topic(name) for name in ("extractions", "recalls")]
+        before: object = None
+        while before != (before := await offsets.end_offsets(topics)):
+            await asyncio.sleep(_TIMERS_S)
+            await wait_for_zero_lag(cluster.settings, stall_s=STALL_S)
 
 
 async def flush(cluster: Cluster, tenant: str) -> None:

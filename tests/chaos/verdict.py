@@ -11,6 +11,8 @@ from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import Settings
 from tests.chaos.load import Ledger
 from tests.chaos.memory_oracle import ExpectedMemory, expected_memories, lines_value
+from tests.chaos.schema import TIMELINE
+from tests.chaos.timeline_verdict import judge_timelines, stories, story_value, timelines_of
 from tests.chaos.topic_log import LogHistory, LogRecord
 from tests.chaos.window_oracle import ExpectedWindow, WindowOracle
 
@@ -36,6 +38,14 @@ class Verdict:
     """Messages after a later one of their session."""
     wrong_values: int = 0
     """Windows, events and entities that are wrong, missing or unexpected."""
+    summaries: int = 0
+    """Of timelines."""
+    written: int = 0
+    """Those that a model has written."""
+    let_go: int = 0
+    """Events that timelines have summarised and let go."""
+    touched: int = 0
+    """Events that recalls let live on."""
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -74,7 +84,13 @@ async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: 
     judge_windows(verdict, replace(ledger, acknowledged=acknowledged), expected, latest_windows(tenant, closed, verdict))
     judge_feed(verdict, tenant, await history.read("memories"))
     extracted = latest_windows(tenant, [record for record in closed if not history.is_lost(record.position)], Verdict())
-    await _judge_memories(verdict, store, tenant, expected_memories(tenant, [each for each in expected.values() if each.id in extracted]))
+    stated = [each for each in expected.values() if each.id in extracted]
+    timelines = timelines_of(tenant, stated, await history.read("extractions"))
+    memories = expected_memories(tenant, stated) | stories(tenant, timelines)
+    standing = {identity: each for identity, each in memories.items() if identity not in timelines.gone}
+    observed = {memory.id: memory async for memory in _all_memories(store, tenant)}
+    _judge_memories(verdict, observed, standing)
+    judge_timelines(verdict, timelines, [each for each in observed.values() if each.kind == "summary"])
     return verdict
 
 
@@ -203,11 +219,10 @@ def _out_of_order(windows: Iterable[Window], expected_order: dict[str, int]) -> 
     return misplaced
 
 
-async def _judge_memories(verdict: Verdict, store: MemoryStore, tenant: str, expected: dict[str, ExpectedMemory]) -> None:
-    observed = {memory.id: memory async for memory in _all_memories(store, tenant)}
+def _judge_memories(verdict: Verdict, observed: Mapping[str, Memory], expected: Mapping[str, ExpectedMemory]) -> None:
     verdict.memories = len(observed)
     verdict.wrong_values += verdict.record("memories missing", [each for identity, each in expected.items() if identity not in observed])
-    extra = [f"{each.kind} {each.content}" for identity, each in observed.items() if identity not in expected]
+    extra = [f"{each.kind} {each.content}" for identity, each in observed.items() if identity not in expected and each.kind != "summary"]
     verdict.wrong_values += verdict.record("memories too many", extra)
     wrong = [
         f"{memory} is {actual}"
@@ -237,9 +252,13 @@ def _as_expected_memory(memory: Memory) -> ExpectedMemory:
 
 
 def _comparable(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {
-        name: lines_value(value.split("\n")) if name in _LINES and isinstance(value, str) else value for name, value in properties.items()
-    }
+    return {name: _comparable_value(name, value) for name, value in properties.items()}
+
+
+def _comparable_value(name: str, value: JsonValue) -> JsonValue:
+    if not isinstance(value, str):
+        return value
+    return lines_value(value.split("\n")) if name in _LINES else story_value(value) if name == TIMELINE else value
 
 
 async def _all_memories(store: MemoryStore, tenant: str) -> AsyncIterator[Memory]:

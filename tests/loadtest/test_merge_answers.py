@@ -7,6 +7,7 @@ from loadtest.merge_answers import merge_answer
 from loadtest.requests import ChatRequest
 from operators.merge_by_rule import Statement
 from operators.merge_prompt import merge_prompt, read_merge_answer
+from operators.timeline.summary_prompt import read_summary_answer, summary_prompt
 
 
 def request(text: str, added: list[str], withdrawn: list[str]) -> ChatRequest:
@@ -24,6 +25,13 @@ def request(text: str, added: list[str], withdrawn: list[str]) -> ChatRequest:
 def test_every_statement_stands_in_the_answer() -> None:
     answer = extraction_answer(request("2024-05-01: a\nb", ["c", "b"], ["a", "unknown"]))
     assert read_merge_answer(answer) == ("b\nc\nb", [])
+
+
+def test_a_summary_tells_every_event_in_order() -> None:
+    content = {"period": "week", "limit": 300, "events": [[0, "ann ran far"], [1, "bob sang"]], "others": 0}
+    prompt = summary_prompt(subject="life", question=content)
+    answer = extraction_answer(ChatRequest.read({"model": "m", "messages": [{"role": "user", "content": prompt.user}]}))
+    assert read_summary_answer(answer) == "ann ran; bob sang"
 
 
 def test_other_prompts_are_no_merges() -> None:

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
-from memory.records import Event, Extraction, Memory, MemoryChange, RecalledEvent, RecallRecord
+from memory.records import Contribution, Event, Extraction, Memory, MemoryChange, RecalledEvent, RecallRecord
+from models.llm.port import LLM
 from runtime.clocks import ManualClock
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -16,6 +17,7 @@ from streams.entities.codec import EntityCodec
 from streams.entities.handler import EntitiesHandler
 from streams.events.handler import EventsHandler
 from streams.events.ledger import LedgerCodec
+from streams.merging.handler import MergingHandler
 from streams.recalls.handler import RecallsHandler
 from streams.recalls.touched_days import TouchedCodec
 from tests.streams.harness import InMemoryRows, PartitionHarness, delivered
@@ -32,9 +34,10 @@ class Timelines:
     Args:
         settings: The settings in force.
         tenants: Who is known.
+        llm: Writes the summaries; None: they are extracts.
     """
 
-    def __init__(self, settings: Settings, tenants: TenantDirectory) -> None:
+    def __init__(self, settings: Settings, tenants: TenantDirectory, llm: LLM | None = None) -> None:
         self._clock = ManualClock(START)
         self._settings = settings
         self._tenants = tenants
@@ -44,8 +47,13 @@ class Timelines:
         self.events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
         self.recalls = PartitionHarness(RecallsHandler(settings=settings), TouchedCodec())
         self.entities = self._entities(InMemoryRows())
+        self.merging = MergingHandler(settings=settings, tenants=tenants, metrics=Metrics(), llm=llm)
+        self.merges: list[ConsumedRecord] = []
+        self.merged: dict[bytes, bytes] = {}
+        """The newest outcomes."""
+        self._llm = llm
         self._recalls = 0
-        self._read = {"extractions": 0, "contributions": 0}
+        self._read = {"extractions": 0, "contributions": 0, "merges": 0}
 
     def restart_entities(self) -> None:
         """Another worker takes the partition of the entities over."""
@@ -96,10 +104,13 @@ class Timelines:
                 start, self._read[name] = self._read[name], len(log)
                 if log[start:]:
                     self._take((await stage.process(log[start:])).outputs)
+            start, self._read["merges"] = self._read["merges"], len(self.merges)
+            for record in self.merges[start:]:
+                self._take(await self.merging.handle(record))
 
     async def repeat(self) -> None:
         """All logs are delivered again from their beginnings."""
-        self._read = {"extractions": 0, "contributions": 0}
+        self._read |= {"extractions": 0, "contributions": 0}
         await self.settle()
 
     async def deliver_again(self, record: ConsumedRecord) -> None:
@@ -112,9 +123,12 @@ class Timelines:
         return START + timedelta(days=day)
 
     async def rebuilt(self) -> "Timelines":
-        """The same from the extractions log alone."""
-        other = Timelines(self._settings, self._tenants)
+        """The same from the extractions log alone, and from what was written."""
+        other = Timelines(self._settings, self._tenants, self._llm)
         other.extractions = list(self.extractions)
+        for value in self.merged.values():
+            key = encode_key(*(getattr(Contribution.from_json(value), name) for name in ("tenant", "entity_type", "entity_key")))
+            other._append("contributions", key, value)
         other._clock.advance(self._clock.now() - START)
         await other.settle()
         return other
@@ -132,12 +146,16 @@ class Timelines:
         )
 
     def _has_unread(self) -> bool:
-        return self._read["extractions"] < len(self.extractions) or self._read["contributions"] < len(self.contributions)
+        return any(read < len(getattr(self, name)) for name, read in self._read.items())
 
     def _take(self, outputs: list[OutgoingRecord]) -> None:
         for each in outputs:
             name = each.topic.removeprefix("varve.")
-            if name != "memories":
+            if name == "merged":
+                self.merged.pop(each.key or b"", None)
+                if each.value is not None:
+                    self.merged[each.key or b""] = each.value
+            elif name != "memories":
                 self._append(name, each.key or b"", each.value, each.headers)
             elif each.value is None:
                 self.memories.pop(each.key or b"", None)

@@ -1,0 +1,92 @@
+"""What models have written of a timeline's summarised periods, and what they were asked (ADR 25).
+
+An outcome says which events it tells, by a digest of them, and how far the log had been read. It stands for its period as long as that is
+made of the same events, whatever came in which order: live, in a replay, and in a rebuild, which has the outcomes before any event.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from operators.asking import Moment
+from operators.entity_state import Sources
+from operators.timeline.digest import Digest, present
+from operators.timeline.periods import Period
+
+MIN_EVENTS: Final = 2
+"""One event alone is its own summary."""
+
+RULE: Final = "rule"
+"""Stands for the model where none could write a summary."""
+
+Text = dict[str, Any]
+"""``of``: the digest of the events; ``known``: by source, the last position that the entity had applied; ``text`` and ``by``: what was
+written, and who wrote it; no text where no model could."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What was written and asked, by the period's name. A value."""
+
+    written: Mapping[str, Text] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """The digests of the events that open questions are about."""
+
+    def text_of(self, period: Period, digest: Digest) -> Text | None:
+        """What was written of exactly these events."""
+        text = self.written.get(period.name)
+        return text if text is not None and text["of"] == digest_of(period, digest) else None
+
+    def settled(self, periods: Sequence[tuple[Period, Digest]], moment: Moment) -> tuple["Texts", list[tuple[Period, Digest]], list[str]]:
+        """What follows once the changes of a batch are made.
+
+        While something was written behind what the entity has applied, a rebuild is under way, and nothing is asked: the events that it
+        tells are still to come.
+
+        Args:
+            periods: What is summarised.
+            moment: When.
+
+        Returns:
+            The new texts; the periods to ask about; the names of those whose texts nobody needs any more.
+        """
+        names = {period.name for period, _ in periods}
+        ahead = {name for name, text in self.written.items() if _is_ahead(text, moment.sources)}
+        written = {name: text for name, text in self.written.items() if name in names or name in ahead}
+        asked = {name: of for name, of in self.asked.items() if name in names}
+        open_periods = [
+            (period, digest)
+            for period, digest in (periods if moment.has_llm and not ahead else ())
+            if period.name not in asked and len(present(digest)) >= MIN_EVENTS and self.text_of(period, digest) is None
+        ]
+        asked |= {period.name: digest_of(period, digest) for period, digest in open_periods}
+        return Texts(written, asked), open_periods, sorted(self.written.keys() - written.keys())
+
+    def with_text(self, name: str, text: Text) -> "Texts":
+        """With an outcome; the same where it says nothing new, and no question waits for it."""
+        known = self.written.get(name)
+        asked = self.asked
+        if asked.get(name) == text["of"]:
+            asked = {each: of for each, of in asked.items() if each != name}
+        if known is not None and all(known["known"].get(source, -1) >= last for source, last in text["known"].items()):
+            return self if asked is self.asked else Texts(self.written, asked)
+        return Texts({**self.written, name: text}, asked)
+
+
+def digest_of(period: Period, digest: Digest) -> str:
+    """Tells the events of a period from any others."""
+    told = [period.name, [[key, text] for key, text, _, _ in present(digest)]]
+    return hashlib.sha256(orjson.dumps(told)).hexdigest()[:32]
+
+
+def known_of(sources: Sources) -> dict[str, int]:
+    """By source, the last position that was applied."""
+    return {source: int(last) for source, (last, _) in sources.items()}
+
+
+def _is_ahead(text: Text, sources: Sources) -> bool:
+    applied = known_of(sources)
+    return any(applied.get(source, -1) < last for source, last in text["known"].items())

@@ -1,0 +1,171 @@
+"""The timelines that must stand in the end: a second implementation of how events age, over the records of the extractions log in order.
+
+All of a user lies in one partition of that log. Ticks, touches and expiries are taken from it as they lie there; that each expiry had to be
+sent, and that none is missing, is judged.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from memory.headers import EXPIRY, KIND, TICK, TOUCHES, origin_of
+from memory.records import Contribution, Expiry, Extraction, Touches
+from tests.chaos.schema import KEEP, QUIET, STORY
+from tests.chaos.topic_log import LogRecord
+
+_LONGEST = timedelta(days=28)
+
+
+@dataclass(slots=True)
+class TimelineEvent:
+    """An event of a timeline."""
+
+    id: str
+    window: str
+    time: datetime
+    text: str
+    message_ids: tuple[str, ...]
+    is_whole: bool = True
+    is_asked: bool = False
+    touched: datetime | None = None
+
+
+@dataclass(slots=True)
+class Timeline:
+    """A user's timeline."""
+
+    clock: datetime
+    newest: datetime
+    through: datetime
+    events: dict[str, TimelineEvent] = field(default_factory=dict)
+    """All that were not taken back, also those that were let go."""
+
+    @property
+    def summarised(self) -> list[TimelineEvent]:
+        """The events that summaries stand for."""
+        return [each for each in self.events.values() if each.time < self.through]
+
+    @property
+    def whole(self) -> int:
+        """How many events it holds in full."""
+        return sum(each.is_whole for each in self.events.values())
+
+    def advance(self, now: datetime) -> None:
+        """Event time has come so far."""
+        if now > self.clock:
+            self.clock = now
+            self.through = max(self.through, _monday(now if now - self.newest >= QUIET else now - _LONGEST))
+
+    def asked(self, now: datetime) -> list[str]:
+        """A tick: the events whose time to live is over by then, each named once."""
+        self.advance(now)
+        gone = [each for each in self.summarised if each.is_whole and not each.is_asked and _expires(each) <= self.clock]
+        for each in gone:
+            each.is_asked = True
+        return [each.id for each in gone]
+
+
+class TimelineOracle:
+    """Reads the extractions log of one tenant.
+
+    Args:
+        tenant: Whose timelines.
+        events: By window the events of it that timelines hold, with their user.
+    """
+
+    def __init__(self, *, tenant: str, events: Mapping[str, tuple[str, Sequence[TimelineEvent]]]) -> None:
+        self._tenant = tenant
+        self._events = events
+        self._extracted: dict[str, int] = {}
+        self._asked: Counter[str] = Counter()
+        self.timelines: dict[str, Timeline] = {}
+        """By user."""
+        self.gone: set[str] = set()
+        """Events that were let go."""
+        self.touched: Counter[tuple[str, int]] = Counter()
+        """How often each event was touched on each day."""
+        self.problems: list[str] = []
+
+    def read(self, log: Iterable[LogRecord]) -> None:
+        """Reads records, those of one partition in order."""
+        for record in log:
+            if record.poison is not None or record.value is None:
+                continue
+            kind = record.header(KIND)
+            if kind is None:
+                self._extraction(record, Extraction.from_json(record.value))
+            elif kind == TICK:
+                self._tick(Contribution.from_json(record.value))
+            elif kind == TOUCHES:
+                self._touch(Touches.from_json(record.value))
+            elif kind == EXPIRY:
+                self._expire(record, Expiry.from_json(record.value))
+
+    def unsent(self) -> list[str]:
+        """Events that had to be let go, and of which no expiry says so."""
+        return [each.id for timeline in self.timelines.values() for each in timeline.events.values() if each.is_asked and each.is_whole]
+
+    def _extraction(self, record: LogRecord, extraction: Extraction) -> None:
+        origin = origin_of(record.headers)
+        is_redriven = origin is not None and (origin.topic, origin.partition) == (record.topic, record.partition)
+        offset = origin.offset if origin is not None and is_redriven else record.offset
+        window = extraction.window_id
+        if extraction.tenant != self._tenant or offset <= self._extracted.get(window, -1):
+            return
+        is_known = window in self._extracted
+        self._extracted[window] = offset
+        user, events = self._events.get(window, (extraction.user, ()))
+        if is_known:
+            self._take_back(user, window)
+        for each in events:
+            timeline = self.timelines.get(user)
+            if timeline is None:
+                timeline = self.timelines[user] = Timeline(each.time, each.time, _monday(each.time - _LONGEST))
+            timeline.advance(each.time)
+            timeline.newest = max(timeline.newest, each.time)
+            timeline.events[each.id] = TimelineEvent(each.id, window, each.time, each.text, each.message_ids)
+
+    def _take_back(self, user: str, window: str) -> None:
+        timeline = self.timelines.get(user)
+        if timeline is None:
+            return
+        self.gone -= {each.id for each in timeline.events.values() if each.window == window}
+        timeline.events = {name: each for name, each in timeline.events.items() if each.window != window}
+        if not timeline.events:
+            del self.timelines[user]
+
+    def _tick(self, tick: Contribution) -> None:
+        timeline = self.timelines.get(tick.entity_key) if tick.tenant == self._tenant and tick.entity_type == STORY else None
+        if timeline is not None:
+            self._asked.update(timeline.asked(tick.time))
+
+    def _touch(self, touches: Touches) -> None:
+        timeline = self.timelines.get(touches.user) if touches.tenant == self._tenant else None
+        for each in touches.events if touches.tenant == self._tenant else ():
+            self.touched[each.id, touches.time.toordinal()] += 1
+            event = None if timeline is None else timeline.events.get(each.id)
+            if event is not None and event.is_whole and each.id not in self.gone:
+                event.touched = max(event.touched or touches.time, touches.time)
+
+    def _expire(self, record: LogRecord, expiry: Expiry) -> None:
+        timeline = self.timelines.get(expiry.user) if expiry.tenant == self._tenant else None
+        if timeline is None:
+            return
+        known = expiry.known.get(f"extractions/{record.partition}", -1)
+        timeline.advance(expiry.time)
+        for each in expiry.events:
+            if not self._asked[each.id]:
+                self.problems.append(f"{each.id} was let go before its time, at {record.position}")
+            if self._extracted.get(each.window_id, -1) <= known and each.id in timeline.events:
+                timeline.events[each.id].is_whole = False
+                self.gone.add(each.id)
+
+
+def _monday(time: datetime) -> datetime:
+    day = time.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return day - timedelta(days=day.weekday())
+
+
+def _expires(event: TimelineEvent) -> datetime:
+    return max(_monday(event.time) + timedelta(days=7), event.touched or event.time) + KEEP

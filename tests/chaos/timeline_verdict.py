@@ -1,0 +1,122 @@
+"""Compares the timelines of a run with the log that they aged by."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from loadtest.merge_answers import told
+from memory.ids import entity_id
+from memory.keys import entity_key
+from memory.records import Memory
+from operators.timeline.summary import BY_EXTRACT
+from operators.timeline.texts import MIN_EVENTS
+from tests.chaos.memory_oracle import ExpectedMemory, stated_events
+from tests.chaos.schema import STORY, TIMELINE
+from tests.chaos.timeline_oracle import Timeline, TimelineEvent, TimelineOracle
+from tests.chaos.topic_log import LogRecord
+from tests.chaos.window_oracle import ExpectedWindow
+
+if TYPE_CHECKING:
+    from tests.chaos.verdict import Verdict
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAMED = 20
+"""Events that a summary names."""
+_LEAST_WRITTEN = 0.5
+"""One answer in twenty is none, and leaves the extract."""
+_IN_FULL = " events in full"
+
+
+def timelines_of(tenant: str, windows: Iterable[ExpectedWindow], log: Iterable[LogRecord]) -> TimelineOracle:
+    """The timelines of a tenant.
+
+    Args:
+        tenant: Whose.
+        windows: Those that were extracted.
+        log: The extractions topic.
+    """
+    events = {
+        window.id: (
+            window.user,
+            [
+                TimelineEvent(
+                    each.event.id, window.id, _EPOCH + timedelta(milliseconds=each.ms), each.event.content or "", each.event.message_ids
+                )
+                for each in stated_events(window)
+                if each.fact.event_type == "exercise"
+            ],
+        )
+        for window in windows
+    }
+    oracle = TimelineOracle(tenant=tenant, events=events)
+    oracle.read(log)
+    return oracle
+
+
+def stories(tenant: str, oracle: TimelineOracle) -> dict[str, ExpectedMemory]:
+    """The entities that have the timelines, by their ids."""
+    memories = {}
+    for user, timeline in oracle.timelines.items():
+        name = entity_id(tenant, STORY, entity_key(user))
+        told = f"{timeline.whole}{_IN_FULL}" if timeline.whole else ""
+        memories[name] = ExpectedMemory(name, "entity", STORY, user, {"user": user, TIMELINE: told})
+    return memories
+
+
+def story_value(value: str) -> str:
+    """What is compared of a timeline's overview: the summaries are judged by themselves."""
+    first = value.partition("\n")[0]
+    return first if first.endswith(_IN_FULL) else ""
+
+
+def judge_timelines(verdict: "Verdict", oracle: TimelineOracle, observed: Sequence[Memory]) -> None:
+    """Checks that each summarised event is in one summary, and that events were let go when they had to be.
+
+    Args:
+        verdict: Gets the damage.
+        oracle: The timelines.
+        observed: The summaries in the store.
+    """
+    verdict.summaries, verdict.let_go, verdict.touched = len(observed), len(oracle.gone), len(oracle.touched)
+    verdict.written = sum(map(is_by_model, observed))
+    asked = sum(len(each.message_ids) >= MIN_EVENTS for each in observed)
+    if verdict.written < asked * _LEAST_WRITTEN:
+        verdict.problems.append(f"of {asked} summaries that a model had to write it wrote {verdict.written}")
+    verdict.record("timelines", oracle.problems)
+    verdict.lost += verdict.record("events that had to be let go, and were not", oracle.unsent())
+    twice = [f"{name}: {times} times" for (name, _), times in oracle.touched.items() if times > 1]
+    verdict.duplicated += verdict.record("events touched twice a day", twice)
+    by_user: defaultdict[str, list[Memory]] = defaultdict(list)
+    for each in observed:
+        by_user[each.user or ""].append(each)
+    wrong = [f"a summary of nobody: {user}" for user in by_user.keys() - oracle.timelines.keys()]
+    for user, timeline in oracle.timelines.items():
+        wrong += _problems_of(user, timeline, by_user[user])
+    verdict.wrong_values += verdict.record("summaries that differ", wrong)
+
+
+def is_by_model(summary: Memory) -> bool:
+    """Whether the simulated LLM has written it."""
+    return summary.properties["written_by"] != BY_EXTRACT
+
+
+def _problems_of(user: str, timeline: Timeline, summaries: Sequence[Memory]) -> list[str]:
+    problems = []
+    left = {each.id: each for each in timeline.summarised}
+    for summary in summaries:
+        first, last = (date.fromisoformat(str(summary.properties[name])) for name in ("from", "to"))
+        inside = sorted((each for each in left.values() if first <= each.time.date() <= last), key=lambda each: (each.time, each.id))
+        named = inside[:_NAMED]
+        expected = len(inside), [each.id for each in named], [name for each in named for name in each.message_ids]
+        actual = summary.properties["event_count"], summary.properties["events"], summary.message_ids
+        by_model = told(each.text for each in named)
+        content = by_model if is_by_model(summary) else "; ".join(each.text for each in named)
+        if not summary.content.endswith(f"): {content}"):
+            problems.append(f"{user}: {summary.content} does not say {content}")
+        if actual != expected:
+            problems.append(f"{user} {summary.properties['period']}: {actual} and not {expected}")
+        left = {name: each for name, each in left.items() if each not in inside}
+    if left:
+        problems.append(f"{user}: {len(left)} events in no summary, such as {min(left)}")
+    return problems

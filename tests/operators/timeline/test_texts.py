@@ -1,0 +1,101 @@
+"""What was written of a period stands for its events alone, and nothing is asked that a rebuild is yet to bring."""
+
+import pytest
+
+from memory.records import Merged
+from operators.asking import Question
+from operators.entity_state import EntityState
+from operators.merging import SettledEntity, adopt, settle
+from operators.registry import driver_of
+from operators.timeline.compress import TimeCompress
+from operators.timeline.summary import summaries
+from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, story, tick
+
+FIRST = contribution(story("apply", "a", 0), story("apply", "b", 1), position=0)
+LATE = contribution(story("apply", "late", 2), position=1)
+
+
+def operator() -> TimeCompress:
+    driver = driver_of(LIFE.by_name["story"], LIFE)
+    assert driver is not None
+    assert isinstance(driver.operator, TimeCompress)
+    return driver.operator
+
+
+def asked(state: EntityState) -> SettledEntity:
+    """What the entity asks."""
+    return settle(state, LIFE, has_llm=True)
+
+
+def outcome(question: Question, text: str) -> Merged:
+    """What an answer comes to, as the log carries it."""
+    answered = operator().outcome(question, f'{{"text": "{text}"}}', model="m")
+    return Merged(property="story", part=answered.part, outcome=answered.content)
+
+
+def content(state: EntityState) -> tuple[str, object]:
+    """What the only summary says, and whether it waits."""
+    (found,) = summaries(state, LIFE, "acme", ANN).values()
+    return found.content.partition("): ")[2], found.written is not None
+
+
+def test_an_answer_tells_only_the_events_it_was_asked_about() -> None:
+    settled = asked(applied(None, FIRST, tick(day(20))))
+    ((_, question),) = settled.questions
+    assert content(settled.state) == ("a happened; b happened", True)
+    assert asked(settled.state).questions == (), "one question is open at a time"
+    late = asked(applied(settled.state, LATE))
+    assert late.questions == ()
+    told = adopt(late.state, outcome(question, "A and b."), LIFE, "").state
+    assert content(told)[0] == "a happened; b happened; late happened"
+    ((_, again),) = asked(told).questions
+    told = adopt(asked(told).state, outcome(again, "All three."), LIFE, "").state
+    assert content(told) == ("All three.", False)
+    assert asked(told).state is told
+
+
+def test_an_answer_that_comes_again_changes_nothing() -> None:
+    settled = asked(applied(None, FIRST, tick(day(20))))
+    ((_, question),) = settled.questions
+    told = adopt(settled.state, outcome(question, "A and b."), LIFE, "")
+    assert told.changed
+    assert not adopt(told.state, outcome(question, "Others."), LIFE, "").changed
+
+
+def test_a_rebuild_waits_for_what_was_written_later() -> None:
+    live = applied(None, FIRST, tick(day(20)), LATE)
+    ((_, question),) = asked(live).questions
+    written = outcome(question, "All three.")
+    rebuilt = adopt(None, written, LIFE, "").state
+    assert summaries(rebuilt, LIFE, "acme", ANN) == {}
+    halfway = applied(asked(rebuilt).state, FIRST, tick(day(20)))
+    assert asked(halfway).questions == ()
+    assert content(halfway) == ("a happened; b happened", False)
+    assert content(applied(asked(halfway).state, LATE)) == ("All three.", False)
+
+
+def test_a_single_event_is_its_own_summary() -> None:
+    state = applied(None, contribution(story("apply", "a", 0)), tick(day(20)))
+    assert asked(state).state is state
+
+
+def test_without_a_model_nothing_is_asked() -> None:
+    state = applied(None, FIRST, tick(day(20)))
+    assert settle(state, LIFE, has_llm=False).state is state
+
+
+def test_what_is_taken_back_takes_its_text_along() -> None:
+    settled = asked(applied(None, FIRST, tick(day(20))))
+    ((_, question),) = settled.questions
+    told = adopt(settled.state, outcome(question, "A and b."), LIFE, "").state
+    empty = asked(applied(told, contribution(story("retract", "a", 0), story("retract", "b", 1), position=1)))
+    assert empty.dropped == (("story", "2026-W02"),)
+    assert "story" not in empty.state.properties
+
+
+@pytest.mark.parametrize(("events", "limit"), [(2, 200), (20, 200)])
+def test_a_summary_is_shorter_than_its_events(events: int, limit: int) -> None:
+    state = applied(None, contribution(*(story("apply", f"e{number}", 0) for number in range(events))), tick(day(20)))
+    ((_, question),) = asked(state).questions
+    assert question.content["limit"] == limit
+    assert len(str(operator().outcome(question, f'{{"text": "{"word " * 400}"}}', model="m").content["text"])) <= limit
