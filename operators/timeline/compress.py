@@ -26,6 +26,8 @@ MAX_SUMMARY: Final = 1500
 """Characters of a period's events in its summary, or of what a model makes of them."""
 _LEAST_SUMMARY: Final = 200
 _SHOWN_PERIODS: Final = 12
+_NEVER: Final = -(2**63)
+"""The clock of a timeline that has no event."""
 
 
 class TimeCompress(AgingOperator, AskingOperator):
@@ -110,10 +112,11 @@ class TimeCompress(AgingOperator, AskingOperator):
         timeline, texts = timeline_of(state), texts_of(state)
         if not moment.has_llm and not texts.written and not texts.asked:
             return Settled(state)
-        settled, open_periods, dropped = texts.settled([] if timeline is None else timeline.periods(), moment)
+        periods, clock = ([], _NEVER) if timeline is None else (timeline.periods(), timeline.clock)
+        settled, open_periods, dropped = texts.settled(periods, moment, clock=clock)
         if settled == texts:
             return Settled(state)
-        questions = tuple(_question(period, digest, moment) for period, digest in open_periods)
+        questions = tuple(_question(period, digest, moment, clock) for period, digest in open_periods)
         return Settled(written(timeline, settled), questions=questions, dropped=tuple(dropped))
 
     def adopt(self, state: State | None, outcome: Outcome) -> State:
@@ -203,7 +206,7 @@ def _event(operand: Operand) -> TimelineEvent:
     )
 
 
-def _question(period: Period, digest: Digest, moment: Moment) -> Question:
+def _question(period: Period, digest: Digest, moment: Moment, clock: int) -> Question:
     named = present(digest)
     events: list[JsonValue] = [[time, text] for time, _, text in sorted((key[1], key[2], text) for key, text, _, _ in named)]
     length = sum(len(text) for _, text, _, _ in named)
@@ -215,11 +218,12 @@ def _question(period: Period, digest: Digest, moment: Moment) -> Question:
             "limit": max(_LEAST_SUMMARY, min(MAX_SUMMARY, length // 2)),
             "of": digest_of(period, digest),
             "known": cast(JsonValue, known_of(moment.sources)),
+            "clock": clock,
         },
         part=period.name,
     )
 
 
 def _outcome(question: Question, text: str, *, by: str) -> Outcome:
-    content = {name: question.content[name] for name in ("of", "known")}
+    content = {name: question.content[name] for name in ("of", "known", "clock")}
     return Outcome({**content, "text": text, "by": by}, part=question.part)

@@ -23,8 +23,8 @@ RULE: Final = "rule"
 """Stands for the model where none could write a summary."""
 
 Text = dict[str, Any]
-"""``of``: the digest of the events; ``known``: by source, the last position that the entity had applied; ``text`` and ``by``: what was
-written, and who wrote it; no text where no model could."""
+"""``of``: the digest of the events; ``known``: by source, the last position that the entity had applied when it was asked, and ``clock``:
+how far event time had come for the timeline; ``text`` and ``by``: what was written, and who wrote it; no text where no model could."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +40,24 @@ class Texts:
         text = self.written.get(period.name)
         return text if text is not None and text["of"] == digest_of(period, digest) else None
 
-    def settled(self, periods: Sequence[tuple[Period, Digest]], moment: Moment) -> tuple["Texts", list[tuple[Period, Digest]], list[str]]:
+    def settled(
+        self, periods: Sequence[tuple[Period, Digest]], moment: Moment, *, clock: int
+    ) -> tuple["Texts", list[tuple[Period, Digest]], list[str]]:
         """What follows once the changes of a batch are made.
 
-        While something was written behind what the entity has applied, a rebuild is under way, and nothing is asked: the events that it
-        tells are still to come.
+        While something was written behind what the entity has come by, a rebuild is under way, and nothing is asked: the events that it
+        tells, or the tick that has summarised them, are still to come.
 
         Args:
             periods: What is summarised.
             moment: When.
+            clock: How far event time has come for the timeline.
 
         Returns:
             The new texts; the periods to ask about; the names of those whose texts nobody needs any more.
         """
         names = {period.name for period, _ in periods}
-        ahead = {name for name, text in self.written.items() if _is_ahead(text, moment.sources)}
+        ahead = {name for name, text in self.written.items() if not _covers(known_of(moment.sources), clock, text)}
         written = {name: text for name, text in self.written.items() if name in names or name in ahead}
         asked = {name: of for name, of in self.asked.items() if name in names}
         open_periods = [
@@ -71,7 +74,7 @@ class Texts:
         asked = self.asked
         if asked.get(name) == text["of"]:
             asked = {each: of for each, of in asked.items() if each != name}
-        if known is not None and all(known["known"].get(source, -1) >= last for source, last in text["known"].items()):
+        if known is not None and _covers(known["known"], known["clock"], text):
             return self if asked is self.asked else Texts(self.written, asked)
         return Texts({**self.written, name: text}, asked)
 
@@ -87,6 +90,6 @@ def known_of(sources: Sources) -> dict[str, int]:
     return {source: int(last) for source, (last, _) in sources.items()}
 
 
-def _is_ahead(text: Text, sources: Sources) -> bool:
-    applied = known_of(sources)
-    return any(applied.get(source, -1) < last for source, last in text["known"].items())
+def _covers(known: Mapping[str, int], clock: int, text: Text) -> bool:
+    """Whether all has come by that a text was written behind."""
+    return clock >= text["clock"] and all(known.get(source, -1) >= last for source, last in text["known"].items())

@@ -133,7 +133,9 @@ class EntitiesHandler(BatchHandler):
             applied = adopt(before, contribution.merged, entity_type, contribution.generation)
         else:
             applied = apply_contribution(before, contribution, entity_type)
-            self._timers.observe(contribution, self._clock.now())
+            if ages(entity_type):
+                # The others' times are in no timer, and a successor would know less than this worker.
+                self._timers.observe(contribution, self._clock.now())
         self._count(applied.refused)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)

@@ -49,13 +49,16 @@ class EntityTimers:
     async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
         """Sets the timers that the table has."""
         wall_ms = _milliseconds(now)
+        newest: tuple[int, int] | None = None
         yielder = Yielder()
         for key, row in state.scan_prefix(_PREFIX):
             await yielder.maybe_yield()
             # A tenant may bear the name of the prefix.
             if isinstance(row, TimerRow):
-                self._clock.observe(row.seen_ms, wall_ms)
+                newest = _later(newest, row)
                 self._track(key, row, wall_ms)
+        if newest is not None:
+            self._clock.observe(*newest)
 
     def watermark(self, now: datetime) -> datetime | None:
         """Up to where event time has come; None before the first event."""
@@ -119,7 +122,7 @@ class EntityTimers:
             schema_revision=contribution.schema_revision,
             generation=contribution.generation,
         )
-        row = TimerRow(tick, max(state.last_time, clock_of(state, entity_type) or 0) // 1000)
+        row = TimerRow(tick, max(state.last_time, clock_of(state, entity_type) or 0) // 1000, _milliseconds(now))
         if row != batch.state.get(key):
             batch.state.put(key, row, position=record.offset)
         self._track(key, row, _milliseconds(now))
@@ -157,6 +160,11 @@ class EntityTimers:
 
 def _key_of(contribution: Contribution) -> bytes:
     return encode_key("timer", contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-")
+
+
+def _later(newest: tuple[int, int] | None, row: TimerRow) -> tuple[int, int]:
+    """The newest event time, and when the newest came."""
+    return (row.seen_ms, row.seen_at_ms) if newest is None else (max(newest[0], row.seen_ms), max(newest[1], row.seen_at_ms))
 
 
 def _milliseconds(time: datetime) -> int:

@@ -104,6 +104,27 @@ async def test_timers_outlive_a_restart(flow: Timelines) -> None:
     assert "Moved to Lyon" in summary(flow).content
 
 
+async def test_a_successor_tells_time_as_the_worker_before(settings: Settings) -> None:
+    # Beside the diary an entity that does not age had an event of its own, far ahead.
+    flow = timelines(settings, diary_schema(with_notes=True))
+    await flow.extract(0, 60, ["Buy milk."], event_type="note")
+    await flow.extract(1, 0, ["Moved to Lyon."])
+    assert {each.type for each in flow.kinds("entity").values()} == {"life", "notes"}
+    before = len(flow.entities.handler.due(flow.now(60.1)))
+    flow.restart_entities()
+    await flow.entities.recover()
+    assert len(flow.entities.handler.due(flow.now(60.2))) == before
+
+
+async def test_silence_outlives_a_restart(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    for _ in range(4):
+        # Shorter each than the week for which nothing may have happened.
+        await flow.pass_time(3, step=1)
+        flow.restart_entities()
+    assert "Moved to Lyon" in summary(flow).content
+
+
 async def test_a_tick_is_sent_again_by_a_successor(flow: Timelines) -> None:
     await flow.extract(0, 0, ["Moved to Lyon."])
     handler = flow.entities.handler

@@ -59,10 +59,10 @@ class Timelines:
         """Another worker takes the partition of the entities over."""
         self.entities = self._entities(InMemoryRows(self.entities.rows.rows))
 
-    async def extract(self, number: int, day: float, texts: list[str]) -> Extraction:
+    async def extract(self, number: int, day: float, texts: list[str], *, event_type: str = "life_event") -> Extraction:
         """A window of a day, with one event for each text, as all stages take it on that day, or now if that is later."""
         self._clock.advance(max(timedelta(), START + timedelta(days=day) - self._clock.now()))
-        what = extraction(number, day, texts)
+        what = extraction(number, day, texts, event_type)
         self._append("extractions", encode_key(TENANT, USER), what.to_json())
         await self.settle()
         return what
@@ -169,7 +169,7 @@ class Timelines:
         log.append(delivered(name, len(log), key, value, headers=headers))
 
 
-def extraction(number: int, day: float, texts: list[str]) -> Extraction:
+def extraction(number: int, day: float, texts: list[str], event_type: str = "life_event") -> Extraction:
     """What one window of a day gave."""
     name = window_id(TENANT, "s1", number)
     said_at = START + timedelta(days=day)
@@ -189,7 +189,7 @@ def extraction(number: int, day: float, texts: list[str]) -> Extraction:
                 user=USER,
                 session="s1",
                 window_id=name,
-                type="life_event",
+                type=event_type,
                 content=text,
                 event_time=said_at,
                 said_at=said_at,

@@ -15,12 +15,22 @@ START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 ANN = "ann"
 
 
-def diary_schema(**parameters: Any) -> MemorySchema:
-    """A schema with one timeline for each user."""
+def diary_schema(*, with_notes: bool = False, **parameters: Any) -> MemorySchema:
+    """A schema with one timeline for each user, and maybe notes beside, which do not age."""
+    notes = {
+        "EntityType": "notes",
+        "Keys": ["user"],
+        "Properties": [
+            {"PropertyName": "count", "PropertyValueType": "int64", "AggregateExpression": {"Op": "COUNT", "EventType": "note"}}
+        ],
+    }
     return parse_schema(
         {
             "Name": "diary",
-            "EventTypes": [{"EventType": "life_event", "Description": "What happened."}],
+            "EventTypes": [
+                {"EventType": "life_event", "Description": "What happened."},
+                *([{"EventType": "note", "Description": "A note."}] if with_notes else []),
+            ],
             "EntityTypes": [
                 {
                     "EntityType": "life",
@@ -38,7 +48,8 @@ def diary_schema(**parameters: Any) -> MemorySchema:
                             "AggregateExpression": {"Op": "COUNT", "EventType": "life_event"},
                         },
                     ],
-                }
+                },
+                *([notes] if with_notes else []),
             ],
         }
     )
