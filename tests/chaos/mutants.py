@@ -25,6 +25,9 @@ OFFSETS: Final = "runtime/kafka/offsets.py"
 MERGED_TEXT: Final = "operators/merged_text.py"
 LOG_GAP: Final = "streams/delivery/log_gap.py"
 CORRECTING: Final = "streams/events/correcting.py"
+COMPRESS: Final = "operators/timeline/compress.py"
+TEXTS: Final = "operators/timeline/texts.py"
+TIMELINE: Final = "operators/timeline/timeline.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
 
 TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
@@ -49,6 +52,9 @@ TEST_SCHEDULER: Final = "tests/streams/test_delivery_interleavings.py"
 TEST_REBALANCE: Final = "tests/streams/delivery/test_rebalance_signals.py"
 TEST_CUT_LOGS: Final = "tests/streams/test_cut_logs.py"
 TEST_REPETITION: Final = "tests/streams/test_repetition.py"
+TEST_TEXTS: Final = "tests/operators/timeline/test_texts.py"
+TEST_COMPRESS: Final = "tests/operators/timeline/test_time_compress.py"
+TEST_TIMELINES: Final = "tests/streams/test_timelines.py"
 TEST_CORRECTIONS: Final = "tests/streams/events/test_corrections.py"
 
 
@@ -483,6 +489,54 @@ MUTANTS: Final = (
         "    if False:\n",
         (f"{TEST_MERGED_TEXT}::test_a_rebuild_passes_over_what_is_merged",),
     ),
+    # Timelines.
+    Mutant(
+        "release stands still in time",
+        COMPRESS,
+        "released(self._aging.advance(timeline, time), source_id)",
+        "released(timeline, source_id)",
+        (TEST_COMPRESS,),
+    ),
+    Mutant("event named as gone twice", TIMELINE, "is_asked=True)", "is_asked=False)", (TEST_COMPRESS,), ("kill-entities",)),
+    Mutant(
+        "recall lets nothing live on",
+        TIMELINE,
+        "max(week_of(event.time).end, event.touched or event.time)",
+        "week_of(event.time).end",
+        (TEST_COMPRESS,),
+        ("kill-recalls",),
+    ),
+    Mutant(
+        "expiry means later extractions",
+        "streams/events/aging.py",
+        "            if published.position > expiry.known.get(self._source, -1):\n",
+        "            if False:\n",
+        (TEST_TIMELINES,),
+    ),
+    Mutant(
+        "time told by entities without timelines",
+        "streams/entities/handler.py",
+        "            if ages(entity_type):\n                # The others",
+        "            if True:\n                # The others",
+        (TEST_TIMELINES,),
+    ),
+    Mutant(
+        "silence begins anew at a take-over",
+        "streams/entities/timers.py",
+        "            self._clock.observe(*newest)\n",
+        "            self._clock.observe(newest[0], wall_ms)\n",
+        (TEST_TIMELINES,),
+    ),
+    Mutant(
+        "summary tells other events than it names",
+        TEXTS,
+        'return text if text is not None and text["of"] == digest_of(period, digest) else None',
+        "return text",
+        (TEST_TEXTS,),
+        ("kill-merging",),
+    ),
+    Mutant("rebuild asks before its ticks", TEXTS, 'clock >= text["clock"] and all(', "all(", (TEST_TEXTS,), ("zombie-entities",)),
+    Mutant("rebuild asks before its events", TEXTS, "moment.has_llm and not ahead", "moment.has_llm", (TEST_TEXTS,), ("kill-merging",)),
     Mutant(
         "one contribution in 40 not applied",
         "streams/entities/handler.py",
