@@ -39,7 +39,7 @@ def content(state: EntityState) -> tuple[str, object]:
     return found.content.partition("): ")[2], found.written is not None
 
 
-def test_an_answer_tells_only_the_events_it_was_asked_about() -> None:
+def test_an_answer_tells_the_events_it_was_asked() -> None:
     settled = asked(applied(None, FIRST, tick(day(20))))
     ((_, question),) = settled.questions
     assert content(settled.state) == ("a happened; b happened", True)
