@@ -107,6 +107,7 @@ def entity_id(tenant: str, entity_type: str, entity_key: str, generation: str = 
     return _derive("entity", tenant, entity_type, entity_key, generation or "-")
 
 
+@lru_cache(maxsize=65_536)
 def step_id(entity: str, source: str, place: str) -> str:
     """The id of a step of an entity's history.
 

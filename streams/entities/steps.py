@@ -2,13 +2,17 @@
 
 A step takes over the place of the one that lies ``settings.history.steps`` before it: so what is kept stays bounded, in the feed as in
 the store, and no old step is read for it. Four steps in each round of the places bear the entity before them: there whoever reads begins.
+
+What is written is a :class:`~memory.records.MemoryChange` with a :class:`~memory.records.Step`.
 """
 
 from typing import Final
 
+import orjson
+
 from memory.ids import entity_id, step_id
 from memory.keys import encode_key
-from memory.records import Contribution, MemoryChange, Step
+from memory.records import Contribution
 from operators.entity_state import EntityState, to_bytes
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
@@ -49,9 +53,20 @@ class StepPublisher:
         """
         if not number or not self._kept:
             return
-        raw = to_bytes(before) if before is not None and (number - 1) % self._interval == 0 else b""
+        whole = to_bytes(before) if before is not None and (number - 1) % self._interval == 0 else b""
+        # As it came, where it says itself when it was recorded: to write it out again costs as much as to apply it.
+        raw = record.value if contribution.recorded_at is not None else None
         place = str((number - 1) % self._kept)
-        self._emit(batch, record, contribution, contribution.source, place, number=number, before=raw if len(raw) <= _MAX_BEFORE else b"")
+        self._emit(
+            batch,
+            record,
+            contribution,
+            contribution.source,
+            place,
+            number=number,
+            raw=raw,
+            before=whole if len(whole) <= _MAX_BEFORE else b"",
+        )
 
     def adopted(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
         """Publishes that an entity has adopted an outcome, in place of the one before: a rebuild knows the newest alone.
@@ -73,21 +88,20 @@ class StepPublisher:
         place: str,
         *,
         number: int,
+        raw: bytes | None = None,
         before: bytes = b"",
     ) -> None:
         tenant = contribution.tenant
         entity = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
-        step = Step(
-            id=step_id(entity, source, place),
-            tenant=tenant,
-            entity=entity,
-            number=number,
-            contribution=contribution.model_copy(update={"recorded_at": contribution.recorded_at or record.appended_at}),
-            before=before.decode() or None,
-        )
-        value = MemoryChange(op="step", memory_id=step.id, tenant=tenant, step=step).to_json()
+        name = step_id(entity, source, place)
+        if raw is None:
+            raw = contribution.model_copy(update={"recorded_at": contribution.recorded_at or record.appended_at}).to_json()
+        step = {"id": name, "tenant": tenant, "entity": entity, "number": number, "contribution": orjson.Fragment(raw)}
+        if before:
+            step["before"] = before.decode()
+        value = orjson.dumps({"op": "step", "memory_id": name, "tenant": tenant, "step": step})
         if len(value) > self._max_bytes:
             # The contribution came through Kafka; the frame around it does not fit any more.
             self._metrics.records.labels("entities", "step_too_large").inc()
             return
-        batch.emit(OutgoingRecord(self._topic, encode_key(tenant, step.id), value), record)
+        batch.emit(OutgoingRecord(self._topic, encode_key(tenant, name), value), record)
