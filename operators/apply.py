@@ -74,6 +74,14 @@ def skip(state: EntityState | None, contribution: Contribution) -> Applied:
     return Applied(replace(state, sources=sources), changed=True, refused=refused)
 
 
+def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None:
+    """The newest time at which what an entity has was recorded, with one thing more (:attr:`EntityState.known`)."""
+    if recorded_at is None:
+        return state.known
+    recorded = _microseconds(recorded_at)
+    return recorded if state.known is None else max(recorded, state.known)
+
+
 def due_of(state: EntityState, entity_type: EntityType) -> int | None:
     """When an entity changes next as event time goes by, in microseconds since 1970; None: never."""
     dues = (operator.due(inner) for _, operator, inner in _aging(state, entity_type))
@@ -123,6 +131,7 @@ class _Update:
         self._state = state
         self._type = entity_type
         self._source, self._position = contribution.source, contribution.position
+        self._recorded_at = contribution.recorded_at
         self._properties = dict(state.properties)
         self._live = state.live
         self._extractors = dict(state.extractors)
@@ -164,6 +173,7 @@ class _Update:
             properties=self._without_what_aged(),
             extractors={name: count for name, count in self._extractors.items() if count > 0},
             generation=self._state.generation,
+            known=latest_known(self._state, self._recorded_at),
             steps=self._steps,
         )
 

@@ -37,6 +37,8 @@ class EntityState:
     extractors: dict[str, int] = field(default_factory=dict)
     """How many of the live changes each extractor gave."""
     generation: str = ""
+    known: int | None = None
+    """The newest time at which something that was applied had been recorded, in microseconds since 1970 (UTC)."""
     steps: dict[str, int] = field(default_factory=dict)
     """By source, how many steps of the entity's history it has brought."""
 
@@ -58,6 +60,7 @@ def to_bytes(state: EntityState) -> bytes:
         "properties": state.properties,
         "extractors": state.extractors,
         "generation": state.generation,
+        "known": state.known,
         "steps": state.steps,
     }
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)

@@ -105,7 +105,7 @@ def beginning(steps: Sequence[KnownStep], moment: Moment, *, earliest: bool = Fa
         state = from_bytes(each.step.before.encode())
         if (
             _bridges(state, lost)
-            and _is_of(state, steps, moment)
+            and _is_of(state, moment)
             and (best is None or (_count(state) < _count(best) if earliest else _count(state) > _count(best)))
         ):
             best, made_under = state, each.step.contribution
@@ -197,12 +197,13 @@ def _contains(state: EntityState | None, known: KnownStep) -> bool:
     return state is not None and 0 < number <= state.steps.get(known.step.contribution.source, 0)
 
 
-def _is_of(state: EntityState, steps: Iterable[KnownStep], moment: Moment) -> bool:
+def _is_of(state: EntityState, moment: Moment) -> bool:
     """Whether a state has nothing that does not belong to a moment."""
-    newest = None if state.last_time is None else _EPOCH + timedelta(microseconds=state.last_time)
-    if moment.as_of is not None and newest is not None and newest > moment.as_of:
-        return False
-    return moment.known_at is None or all(moment.knows(each.recorded_at) for each in steps if _contains(state, each))
+    return _is_by(state.last_time, moment.as_of) and _is_by(state.known, moment.known_at)
+
+
+def _is_by(newest: int | None, time: datetime | None) -> bool:
+    return newest is None or time is None or _EPOCH + timedelta(microseconds=newest) <= time
 
 
 def _count(state: EntityState) -> int:

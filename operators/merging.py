@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from memory.records import Dropped, Merged
 from memory.schema.model import EntityType
-from operators.apply import Applied
+from operators.apply import Applied, latest_known
 from operators.asking import AskingOperator, Moment, Outcome, Question
 from operators.entity_state import EntityState
 from operators.registry import driver_of
@@ -58,7 +59,9 @@ def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> Set
     return SettledEntity(state, tuple(questions), tuple(merged), tuple(dropped))
 
 
-def adopt(state: EntityState | None, merged: Merged, entity_type: EntityType, generation: str) -> Applied:
+def adopt(
+    state: EntityState | None, merged: Merged, entity_type: EntityType, generation: str, *, recorded_at: datetime | None = None
+) -> Applied:
     """Brings an outcome to its property.
 
     Args:
@@ -66,6 +69,7 @@ def adopt(state: EntityState | None, merged: Merged, entity_type: EntityType, ge
         merged: The outcome.
         entity_type: The entity's type.
         generation: The entity's generation.
+        recorded_at: Since when the outcome is known; None: no log is told of.
 
     Returns:
         Unchanged, with the reason, where the outcome has nothing new, or the property is another operator's by now.
@@ -82,7 +86,8 @@ def adopt(state: EntityState | None, merged: Merged, entity_type: EntityType, ge
     if after is before:
         return _not_adopted(state, "merge_superseded")
     version = state.version + operator.adopted(after) - (0 if before is None else operator.adopted(before))
-    return Applied(replace(state, properties={**state.properties, name: [tag, after]}, version=version), changed=True)
+    known = latest_known(state, recorded_at)
+    return Applied(replace(state, properties={**state.properties, name: [tag, after]}, version=version, known=known), changed=True)
 
 
 def _asking(entity_type: EntityType) -> Iterator[tuple[str, str, AskingOperator]]:

@@ -130,7 +130,8 @@ class EntitiesHandler(BatchHandler):
             raise
         before = batch.state.get(key)
         if contribution.merged is not None:
-            applied = adopt(before, contribution.merged, entity_type, contribution.generation)
+            recorded_at = contribution.recorded_at or record.appended_at
+            applied = adopt(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
         else:
             applied = apply_contribution(before, contribution, entity_type)
             if ages(entity_type):

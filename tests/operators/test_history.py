@@ -90,9 +90,8 @@ def test_history_goes_by_moments_too() -> None:
     assert len(person.walk(Moment(known_at=read_at(0)))) == 1
 
 
-OPERATIONS = st.lists(
-    st.tuples(st.sampled_from(["job", "note", "retract", "again"]), st.integers(0, 9), st.integers(0, 40), st.integers(0, 2)), max_size=40
-)
+OPERATION = st.tuples(st.sampled_from(["job", "note", "retract", "again"]), st.integers(0, 9), st.integers(0, 40), st.integers(0, 2))
+OPERATIONS = st.lists(OPERATION, max_size=40)
 MOMENTS = st.tuples(st.none() | st.integers(0, 41), st.none() | st.integers(-1, 41))
 
 
@@ -142,17 +141,39 @@ def test_a_moment_has_nothing_of_what_came_later(operations: list[tuple[str, int
     assert person.at(moment) == person.of_old(moment)
 
 
-@given(operations=OPERATIONS, days=MOMENTS, kept=st.integers(1, 8), whole_every=st.integers(1, 3))
-def test_what_is_not_kept_is_said(
-    operations: list[tuple[str, int, int, int]], days: tuple[int | None, int | None], kept: int, whole_every: int
-) -> None:
-    person, moment = grown(operations, kept=kept, whole_every=min(kept, whole_every)), moment_of(days)
+@given(
+    operations=st.lists(OPERATION, min_size=8, max_size=24),
+    days=st.tuples(st.none() | st.integers(0, 41), st.none() | st.integers(0, 20)),
+    kept=st.integers(1, 4),
+)
+def test_what_is_not_kept_is_not_told(operations: list[tuple[str, int, int, int]], days: tuple[int | None, int | None], kept: int) -> None:
+    person, moment = grown(operations, kept=kept, whole_every=1), moment_of(days)
     assert len(person.steps) <= kept * 3
     if beginning(person.known(), moment) is not None:
         assert person.at(moment) == person.of_old(moment)
-    counts = [0 if person.live is None else person.live.steps.get(f"extractions/{source}", 0) for source in range(3)]
-    if max(counts) <= kept:
-        assert beginning(person.known(), moment) is not None
+
+
+def test_a_moment_before_what_is_kept_has_no_beginning() -> None:
+    person = Person(kept=2, whole_every=1)
+    for number in range(5):
+        person.read(*job(f"J{number}", f"e{number}", number))
+    told = [beginning(person.known(), Moment(known_at=read_at(minute))) is not None for minute in range(5)]
+    assert told == [False, False, True, True, True]
+    assert [job_of(person.at(Moment(known_at=read_at(minute)))) for minute in (2, 3, 4)] == ["J2", "J3", "J4"]
+    told = [beginning(person.known(), Moment(as_of=day(on))) is not None for on in range(5)]
+    assert told == [False, False, True, True, True]
+
+
+def test_a_beginning_has_all_that_is_gone() -> None:
+    """One partition brings little, another much: what the slow one's steps bear lacks what the fast one's places have lost."""
+    person = Person(kept=2, whole_every=1)
+    person.read(*job("A", "e-a", 9))
+    person.read(*job("B", "e-b", 9))
+    for number in range(5):
+        person.read(*job(f"J{number}", f"e{number}", 10 + number), source=1)
+    for moment in (Moment(known_at=read_at(1)), Moment(as_of=day(9)), Moment(known_at=read_at(3))):
+        assert beginning(person.known(), moment) is None
+    assert person.at(Moment(known_at=read_at(5))) == person.of_old(Moment(known_at=read_at(5)))
 
 
 @given(operations=OPERATIONS, kept=st.integers(4, 12))
