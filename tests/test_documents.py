@@ -41,7 +41,7 @@ def test_every_stage_is_deployed() -> None:
     scraped = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())["scrape_configs"][0]["dns_sd_configs"][0][
         "names"
     ]
-    assert set(scraped) == {*STAGES, "service"}, "a stage is scraped by deploy/prometheus/prometheus.yml"
+    assert set(scraped) == {*STAGES, "service", "canary"}, "a stage is scraped by deploy/prometheus/prometheus.yml"
 
 
 def test_the_wire_format_tells_of_every_topic() -> None:

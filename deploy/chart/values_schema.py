@@ -77,6 +77,14 @@ def values_schema() -> Schema:
             stageDefaults=_ref("stage"),
             stages=_closed(**{name: _ref("stage") for name in STAGES}),
             service=_service(),
+            canary=_closed(
+                enabled=_SWITCH,
+                existingSecret=_TEXT,
+                key=_text_like("^[-._a-zA-Z0-9]+$"),
+                resources=_ref("resources"),
+                config=_ref("config"),
+                **_PLACED,
+            ),
             disruptionBudget=_closed(enabled=_SWITCH),
             topologySpread=_closed(enabled=_SWITCH, whenUnsatisfiable=_one_of("ScheduleAnyway", "DoNotSchedule")),
             networkPolicy=_closed(

@@ -53,6 +53,33 @@ OVERVIEW: Final = Dashboard(
             alarm=1,
             queries=[Query("sum(increase(varve_dead_letters_total[1d])) or vector(0)")],
         ),
+        Panel(
+            title="Canary",
+            unit="percentunit",
+            kind="stat",
+            width=4,
+            tells="Share of its questions that are answered, freshly enough; one where no canary runs.",
+            queries=[Query("min(varve_canary_score) or vector(1)")],
+        ),
+        Panel(
+            title="Canary, from saying a fact to recalling it",
+            unit="s",
+            tells="Zero where no canary runs.",
+            queries=[
+                Query(
+                    "histogram_quantile(0.95, sum by (le) (rate(varve_canary_freshness_seconds_bucket[15m]))) or vector(0)",
+                    "p95",
+                ),
+            ],
+        ),
+        Panel(
+            title="Canary, by outcome, an hour",
+            unit="short",
+            queries=[
+                Query("sum by (outcome) (increase(varve_canary_facts_total[1h])) or vector(0)", "said {{outcome}}"),
+                Query("sum by (outcome) (increase(varve_canary_recalls_total[1h])) or vector(0)", "asked {{outcome}}"),
+            ],
+        ),
         Panel(title="Records lost", unit="short", kind="stat", width=5, alarm=1, queries=[Query("sum(varve_records_lost) or vector(0)")]),
         Panel(
             title="Messages a second",

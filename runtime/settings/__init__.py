@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from runtime.settings.canary import CanarySettings
 from runtime.settings.control import ControlSettings
 from runtime.settings.flow import (
     DeliverySettings,
@@ -28,6 +29,7 @@ from runtime.settings.tracing import TracingSettings
 
 __all__ = [
     "BudgetSettings",
+    "CanarySettings",
     "ClientSettings",
     "ControlSettings",
     "DeliverySettings",
@@ -97,6 +99,7 @@ class Settings(BaseSettings):
     recall: RecallSettings = RecallSettings()
     service: ServiceSettings = ServiceSettings()
     client: ClientSettings = ClientSettings()
+    canary: CanarySettings = CanarySettings()
     log: LogSettings = LogSettings()
     tracing: TracingSettings = TracingSettings()
 

@@ -24,7 +24,7 @@ CASES = {path.name.removesuffix("-values.yaml"): yaml.safe_load(path.read_text()
 MINIMAL = CASES["minimal"]
 KUBERNETES = ("1.29.0", "1.37.0")
 OF_OPERATORS = ("keda.sh/v1alpha1", "monitoring.coreos.com/v1")
-SECRETS = {"VARVE_REDIS__URL": "redis://redis:6379/0", "VARVE_SIGNING__SECRET": "x" * 32}
+SECRETS = {"VARVE_REDIS__URL": "redis://redis:6379/0", "VARVE_SIGNING__SECRET": "x" * 32, "VARVE_TRACING__HEADERS": "x-key=x"}
 
 Document = dict[str, Any]
 
@@ -169,6 +169,23 @@ def test_metrics_are_not_on_the_public_port(rendered: Mapping[str, list[Document
     assert peers["http"] != peers["metrics"]
 
 
+def test_the_canary_reaches_the_service_alone(rendered: Mapping[str, list[Document]]) -> None:
+    documents = rendered["everything-on"]
+    [(owner, _, container)] = [each for each in containers(documents) if each[2]["args"] == ["canary"]]
+    service = of_kind(documents, "Service")["release-memory-service"]
+    given = environment(container)
+    assert given["VARVE_CLIENT__URL"] == f"http://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}"
+    assert given["VARVE_CLIENT__API_KEY"] == "given"
+    labels = of_kind(documents, "Deployment")[owner]["spec"]["template"]["metadata"]["labels"]
+    public = next(
+        rule
+        for rule in of_kind(documents, "NetworkPolicy")["release-memory-service"]["spec"]["ingress"]
+        if rule["ports"][0]["port"] == "http"
+    )
+    assert any(selects(peer["podSelector"], labels) for peer in public["from"] if "podSelector" in peer)
+    assert not [each for each in rendered["minimal"] if each["metadata"]["name"].endswith("-canary")], "it is off unless somebody wants it"
+
+
 def test_every_pod_has_a_policy(rendered: Mapping[str, list[Document]]) -> None:
     for case in ("minimal", "production", "everything-on"):
         policies = [
@@ -223,6 +240,8 @@ def test_rules_and_dashboards_are_those_of_the_repository(rendered: Mapping[str,
         ({"stages": {"index": {"autoscaling": {"enabled": True, "maxReplicas": 9}}}}, "a worker without a partition has no work"),
         ({"stages": {"index": {"autoscaling": {"enabled": True, "maxReplicas": 2, "minReplicas": 3}}}}, "more than the most, which is 2"),
         ({"service": {"autoscaling": {"enabled": True, "minReplicas": 11}}}, "more than maxReplicas, which is 10"),
+        ({"canary": {"enabled": True}}, "canary.enabled needs canary.existingSecret"),
+        ({"canary": {"enabled": True, "existingSecret": "s"}, "service": {"enabled": False}}, "canary.enabled needs service.enabled"),
         (
             {"config": {"VARVE_BUDGET__HARD_TOKENS": 1}, "secrets": {"VARVE_BUDGET__HARD_TOKENS": {"name": "a", "key": "b"}}},
             "stands in config and in secrets",

@@ -10,6 +10,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from deploy.grafana.boards import DASHBOARDS
 from models.llm.metrics import LLMMetrics
 from runtime.metrics import Metrics
+from varve.canary.metrics import CanaryMetrics
 
 ROOT = Path(__file__).parents[2]
 RULES = [
@@ -28,6 +29,7 @@ def series() -> dict[str, set[str]]:
     """Every series of Varve's own that a process may show, with its labels."""
     metrics = Metrics()
     LLMMetrics(metrics.registry)
+    CanaryMetrics(metrics.registry)
     shown: dict[str, set[str]] = {}
     for each in metrics.registry._collector_to_names:
         if isinstance(each, MetricWrapperBase):

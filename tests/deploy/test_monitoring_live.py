@@ -20,11 +20,14 @@ from deploy.grafana.boards import DASHBOARDS
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import PROFILES
 from memory.schema import sample_conversation
+from models.llm.metrics import LLMMetrics
 from runtime.control import ControlWriter
 from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import Producer
+from runtime.metrics import Metrics
 from runtime.settings import Settings
 from tests.streams.harness import until_true
+from varve.canary.metrics import CanaryMetrics
 from varve.client import ServiceClient
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.ports import free_port
@@ -60,6 +63,13 @@ def test_each_alert_fires_in_its_case_alone(programs: Path) -> None:
 
 def test_prometheus_takes_its_configuration(programs: Path) -> None:
     promtool(programs, "check", "config", PROMETHEUS / "prometheus.yml")
+
+
+def test_metrics_are_named_as_prometheus_wants(programs: Path) -> None:
+    metrics = Metrics()
+    LLMMetrics(metrics.registry)
+    CanaryMetrics(metrics.registry)
+    assert promtool(programs, "check", "metrics", text=metrics.render().decode()) == ""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``varve worker``, ``varve serve``, ``varve topics create``, ``varve fetch``: the processes, one by one, as a deployment runs them."""
+"""``varve worker``, ``serve``, ``canary``, ``topics create``, ``fetch``: the processes, one by one, as a deployment runs them."""
 
 import asyncio
 from typing import Annotated
@@ -30,6 +30,26 @@ def serve(data: DataOption = None) -> None:
     from retrieval.service.serve import serve as run
 
     run(attached_settings(data))
+
+
+@app.command()
+def canary(
+    once: Annotated[bool, typer.Option(help="One round alone; exit code 1 unless all that was asked was answered.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Say facts and recall them for ever, as a tenant of the canary's own, until SIGTERM."""
+    from runtime.logs import configure_logging
+    from varve.canary.serve import one_round, serve_canary
+    from varve.supervisor.signals import run_until_signal
+
+    settings = attached_settings(data)
+    if once:
+        done = asyncio.run(one_round(settings))
+        took = "" if done.freshness_s is None else f" after {done.freshness_s:.1f} s"
+        typer.echo(f"{done.outcome}{took}")
+        raise typer.Exit(0 if done.score == 1 else 1)
+    configure_logging(settings.log, stage="canary")
+    run_until_signal(serve_canary(settings), on_first=lambda: None, on_repeat=lambda: None)
 
 
 @app.command()

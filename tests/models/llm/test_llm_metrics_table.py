@@ -5,6 +5,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from models.llm.metrics import LLMMetrics
 from runtime.metrics import Metrics
+from varve.canary.metrics import CanaryMetrics
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "operations.md"
 
@@ -12,6 +13,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "operations.md"
 def test_the_operators_table_names_every_metric() -> None:
     metrics = Metrics()
     LLMMetrics(metrics.registry)
+    CanaryMetrics(metrics.registry)
     described = {name: set(filter(None, labels.split(","))) for name, labels in findall(r"`(varve_\w+)(?:\{([\w,]*)\})?`", _table())}
     collectors = list(metrics.registry._collector_to_names)
     own = {

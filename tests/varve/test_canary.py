@@ -1,0 +1,111 @@
+"""The canary's rounds, against a service that a test scripts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from runtime.settings import CanarySettings
+from varve.canary.facts import USER, Facts
+from varve.canary.metrics import CanaryMetrics
+from varve.canary.run import Canary
+from varve.errors import ServiceError
+
+
+class ScriptedService:
+    """Remembers what is flushed, but for what a test makes it forget."""
+
+    def __init__(self) -> None:
+        self.memories: dict[str, dict[str, Any]] = {}
+        self.forgotten: set[str] = set()
+        self.is_away = False
+        self._sent: dict[str, dict[str, Any]] = {}
+
+    async def send(self, messages: Sequence[dict[str, Any]]) -> int:
+        self._require()
+        self._sent |= {each["session"]: each for each in messages}
+        return len(messages)
+
+    async def flush(self, session: str | None = None) -> None:
+        said = self._sent[session or ""]
+        fields = {"kind": "event", "user": said["user"], "content": said["text"], "evidence": [said["id"]]}
+        self.memories[said["id"]] = {"id": said["id"], **fields}
+
+    async def recall(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        self._require()
+        gate = query.split(" gate")[0].split()[-1]
+        return [each for name, each in self.memories.items() if name not in self.forgotten and f"{gate} gate" in each["content"]]
+
+    async def memory(self, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
+        assert (method, action) == ("POST", "/invalidate")
+        return self.memories.pop(memory_id)
+
+    def _require(self) -> None:
+        if self.is_away:
+            raise ServiceError("away")
+
+
+def canary_of(service: ScriptedService, registry: CollectorRegistry, **settings: Any) -> Canary:
+    given = CanarySettings(**{"facts": 3, "timeout_s": 0.01, **settings})
+    return Canary(service=service, settings=given, metrics=CanaryMetrics(registry), first=0)
+
+
+async def test_rounds_are_answered_and_the_store_is_bounded() -> None:
+    service, registry = ScriptedService(), CollectorRegistry()
+    canary = canary_of(service, registry)
+    rounds = [await canary.run_round() for _ in range(8)]
+    assert [each.outcome for each in rounds] == ["fresh"] * 8
+    assert [(each.asked, each.found) for each in rounds] == [(0, 0), (1, 1), *[(2, 2)] * 6]
+    assert sorted(service.memories) == ["varve-canary-5", "varve-canary-6", "varve-canary-7"]
+    assert registry.get_sample_value("varve_canary_score") == 1
+    assert registry.get_sample_value("varve_canary_facts_total", {"outcome": "fresh"}) == 8
+    assert registry.get_sample_value("varve_canary_freshness_seconds_count") == 8
+
+
+async def test_one_figure_tells_of_freshness_and_recall() -> None:
+    service, registry = ScriptedService(), CollectorRegistry()
+    canary = canary_of(service, registry)
+    for _ in range(3):
+        await canary.run_round()
+    service.forgotten.add("varve-canary-1")
+    assert (await canary.run_round()).score == pytest.approx(2 / 3), "of two that were remembered one is gone"
+    service.forgotten.add("varve-canary-4")
+    missed = await canary.run_round()
+    assert (missed.outcome, missed.freshness_s) == ("missed", None)
+    assert missed.score == pytest.approx(2 / 3)
+    service.is_away = True
+    failed = await canary.run_round()
+    assert (failed.outcome, failed.score) == ("failed", 0)
+    assert not canary.has_reached_service
+    assert registry.get_sample_value("varve_canary_score") == 0
+
+
+async def test_a_late_fact_holds_but_is_not_fresh() -> None:
+    canary = canary_of(ScriptedService(), CollectorRegistry(), goal_s=1e-9, timeout_s=60.0)
+    late = await canary.run_round()
+    assert (late.outcome, late.score) == ("late", 0)
+    assert (await canary.run_round()).found == 1
+
+
+def test_only_the_canarys_own_events_are_taken_back() -> None:
+    facts = Facts(most=2, first=100)
+    fact = facts.next()
+    facts.hold(fact)
+    old = {"id": "old", "kind": "event", "user": USER, "evidence": ["varve-canary-7"]}
+    kept = [
+        {"id": "held", "kind": "event", "user": USER, "evidence": [fact.message_id]},
+        {"id": "entity", "kind": "entity", "user": USER, "evidence": ["varve-canary-7"]},
+        {"id": "another's", "kind": "event", "user": "ann", "evidence": ["varve-canary-7"]},
+        {"id": "mixed", "kind": "event", "user": USER, "evidence": ["varve-canary-7", "m-1"]},
+        {"id": "of nothing", "kind": "event", "user": USER, "evidence": []},
+    ]
+    assert facts.stale([old, *kept]) == ["old"]
+
+
+def test_a_question_does_not_tell_its_answer() -> None:
+    facts = Facts(most=20, first=5)
+    said = [facts.next() for _ in range(40)]
+    assert len({each.text for each in said}) == 40
+    assert len({each.question for each in said}) == 20
+    assert all(each.text.split(" is ")[1].split()[0] not in each.question for each in said)

@@ -1,0 +1,138 @@
+"""The canary's rounds: say a fact, wait until a recall finds it, ask for all that hold, take back what holds no longer."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from runtime.logs import logger
+from runtime.settings import CanarySettings
+from varve.canary.facts import USER, Fact, Facts
+from varve.canary.metrics import CanaryMetrics
+from varve.errors import ServiceError
+
+_log = logger(__name__)
+
+_POLL_S: Final = 0.25
+_LIMIT: Final = 20
+
+Outcome = Literal["fresh", "late", "missed", "failed"]
+"""Of a fact: found within the goal, found at all, not found, or the service refused or did not answer."""
+
+
+class MemoryService(Protocol):
+    """What an application can ask the service: :class:`varve.client.ServiceClient`."""
+
+    async def send(self, messages: Sequence[dict[str, Any]]) -> int:
+        """Sends messages."""
+        ...
+
+    async def flush(self, session: str | None = None) -> None:
+        """Closes a session's window."""
+        ...
+
+    async def recall(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        """Recalls memories."""
+        ...
+
+    async def memory(self, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """See :meth:`varve.client.ServiceClient.memory`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What came of one round."""
+
+    outcome: Outcome
+    """Of the new fact."""
+    freshness_s: float | None
+    """From saying it until it was found."""
+    asked: int
+    """Questions for facts that held before."""
+    found: int
+    """Of these, answered."""
+
+    @property
+    def score(self) -> float:
+        """Freshness and recall as one figure, in [0, 1]: the share of all questions that were answered, the newest in time."""
+        return (self.found + (self.outcome == "fresh")) / (self.asked + 1)
+
+
+class Canary:
+    """Uses a service as an application does.
+
+    Args:
+        service: The service, for a tenant of the canary's own.
+        settings: How often, and how soon.
+        metrics: Where it measures.
+        first: The number of its first fact: greater than those of any canary before it.
+    """
+
+    def __init__(self, *, service: MemoryService, settings: CanarySettings, metrics: CanaryMetrics, first: int | None = None) -> None:
+        self._service = service
+        self._settings = settings
+        self._metrics = metrics
+        self._facts = Facts(most=settings.facts, first=int(time.time()) if first is None else first)
+        self.has_reached_service = False
+        """Whether the service answered in the last round."""
+
+    async def run(self) -> None:
+        """Makes one round after the other until it is cancelled."""
+        while True:
+            began = time.monotonic()
+            await self.run_round()
+            await asyncio.sleep(max(0.0, self._settings.interval_s - (time.monotonic() - began)))
+
+    async def run_round(self) -> Round:
+        """Makes one round."""
+        done = await self._round()
+        self.has_reached_service = done.outcome != "failed"
+        self._metrics.score.set(done.score)
+        self._metrics.facts.labels(done.outcome).inc()
+        self._metrics.recalls.labels("found").inc(done.found)
+        self._metrics.recalls.labels("missed").inc(done.asked - done.found)
+        if done.freshness_s is not None:
+            self._metrics.freshness_seconds.observe(done.freshness_s)
+        log = _log.info if done.score == 1 else _log.warning
+        log("canary_round", outcome=done.outcome, freshness_s=done.freshness_s, asked=done.asked, found=done.found, score=done.score)
+        return done
+
+    async def _round(self) -> Round:
+        fact, earlier = self._facts.next(), self._facts.held
+        try:
+            freshness_s = await self._say(fact)
+            found = [each.is_in(await self._ask(each)) for each in earlier]
+        except ServiceError as error:
+            _log.warning("canary_failed", error=str(error))
+            return Round(outcome="failed", freshness_s=None, asked=len(earlier), found=0)
+        outcome: Outcome = "missed" if freshness_s is None else "fresh" if freshness_s <= self._settings.goal_s else "late"
+        return Round(outcome=outcome, freshness_s=freshness_s, asked=len(earlier), found=sum(found))
+
+    async def _say(self, fact: Fact) -> float | None:
+        """Says a fact and waits for it; gives the seconds until a recall found it, None where none did in time."""
+        began = time.monotonic()
+        await self._service.send([fact.message])
+        await self._service.flush(fact.session)
+        while (waited := time.monotonic() - began) <= self._settings.timeout_s:
+            results = await self._ask(fact)
+            if fact.is_in(results):
+                freshness_s = time.monotonic() - began
+                self._facts.hold(fact)
+                await self._take_back(results)
+                return freshness_s
+            await asyncio.sleep(min(_POLL_S, max(0.0, self._settings.timeout_s - waited)))
+        return None
+
+    async def _ask(self, fact: Fact) -> list[dict[str, Any]]:
+        return await self._service.recall(fact.question, user=USER, limit=_LIMIT)
+
+    async def _take_back(self, results: Sequence[dict[str, Any]]) -> None:
+        """Takes back what holds no longer, so that the store does not grow."""
+        for memory_id in self._facts.stale(results):
+            try:
+                await self._service.memory("POST", memory_id, "/invalidate", {"reason": "the canary has said something newer"})
+            except ServiceError as error:
+                # It may be on its way out already, and is found again if it is not.
+                _log.info("canary_kept", memory=memory_id, error=str(error))

@@ -1,0 +1,38 @@
+"""The canary as a process, with a health page."""
+
+from runtime.metrics import metrics
+from runtime.probe import ProbeServer
+from runtime.settings import Settings
+from varve.canary.metrics import CanaryMetrics
+from varve.canary.run import Canary, Round
+from varve.client import ServiceClient
+
+
+async def serve_canary(settings: Settings) -> None:
+    """Runs the canary until it is cancelled.
+
+    Raises:
+        ServiceError: If there is no API key.
+        OSError: If the health page's port is in use.
+    """
+    async with ServiceClient.from_settings(settings) as service:
+        canary = Canary(service=service, settings=settings.canary, metrics=CanaryMetrics(metrics().registry))
+        ready = ProbeServer(
+            host=settings.metrics_host,
+            port=settings.metrics_port,
+            ready=lambda: {"service_reached": canary.has_reached_service},
+            metrics=metrics(),
+        )
+        async with ready:
+            await canary.run()
+
+
+async def one_round(settings: Settings) -> Round:
+    """Makes one round, to see whether Varve remembers.
+
+    Raises:
+        ServiceError: If there is no API key.
+    """
+    async with ServiceClient.from_settings(settings) as service:
+        canary = Canary(service=service, settings=settings.canary, metrics=CanaryMetrics(metrics().registry))
+        return await canary.run_round()
