@@ -1,5 +1,6 @@
 """Looks tenants up for the stages, and says which failures are poison and which are transient."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from memory.errors import SchemaError
@@ -59,6 +60,16 @@ def schema_of_record(tenants: TenantDirectory, tenant: str, generation: str, *, 
     """
     known = tenant_of(tenants, tenant)
     return schema_at(tenants, SchemaRef(name=name, revision=revision) if revision else known.schema_of(generation))
+
+
+def earlier_schemas(tenants: TenantDirectory, tenant: str, generation: str, *, name: str, revision: int) -> Iterator[MemorySchema]:
+    """The revisions of a record's schema before the one that it was made under, the newest first; arguments as :func:`schema_of_record`.
+
+    Revisions are never removed, so that a rebuild finds the same.
+    """
+    ref = SchemaRef(name=name, revision=revision) if revision else tenant_of(tenants, tenant).schema_of(generation)
+    for number in range(ref.revision - 1, 0, -1):
+        yield schema_at(tenants, SchemaRef(name=ref.name, revision=number))
 
 
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
 from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
+from memory.schema.changes import problem_of_change
 from runtime.control.documents import ApiKey, Document, Operators, SchemaDocument, SchemaRef, Tenant, operators_key, schema_key, tenant_key
 from runtime.control.state import ControlState
 from runtime.errors import ChangeRefusedError, UnknownTenantError
@@ -148,8 +149,39 @@ class Draft:
                     # What is another's is refused in the words for what does not exist.
                     if schema is None or not schema.is_open_to(document.id):
                         raise ChangeRefusedError(f"tenant {document.id!r}: there is no schema {ref}; `varve schemas list` shows them")
+                self._check_schema_changes(document)
                 for key in document.keys:
                     self._check_owner(document, key, owners)
+
+    def _check_schema_changes(self, tenant: Tenant) -> None:
+        """What grew under one schema must be able to grow on under the next. A generation that begins anew may have any."""
+        before = self._state.tenants.get(tenant.id)
+        if before is None or before.state == "removed":
+            return
+        for generation in ("", *(each.name for each in tenant.generations)):
+            old, ref = before.schema_of(generation), tenant.schema_of(generation)
+            if old == ref or not before.has_generation(generation):
+                continue
+            former, next_one = self._parsed(old), self._parsed(ref)
+            if former is None or next_one is None:
+                continue
+            # Entities may still have what an older revision said, and the last one did not.
+            refs = (SchemaRef(name=old.name, revision=number) for number in range(old.revision - 1, 0, -1) if old.name == ref.name)
+            earlier = [schema for schema in map(self._parsed, refs) if schema is not None]
+            problem = problem_of_change(former, next_one, earlier=earlier)
+            if problem is not None:
+                raise ChangeRefusedError(
+                    f"tenant {tenant.id!r}, from {old} to {ref}: {problem}. An operator cannot go on from what another one keeps: name the "
+                    f"field or the type otherwise, or begin a generation (`varve generations add {tenant.id} NAME --schema {ref}`)"
+                )
+
+    def _parsed(self, ref: SchemaRef) -> MemorySchema | None:
+        """A revision of a schema; None for one that this Varve cannot read, for want of an operator perhaps."""
+        document = self.schema(ref)
+        try:
+            return None if document is None else parse_schema(document.content, name=document.name)
+        except SchemaError:
+            return None
 
     def _check_owner(self, tenant: Tenant, key: ApiKey, owners: dict[str, bytes]) -> None:
         known = self._state.holder_of(key.hash)

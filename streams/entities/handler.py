@@ -13,6 +13,7 @@ from memory.records import Contribution, Dropped, MemoryChange, MergeRequest
 from memory.schema.model import EntityType
 from operators.apply import ages, apply_contribution, skip
 from operators.entity_state import EntityState
+from operators.former_fields import has_former_fields, with_former_fields
 from operators.merging import adopt, settle
 from operators.render import render
 from runtime.clocks import Clock
@@ -30,7 +31,7 @@ from streams.entities.timelines import TimelinePublisher
 from streams.entities.timers import EntityTimers
 from streams.entities.view_writer import ViewWriter
 from streams.errors import PoisonRecordError
-from streams.tenancy import schema_of_record
+from streams.tenancy import earlier_schemas, schema_of_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +220,19 @@ class EntitiesHandler(BatchHandler):
             batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory_id), None), last.record)
             self._show(last.record, tenant, memory_id, EntityAsOf(state.version, None))
             return
-        memory = render(state, last.entity_type, tenant, contribution.entity_key)
+        memory = render(state, self._shown_type(state, last), tenant, contribution.entity_key)
         change = MemoryChange(op="upsert", memory_id=memory.id, tenant=tenant, memory=memory)
         batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, memory.id), change.to_json()), last.record)
         self._show(last.record, tenant, memory.id, EntityAsOf(memory.version, memory))
+
+    def _shown_type(self, state: EntityState, last: _LastContribution) -> EntityType:
+        """The entity's type, with the fields that the schema has no more, as far as the entity has something of them."""
+        if not has_former_fields(state, last.entity_type):
+            return last.entity_type
+        made = last.contribution
+        earlier = earlier_schemas(self._tenants, made.tenant, made.generation, name=made.schema_name, revision=made.schema_revision)
+        former = (schema.entity_type(made.entity_type) for schema in earlier)
+        return with_former_fields(state, last.entity_type, (each for each in former if each is not None))
 
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
         if self._view is not None:

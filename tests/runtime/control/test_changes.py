@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from memory.schema import parse_schema, scenario, to_json
+from memory.schema import MemorySchema, parse_schema, scenario, to_json
 from runtime.control import ControlState, Draft
 from runtime.control.differences import difference_lines
 from runtime.control.documents import Drops, SchemaRef, Tenant, hash_key
@@ -316,3 +316,30 @@ def test_a_difference_shows_no_hash(state: ControlState) -> None:
     lines = list(difference_lines(draft.changes()))
     assert any("app" in line for line in lines)
     assert not any(hash_key("k") in line for line in lines)
+
+
+def test_entities_grow_on_or_begin_anew(state: ControlState) -> None:
+    """What was written to the log is what the next schema has to go on from."""
+
+    def person(**job: object) -> MemorySchema:
+        fields = [{"PropertyName": "job", "PropertyValueType": "string", **job}, {"PropertyName": "notes", "PropertyValueType": "string"}]
+        event = {"EventType": "job", "Properties": [{"PropertyName": "name", "PropertyValueType": "string"}]}
+        types = [{"EntityType": "person", "Keys": ["user"], "Properties": fields if job else fields[1:]}]
+        return parse_schema({"Name": "people", "EventTypes": [event], "EntityTypes": types})
+
+    latest = person(AggregateExpression={"Op": "LATEST", "EventType": "job", "EventPropertyName": "name"})
+    patched = person(Description="Their job.")
+    apply_change(state, lambda draft: add_tenant(draft, "people", schema=latest))
+    with pytest.raises(ChangeRefusedError, match=r"from people@1 to people@2: the field job .* LATEST, .* PATCH.* generations add people"):
+        apply_change(state, lambda draft: set_tenant(draft, "people", schema=patched))
+    assert state.tenants["people"].schema_ref.revision == 1, "nothing is changed by halves"
+    apply_change(state, lambda draft: set_tenant(draft, "people", schema=person()))
+    with pytest.raises(ChangeRefusedError, match="job"):
+        apply_change(state, lambda draft: set_tenant(draft, "people", schema=patched))
+    apply_change(state, lambda draft: set_tenant(draft, "people", schema=latest))
+    refused = apply_change(state, lambda draft: draft.put_schema(patched))
+    apply_change(state, lambda draft: add_generation(draft, "people", "v2", schema=str(refused)))
+    apply_change(state, lambda draft: set_generation(draft, "people", "v2"))
+    assert state.tenants["people"].schema_of("v2") == refused
+    apply_change(state, lambda draft: remove_tenant(draft, "people"))
+    apply_change(state, lambda draft: add_tenant(draft, "people", schema=patched))

@@ -1,0 +1,99 @@
+"""A schema that changes while the stages run: what comes, what goes, what is filled up by a replay, and what is refused."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memory.records import Memory
+from memory.schema import parse_schema, scenario, to_json
+from memory.schema.model import MemorySchema
+from retrieval.stores.build import build_store
+from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.control.tenant_changes import add_generation, set_tenant
+from runtime.errors import ChangeRefusedError
+from runtime.settings import Settings
+from streams.replay import ReplayStart, replay
+from tests.control_log import add_key, write
+from tests.retrieval.service.running_service import bearer
+from tests.retrieval.service.running_service import serving as service_of
+from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
+
+pytestmark = pytest.mark.integration
+
+PROFILE, REMOVED_TYPE = "user_profile", "training_log"
+REMOVED, ADDED = "life_events", "moods_told"
+
+
+async def test_fields_come_and_go_while_stages_run(flow: Settings) -> None:
+    store = build_store(flow)
+    began = datetime.now(UTC) - timedelta(hours=1)
+    headers = bearer(await add_key(flow, TENANT))
+    async with serving(flow):
+        await send_sample(flow, session="s-1")
+        await flush(flow)
+        await caught_up(flow)
+        before = await profile(store)
+        gone = await of_type(store, REMOVED_TYPE)
+        assert ADDED not in before.properties
+        assert before.properties[REMOVED]
+        assert gone
+        with pytest.raises(ChangeRefusedError, match=r"life_events .* COUNT, and would be by LATEST.*varve generations add"):
+            await write(flow, lambda draft: set_tenant(draft, TENANT, schema=with_another_operator()))
+        await write(flow, lambda draft: set_tenant(draft, TENANT, schema=changed()))
+        await write(flow, lambda draft: add_generation(draft, TENANT, "v2", schema=with_another_operator()))
+
+        await send_sample(flow, session="s-2")
+        await flush(flow)
+        await caught_up(flow)
+        after = await profile(store)
+        told = int(str(after.properties[ADDED]))
+        assert after.properties[REMOVED] == before.properties[REMOVED], "it stops, and can still be read"
+        assert f"life events: {before.properties[REMOVED]}" in after.content
+        assert await of_type(store, REMOVED_TYPE) == gone
+        async with service_of(flow) as http:
+            old = await http.get(f"/v1/entities/{REMOVED_TYPE}/{gone[0].entity_key}", headers=headers)
+            assert (old.status_code, old.json()["content"]) == (200, gone[0].content)
+
+    assert await replay(flow, "extraction", ReplayStart(time=began))
+    async with serving(flow):
+        await caught_up(flow)
+    filled = await profile(store)
+    await store.close()
+    assert filled.properties[ADDED] == 2 * told, "the same conversation twice: both count now"
+    assert filled.properties[REMOVED] == before.properties[REMOVED]
+
+
+def changed() -> MemorySchema:
+    """The companion's schema with a field more, one less, and a type less."""
+    content: Any = to_json(scenario("companion"))
+    content["EntityTypes"] = [each for each in content["EntityTypes"] if each["EntityType"] != REMOVED_TYPE]
+    fields = profile_fields(content)
+    fields[:] = [each for each in fields if each["PropertyName"] != REMOVED]
+    counted = {"Op": "COUNT", "EventType": "mood"}
+    fields.append({"PropertyName": ADDED, "PropertyValueType": "int64", "AggregateExpression": counted})
+    return parse_schema(content)
+
+
+def with_another_operator() -> MemorySchema:
+    """The companion's schema with the last life event in place of their number."""
+    content: Any = to_json(scenario("companion"))
+    for each in profile_fields(content):
+        if each["PropertyName"] == REMOVED:
+            each["PropertyValueType"] = "string"
+            each["AggregateExpression"] = {"Op": "LATEST", "EventType": "life_event", "EventPropertyName": "content"}
+    return parse_schema(content)
+
+
+def profile_fields(content: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = next(each["Properties"] for each in content["EntityTypes"] if each["EntityType"] == PROFILE)
+    return found
+
+
+async def profile(store: MemoryStore) -> Memory:
+    (found,) = await of_type(store, PROFILE)
+    return found
+
+
+async def of_type(store: MemoryStore, name: str) -> list[Memory]:
+    return [each for each in await store.scroll(TenantScope(TENANT), limit=1000) if each.type == name]
