@@ -102,11 +102,10 @@ def draft_of(
     ranker = KeywordRanker([passage.text for passage in passages], names=[turn.speaker for turn in turns])
     utterances = [Utterance(text, embedding) for text, embedding in zip(read.turn_texts(), embeddings[: len(turns)], strict=True)]
     segments, segment_of = _segments(turns, passages, utterances, ranker)
-    chooser = TypeChooser(schema.event_types, type_embeddings)
+    chooser = TypeChooser(schema.event_types, type_embeddings, turns)
     events: list[EventDraft] = []
     for index, passage in enumerate(passages):
-        is_tool_call = turns[passage.turn_index].message.tool_call is not None
-        event_type = chooser.choose(passage_embeddings[index], is_tool_call=is_tool_call)
+        event_type = chooser.choose(passage_embeddings[index], turns[passage.turn_index].message.tool_call)
         if event_type is None:
             tally.drop("event", "no_event_type")
             continue
@@ -171,7 +170,7 @@ def _event(
         messages.append(passage.question_turn.message_index)
     return EventDraft(
         type=event_type,
-        content=event_content(turn, passage),
+        content=event_content(turn, passage, event_type=event_type),
         properties=properties,
         importance=importance_of(turn, passage),
         keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),

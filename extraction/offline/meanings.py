@@ -25,6 +25,7 @@ class Meaning(Enum):
     DUE = auto()
     PLACE = auto()
     LIKING = auto()
+    OWN = auto()
     KEYWORDS = auto()
 
 
@@ -45,6 +46,7 @@ _NAMES: Final[dict[Meaning, str]] = {
     Meaning.TIME: "when date day time event_date happened_on",
     Meaning.DUE: "due due_date deadline until due_on by_when",
     Meaning.PLACE: "place location where city venue",
+    Meaning.OWN: "own is_own users_own",
     Meaning.LIKING: "likes liked is_liked like positive",
     Meaning.KEYWORDS: "keywords tags",
 }

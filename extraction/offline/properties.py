@@ -13,6 +13,7 @@ from extraction.offline.dates.mentions import DateMention
 from extraction.offline.meanings import Meaning, meaning_of, name_words
 from extraction.offline.quantities import number_for, quantities_of
 from extraction.offline.sentences import questions_of, sentences_of
+from extraction.offline.stated import nearest_stated, stated_properties, stated_type
 from extraction.offline.turns import Passage, Turn
 from extraction.offline.wording import first_to_third_person, with_dates
 from memory.records import ToolCall
@@ -43,8 +44,11 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
         topic: The topic of its segment.
     """
     turn = turns[passage.turn_index]
-    if turn.message.tool_call is not None:
-        from_call = tool_properties(event_type, turn.message.tool_call, goal=_message_before(turns, passage.turn_index))
+    if (call := turn.message.tool_call) is not None:
+        if stated_type((event_type,), call) is not None:
+            from_call = stated_properties(event_type, call)
+        else:
+            from_call = tool_properties(event_type, call, goal=_message_before(turns, passage.turn_index))
         return {name: bounded_value(value) for name, value in from_call.items()}
     quantities = tuple(quantities_of(passage.text))
     values: dict[str, JsonValue] = {}
@@ -53,7 +57,7 @@ def properties_of(event_type: EventType, turns: Sequence[Turn], passage: Passage
         if each.value_type in ("int64", "float32"):
             value = number_for(each, quantities)
         elif each.value_type == "bool":
-            value = _truth(each, passage.text)
+            value = _is_own(turns, turn, passage.text) if meaning_of(each.name) is Meaning.OWN else _truth(each, passage.text)
         elif each.value_type in ("string", "list<string>"):
             value = _text_for(each, event_type, turns, passage, topic)
         if value is not None:
@@ -103,7 +107,7 @@ def _text_for(field: Property, event_type: EventType, turns: Sequence[Turn], pas
             ]
             return named or None
         case Meaning.TOPIC:
-            return topic.split(", ")[0] or None
+            return nearest_stated(field.name, turns, passage.turn_index) or topic.split(", ")[0] or None
         case Meaning.TIME:
             return _date(mentions[0]) if mentions else None
         case Meaning.DUE:
@@ -146,6 +150,12 @@ def _who(turns: Sequence[Turn], turn: Turn, text: str) -> str | None:
         return turn.speaker
     named = [name for name in _speakers(turns) if re.search(rf"\b{re.escape(name)}\b", text)]
     return named[0] if len(named) == 1 else None
+
+
+def _is_own(turns: Sequence[Turn], turn: Turn, text: str) -> bool | None:
+    """Whether something is the user's own; None where the words do not tell whose it is."""
+    who = _who(turns, turn, text)
+    return None if who is None else turn.message.role == "user" and who == turn.speaker
 
 
 def _date(mention: DateMention) -> str:

@@ -69,7 +69,7 @@ _SECOND_PERSON: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
 )
 
 
-def event_content(turn: Turn, passage: Passage) -> str:
+def event_content(turn: Turn, passage: Passage, *, event_type: str) -> str:
     """The content of the event that a passage becomes.
 
     It names the speaker instead of "I", and adds the question to its answer. Of the forms that were tried on LoCoMo, dense, BM25 and
@@ -78,9 +78,11 @@ def event_content(turn: Turn, passage: Passage) -> str:
     Args:
         turn: The message.
         passage: The part of it.
+        event_type: The event's type. A tool call of that name states the event; of all others the outcome is told.
     """
-    if turn.message.tool_call is not None:
-        return shortened(_tool_text(turn, turn.message.tool_call), LONGEST_CONTENT)
+    if (call := turn.message.tool_call) is not None:
+        text = _stated_text(turn, call) if call.name == event_type else _tool_text(turn, call)
+        return shortened(text, LONGEST_CONTENT)
     said_at = turn.message.event_time
     opening = turn.speaker if turn.message.speaker else turn.speaker.capitalize()
     text = f"{opening} ({day_in_words(said_at)}): {first_to_third_person(with_dates(passage.text, passage.mentions), turn.speaker)}"
@@ -155,6 +157,11 @@ def _question(turn: Turn) -> str:
 
 def _last_piece(text: str) -> str:
     return pieces_of(text, tokens=_QUESTION_TOKENS)[-1] if estimate_tokens(text) > _QUESTION_TOKENS else text
+
+
+def _stated_text(turn: Turn, call: ToolCall) -> str:
+    said = turn.text or orjson.dumps(call.arguments).decode()
+    return f"{call.name.replace('_', ' ').capitalize()} ({day_in_words(turn.message.event_time)}): {said}"
 
 
 def _tool_text(turn: Turn, call: ToolCall) -> str:

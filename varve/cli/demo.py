@@ -31,6 +31,7 @@ def demo(
     from rich.console import Console
     from rich.markup import escape
 
+    from memory.schema import scenario as load_scenario
     from varve.conversations import read_conversation, scenario_sample
     from varve.demo.run import TENANT, run_demo
     from varve.embedded.stack import EmbeddedStack
@@ -50,7 +51,7 @@ def demo(
         stack = EmbeddedStack(settings=load_settings(folder), throwaway=True, tenant=tenant)
         supervisor = Supervisor(stack.levels(), notice=notice)
         outcome = run_until_signal(
-            run_demo(stack, supervisor, conversation=conversation, questions=questions, notice=notice),
+            run_demo(stack, supervisor, schema=load_scenario(scenario), conversation=conversation, questions=questions, notice=notice),
             on_first=lambda: notice("stopping; once more to kill what still runs"),
             on_repeat=supervisor.kill,
         )

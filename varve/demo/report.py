@@ -4,14 +4,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
+from memory.records import Memory
+from memory.schema import MemorySchema
 from varve.demo.contents import TopicContents
+from varve.demo.views import rendered, shown
 from varve.output import visible
 
-MAX_LINES: Final = 12
-"""Of each printed list."""
+BEST_EVENTS: Final = 12
+"""How many of the events are shown."""
 RESULT_FIELDS: Final = ("id", "type", "content", "score", "evidence")
 CONTENT_CHARS: Final = 160
 
@@ -28,6 +33,7 @@ class Recall:
 class DemoOutcome:
     """What the demo found."""
 
+    schema: MemorySchema
     contents: TopicContents
     recalls: tuple[Recall, ...]
     seconds: float
@@ -45,40 +51,58 @@ class DemoOutcome:
                 {"query": recall.query, "results": [{name: result[name] for name in RESULT_FIELDS} for result in recall.results]}
                 for recall in self.recalls
             ],
+            "shown": shown(self.schema, self.contents.of_kind("entity")),
             "seconds": round(self.seconds, 2),
         }
 
     def print_to(self, console: Console) -> None:
-        """Prints all of it."""
+        """Prints all of it, as wide as the terminal is; nothing is cut off."""
         contents = self.contents
-        _section(
-            console,
-            "windows",
-            [
-                f"{_plain(window.session)} #{window.sequence}: {len(window.messages)} messages, closed by {window.closed_by}"
-                for window in contents.windows
-            ],
-        )
-        for kind, title in (("event", "events"), ("entity", "entities"), ("summary", "summaries")):
-            memories = contents.of_kind(kind)
-            if memories or kind != "summary":
-                _section(
-                    console,
-                    title,
-                    [f"[dim]{memory.event_time:%Y-%m-%d}[/] {_plain(memory.type)}: {_short(memory.content)}" for memory in memories],
-                )
-        _print_line(console, "\n[bold]recalls[/]")
-        for recall in self.recalls:
-            _print_line(console, f"[bold cyan]? {_plain(recall.query)}[/]")
-            for line in recall_lines(recall.results[:3]):
-                _print_line(console, f"  {line}")
-        letters = [f"{letter.stage}: {letter.reason}: {_plain(letter.detail)}" for letter in contents.dead_letters]
-        _section(console, "dead letters", letters)
+        events = contents.of_kind("event")
+        best = sorted(sorted(events, key=lambda each: -each.importance)[:BEST_EVENTS], key=lambda each: each.event_time)
+        console.print(f"\n[bold]what was laid down[/]  [dim]the {len(best)} most important of {len(events)} events[/]")
+        console.print(_memories(best))
+        summaries = contents.of_kind("summary")
+        if summaries:
+            console.print(f"\n[bold]what has aged[/]  [dim]{len(summaries)} summaries[/]")
+            console.print(_memories(summaries))
+        for each in rendered(self.schema, contents.of_kind("entity")):
+            console.print(each)
+        if self.recalls:
+            console.print("\n[bold]recalls[/]  [dim]the best three of each, and the messages that they rest on[/]")
+            console.print(_answers(self.recalls))
+        for letter in contents.dead_letters:
+            console.print(f"[red]dead letter[/] {letter.stage}: {letter.reason}: {_plain(letter.detail)}")
         counts = self.as_json()
         figures = ", ".join(
             f"{counts[name]} {name.replace('_', ' ')}" for name in ("messages", "windows", "events", "entities", "dead_letters")
         )
-        _print_line(console, f"\n{figures}; {len(self.recalls)} recalls; {self.seconds:.1f} s in all")
+        console.print(f"\n{figures}; {len(self.recalls)} recalls; {self.seconds:.1f} s in all")
+
+
+def _memories(memories: Sequence[Memory]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for memory in memories:
+        table.add_row(f"{memory.event_time:%Y-%m-%d}", _plain(memory.type), _plain(" ".join(memory.content.split())))
+    return table
+
+
+def _answers(recalls: Sequence[Recall]) -> Table:
+    table = Table(box=box.ROUNDED, header_style="cyan", show_lines=False)
+    table.add_column("score", justify="right", style="green")
+    table.add_column("what is remembered", overflow="fold")
+    table.add_column("rests on", style="dim", overflow="fold")
+    for recall in recalls:
+        table.add_section()
+        table.add_row("?", f"[bold cyan]{_plain(recall.query)}[/]", "")
+        for result in recall.results[:3]:
+            first, *others = [_plain(str(each)) for each in result["evidence"]] or ["no message"]
+            source = f"{first} and {len(others)} more" if others else first
+            table.add_row(f"{result['score']:.3f}", _plain(" ".join(str(result["content"]).split())), source)
+    return table
 
 
 def recall_lines(results: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -86,19 +110,6 @@ def recall_lines(results: Sequence[dict[str, Any]]) -> Iterator[str]:
     for result in results:
         source = _plain(", ".join(map(str, result["evidence"]))) or "no message"
         yield f"[green]{result['score']:.3f}[/] {_plain(str(result['type']))}: {_short(str(result['content']))} [dim]from {source}[/]"
-
-
-def _section(console: Console, title: str, lines: Sequence[str]) -> None:
-    _print_line(console, f"\n[bold]{title}[/] ({len(lines)})")
-    for line in lines[:MAX_LINES]:
-        _print_line(console, f"  {line}")
-    if len(lines) > MAX_LINES:
-        _print_line(console, f"  ... and {len(lines) - MAX_LINES} more")
-
-
-def _print_line(console: Console, line: str) -> None:
-    """Prints without wrapping: a terminal wraps by itself, and a file has no width."""
-    console.print(line, soft_wrap=True)
 
 
 def _plain(text: str) -> str:

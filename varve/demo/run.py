@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from memory.schema import MemorySchema
 from varve.client import ServiceClient
 from varve.conversations import Conversation
 from varve.demo.contents import read_contents
@@ -20,6 +21,7 @@ async def run_demo(
     stack: EmbeddedStack,
     supervisor: Supervisor,
     *,
+    schema: MemorySchema,
     conversation: Conversation,
     questions: int,
     notice: Callable[[str], None],
@@ -29,6 +31,7 @@ async def run_demo(
     Args:
         stack: On a data folder that nothing else uses, with a developer's tenant.
         supervisor: Of the stack's levels.
+        schema: The tenant's.
         conversation: What to feed.
         questions: How many of its questions to ask, from the first.
         notice: Called with a line of text for each step.
@@ -47,4 +50,4 @@ async def run_demo(
             recalls = [Recall(query=query, results=tuple(await service.recall(query))) for query in conversation.questions[:questions]]
         contents = await read_contents(running.settings)
         seconds = time.monotonic() - started
-    return DemoOutcome(contents=contents, recalls=tuple(recalls), seconds=seconds)
+    return DemoOutcome(schema=schema, contents=contents, recalls=tuple(recalls), seconds=seconds)

@@ -1,0 +1,52 @@
+"""Events that an application states itself: a tool call with an event type's name, whose arguments are the event's properties.
+
+A tutor knows which exercise was right, a shop what was bought. Nobody has to guess that from the talk around it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from extraction.offline.turns import Turn
+from memory.records import ToolCall
+from memory.schema import EventType
+
+
+def stated_type(event_types: Sequence[EventType], call: ToolCall | None) -> EventType | None:
+    """The type that a tool call states an event of; None where it states none, or has failed.
+
+    Args:
+        event_types: Of the schema.
+        call: The tool call of a message, if it bears one.
+    """
+    if call is None or call.success is False:
+        return None
+    return next((each for each in event_types if each.name == call.name), None)
+
+
+def stated_properties(event_type: EventType, call: ToolCall) -> dict[str, JsonValue]:
+    """The arguments that are properties of the type.
+
+    Args:
+        event_type: The type that the call states an event of.
+        call: The call.
+    """
+    arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
+    return {each.name: arguments[each.name] for each in event_type.properties if arguments.get(each.name) is not None}
+
+
+def nearest_stated(name: str, turns: Sequence[Turn], turn_index: int) -> str | None:
+    """What the nearest tool call around a turn says under a property's name: talk around an exercise is about its knowledge point.
+
+    Args:
+        name: The property's.
+        turns: Of the window.
+        turn_index: The turn's.
+    """
+    found: tuple[int, str] | None = None
+    for index, turn in enumerate(turns):
+        call = turn.message.tool_call
+        value = call.arguments.get(name) if call is not None and isinstance(call.arguments, Mapping) else None
+        if isinstance(value, str) and value and (found is None or abs(index - turn_index) < found[0]):
+            found = abs(index - turn_index), value
+    return found[1] if found is not None else None

@@ -1,0 +1,157 @@
+"""What a scenario is for, as a person likes to read it: its entities as cards and tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from typing import Annotated, Any, Final
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+from rich import box
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+
+from memory.records import Memory
+from memory.schema import EntityType, MemorySchema
+from varve.output import visible
+
+_BAR_CELLS: Final = 10
+Value = Any
+"""A value as an entity's properties hold it."""
+
+
+class View(BaseModel):
+    """How the entities of one type are shown.
+
+    Attributes:
+        entity: The type.
+        sort: The property whose values order the entities.
+        descending: The greatest first.
+        bars: Properties that are drawn, with their least and greatest value.
+        hide: Properties that are left out.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    entity: str
+    sort: str | None = None
+    descending: bool = False
+    bars: Mapping[str, tuple[float, float]] = {}
+    hide: Annotated[frozenset[str], Field(default_factory=frozenset)]
+
+
+def views_of(schema: MemorySchema) -> tuple[View, ...]:
+    """What is shown of a schema: of a scenario what it is for, of any other schema every entity type."""
+    shipped: dict[str, list[dict[str, Any]]] = orjson.loads(resources.files("varve.demo").joinpath("views.json").read_bytes())
+    if schema.name in shipped:
+        return tuple(View.model_validate(each) for each in shipped[schema.name])
+    return tuple(View(entity=each.name, hide=frozenset()) for each in schema.entity_types)
+
+
+def shown(schema: MemorySchema, entities: Sequence[Memory]) -> dict[str, list[dict[str, Value]]]:
+    """The properties of the entities that the views show, by type, in the order in which they are shown.
+
+    Args:
+        schema: The tenant's.
+        entities: All that there are.
+    """
+    return {
+        view.entity: [
+            {name: value for name, value in memory.properties.items() if name not in view.hide} for memory in _members(view, entities)
+        ]
+        for view in views_of(schema)
+    }
+
+
+def rendered(schema: MemorySchema, entities: Sequence[Memory]) -> Iterator[RenderableType]:
+    """The views, each a card of a single entity, or a table of several. Nothing of a value is cut off.
+
+    Args:
+        schema: The tenant's.
+        entities: All that there are.
+    """
+    for view in views_of(schema):
+        entity_type = schema.entity_type(view.entity)
+        members = _members(view, entities)
+        if entity_type is not None and members:
+            title = f"[bold]{_plain(view.entity.replace('_', ' '))}[/]  [dim]{_plain(entity_type.description)}[/]"
+            body = _card(view, entity_type, members[0]) if len(members) == 1 else _table(view, entity_type, members)
+            yield Group("", title, body)
+
+
+def _members(view: View, entities: Sequence[Memory]) -> list[Memory]:
+    members = [each for each in entities if each.type == view.entity]
+    if view.sort is None:
+        return sorted(members, key=lambda each: each.entity_key or "")
+    name = view.sort
+    known = [each for each in members if each.properties.get(name) is not None]
+    known.sort(key=lambda each: (each.properties[name], each.entity_key), reverse=view.descending)
+    return known + [each for each in members if each.properties.get(name) is None]
+
+
+def _columns(view: View, entity_type: EntityType, members: Sequence[Memory]) -> list[str]:
+    """The properties that any of the entities has, in the schema's order."""
+    names = [each.name for each in entity_type.properties if each.name not in view.hide]
+    return [name for name in names if any(member.properties.get(name) not in (None, "", []) for member in members)]
+
+
+def _card(view: View, entity_type: EntityType, memory: Memory) -> Table:
+    card = Table(box=box.ROUNDED, show_header=False, pad_edge=True)
+    card.add_column(style="cyan", no_wrap=True)
+    card.add_column(overflow="fold")
+    for name in _columns(view, entity_type, [memory]):
+        card.add_row(_label(name), _cell(view, name, memory.properties.get(name)))
+    return card
+
+
+def _table(view: View, entity_type: EntityType, members: Sequence[Memory]) -> Table:
+    columns = _columns(view, entity_type, members)
+    for key in entity_type.keys:  # what all have in common is told once, in no column
+        if key in columns and len({str(member.properties.get(key)) for member in members}) == 1:
+            columns.remove(key)
+    table = Table(box=box.ROUNDED, header_style="cyan", show_lines=any(_has_lines(member, columns) for member in members))
+    for name in columns:
+        is_number = all(isinstance(member.properties.get(name), int | float | None) for member in members)
+        table.add_column(_label(name), justify="right" if is_number else "left", overflow="fold")
+    for member in members:
+        table.add_row(*(_cell(view, name, member.properties.get(name)) for name in columns))
+    return table
+
+
+def _has_lines(memory: Memory, columns: Sequence[str]) -> bool:
+    values = [memory.properties.get(name) for name in columns]
+    return any((isinstance(value, list) and len(value) > 1) or (isinstance(value, str) and "\n" in value) for value in values)
+
+
+def _label(name: str) -> str:
+    return _plain(name.replace("_", " "))
+
+
+def _cell(view: View, name: str, value: Value) -> str:
+    text = _text(value)
+    if name not in view.bars or not isinstance(value, int | float):
+        return text
+    least, greatest = view.bars[name]
+    share = min(1.0, max(0.0, (value - least) / (greatest - least)))
+    cells = round(share * _BAR_CELLS)
+    colour = "green" if share >= 0.7 else "yellow" if share >= 0.4 else "red"
+    return f"{text} [{colour}]{'█' * cells}[/][dim]{'░' * (_BAR_CELLS - cells)}[/]"
+
+
+def _text(value: Value) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.2f}".rstrip("0").rstrip(".")
+        case list():
+            return "\n".join(f"• {_text(each)}" for each in value)
+        case _:
+            return _plain(str(value).strip())
+
+
+def _plain(text: str) -> str:
+    """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
+    return escape(visible(text))
