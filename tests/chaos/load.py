@@ -15,6 +15,7 @@ from memory.records import Message
 from runtime.kafka import client_options
 from tests.chaos.cluster import Cluster
 from tests.chaos.messages import MessageGenerator, key_of
+from tests.chaos.utterances import EIGHTHS
 
 _BATCH = 10
 _THROUGH_SERVICE = 0.3
@@ -47,7 +48,7 @@ class Load:
         pause_s: Between two batches.
         through_service: Share of the batches that go through ``POST /v1/messages``.
         flushes: Share of the batches after which all of the tenant's windows are closed.
-        recalls: Share of the batches after which something is recalled, so that it lives on.
+        recalls: Share of the batches after which something is recalled, so that it lives on, and maybe corrected.
     """
 
     def __init__(
@@ -114,7 +115,23 @@ class Load:
 
     async def _recall(self, http: httpx.AsyncClient, query: str) -> None:
         with suppress(httpx.TransportError):  # not retried: what is in use is recalled again
-            await http.post("/v1/recall", json={"query": query, "limit": _RECALLED})
+            answer = await http.post("/v1/recall", json={"query": query, "limit": _RECALLED})
+            if answer.status_code == httpx.codes.OK:
+                events = [each for each in answer.json()["results"] if each["kind"] == "event"]
+                await self._correct(http, self._rng.choice(events) if events else None)
+
+    async def _correct(self, http: httpx.AsyncClient, event: dict[str, Any] | None) -> None:
+        """Says of a recalled event that its score was another, that it was never so, or that the last who said so was wrong."""
+        action = self._rng.choices(("correct", "invalidate", "revert"), (4, 1, 2))[0]
+        if event is None or (action == "correct" and event["type"] != "exercise"):
+            return
+        path = f"/v1/memories/{event['id']}"
+        if action == "correct":
+            answer = await http.patch(path, json={"properties": {"score": self._rng.randint(0, EIGHTHS) / EIGHTHS}})
+        else:
+            answer = await http.post(f"{path}/{action}", json={})
+        if answer.is_client_error and answer.status_code != httpx.codes.NOT_FOUND:
+            raise RuntimeError(f"{action} answered {answer.status_code}: {answer.text[:500]}")
 
     async def _produce(self, batch: Sequence[Message]) -> None:
         left = list(batch)

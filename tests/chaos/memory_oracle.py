@@ -3,14 +3,16 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import Any, cast
 
 from pydantic import JsonValue
 
 from memory.ids import entity_id, event_id
 from memory.keys import entity_key
+from tests.chaos.correction_oracle import CorrectionOracle
 from tests.chaos.utterances import Fact, fact_in, goal_in
 from tests.chaos.window_oracle import ExpectedWindow
 
@@ -88,17 +90,27 @@ _PROPERTIES = {
 }
 
 
-def expected_memories(tenant: str, windows: Iterable[ExpectedWindow]) -> dict[str, ExpectedMemory]:
-    """All memories of a tenant by id: an event for each message that states one, and the entities that aggregate them."""
+def expected_memories(
+    tenant: str, windows: Iterable[ExpectedWindow], corrections: CorrectionOracle | None = None
+) -> dict[str, ExpectedMemory]:
+    """All memories of a tenant by id: an event for each message that states one, and the entities that aggregate them.
+
+    Args:
+        tenant: Whose.
+        windows: What was said.
+        corrections: What stands of those by hand. An event that was invalidated stays to be seen, and no entity has it.
+    """
+    corrections = corrections or CorrectionOracle()
     memories: dict[str, ExpectedMemory] = {}
     entities: dict[tuple[str, tuple[tuple[str, str], ...]], _Exercises] = defaultdict(_Exercises)
     for window in windows:
         for goal in filter(None, map(goal_in, window.texts)):
             entities["learner_profile", (("user", window.user),)].goals.append(goal)
         for stated in stated_events(window):
-            fact, event = stated.fact, stated.event
+            corrected = stated.fact.properties | cast(dict[str, Any], corrections.properties(stated.event.id))
+            fact, event = replace(stated.fact, properties=corrected), replace(stated.event, properties=dict(corrected))
             memories[event.id] = event
-            for name in _entities_of(fact, window.user, stated.ms):
+            for name in _entities_of(fact, window.user, stated.ms) if corrections.is_valid(event.id) else ():
                 entities[name].add(fact, event.content or "")
     for (entity_type, key), exercises in entities.items():
         values = exercises.values()

@@ -96,6 +96,7 @@ class Outcome:
             "written": verdict.written,
             "let_go": verdict.let_go,
             "touched": verdict.touched,
+            "corrected": verdict.corrected,
             "problems": verdict.problems,
             "seconds": round(self.seconds, 1),
         }

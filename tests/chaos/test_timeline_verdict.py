@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from loadtest.merge_answers import told
-from memory.headers import EXPIRY, KIND, TICK, TOUCHES
+from memory.headers import CORRECTION, EXPIRY, KIND, TICK, TOUCHES
 from memory.ids import event_id, window_id
 from memory.keys import encode_key
-from memory.records import Contribution, EventRef, Expiry, Extraction, Memory, Touches
+from memory.records import Contribution, Correction, EventRef, Expiry, Extraction, Memory, Touches
+from tests.chaos.correction_oracle import CorrectionOracle
+from tests.chaos.memory_oracle import expected_memories
 from tests.chaos.schema import STORY, TIMELINE
 from tests.chaos.timeline_verdict import judge_timelines, stories, timelines_of
 from tests.chaos.topic_log import LogRecord
@@ -68,7 +70,7 @@ def judged(records: list[tuple[bytes, bytes]], summaries: list[Memory]) -> Verdi
     verdict = Verdict()
     oracle = timelines_of(TENANT, [window()], log)
     (entity,) = stories(TENANT, oracle).values()
-    assert entity.properties[TIMELINE] == f"{3 - len(oracle.gone)} events in full"
+    assert entity.properties[TIMELINE] == f"{len(oracle.timelines[USER].events) - len(oracle.gone)} events in full"
     judge_timelines(verdict, oracle, summaries)
     return verdict
 
@@ -124,6 +126,29 @@ def test_each_kind_of_damage_to_timelines_is_counted(damage: Callable[[], Verdic
     verdict = damage()
     assert getattr(verdict, count) > 0
     assert not verdict.passed
+
+
+def correct(action: str, event: str, name: str) -> tuple[bytes, bytes]:
+    set_fields = {"properties": {"score": 1.0}} if action == "correct" else {}
+    fields = {"id": name, "action": action, "memory_id": event, "fields": set_fields, "by": "ann", "time": MONDAY}
+    return CORRECTION, Correction.model_validate({"tenant": TENANT, "user": USER, **fields}).to_json()
+
+
+def test_what_was_invalidated_is_in_no_summary() -> None:
+    wrong = correct("invalidate", EVENTS[0], "c1")
+    assert judged([wrong, tick(31), expiry(EVENTS[1])], [summary((1,))]).passed
+    assert judged([wrong, wrong, correct("revert", EVENTS[0], "c2"), correct("revert", EVENTS[0], "c3"), *LIVED], [summary()]).passed
+    assert judged([wrong, tick(31), expiry(EVENTS[1])], [summary()]).wrong_values > 0
+
+
+def test_corrections_change_what_entities_are_expected_to_hold() -> None:
+    corrections = CorrectionOracle()
+    for record in (correct("correct", EVENTS[0], "c1"), correct("invalidate", EVENTS[1], "c2"), correct("correct", EVENTS[0], "c1")):
+        corrections.make(Correction.from_json(record[1]))
+    memories = expected_memories(TENANT, [window()], corrections).values()
+    mastery = next(each for each in memories if each.type == "mastery")
+    assert (mastery.properties["exercises"], mastery.properties["points"]) == (2, 1.5)
+    assert [each.properties["score"] for each in memories if each.kind == "event"] == [1.0, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("records", [[tick(31), expiry(*EVENTS[1:])], [expiry(*EVENTS[:2]), tick(31)]])

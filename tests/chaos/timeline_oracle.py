@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from memory.headers import EXPIRY, KIND, TICK, TOUCHES, origin_of
-from memory.records import Contribution, Expiry, Extraction, Touches
+from memory.headers import CORRECTION, EXPIRY, KIND, TICK, TOUCHES, origin_of
+from memory.records import Contribution, Correction, Expiry, Extraction, Touches
+from tests.chaos.correction_oracle import CorrectionOracle
 from tests.chaos.schema import KEEP, QUIET, STORY
 from tests.chaos.topic_log import LogRecord
 
@@ -77,6 +78,7 @@ class TimelineOracle:
     def __init__(self, *, tenant: str, events: Mapping[str, tuple[str, Sequence[TimelineEvent]]]) -> None:
         self._tenant = tenant
         self._events = events
+        self._by_id = {each.id: (user, each) for user, of_window in events.values() for each in of_window}
         self._extracted: dict[str, int] = {}
         self._asked: Counter[str] = Counter()
         self.timelines: dict[str, Timeline] = {}
@@ -85,6 +87,7 @@ class TimelineOracle:
         """Events that were let go."""
         self.touched: Counter[tuple[str, int]] = Counter()
         """How often each event was touched on each day."""
+        self.corrections = CorrectionOracle()
         self.problems: list[str] = []
 
     def read(self, log: Iterable[LogRecord]) -> None:
@@ -101,6 +104,8 @@ class TimelineOracle:
                 self._touch(Touches.from_json(record.value))
             elif kind == EXPIRY:
                 self._expire(record, Expiry.from_json(record.value))
+            elif kind == CORRECTION:
+                self._correct(Correction.from_json(record.value))
 
     def unsent(self) -> list[str]:
         """Events that had to be let go, and of which no expiry says so."""
@@ -119,21 +124,36 @@ class TimelineOracle:
         if is_known:
             self._take_back(user, window)
         for each in events:
-            timeline = self.timelines.get(user)
-            if timeline is None:
-                timeline = self.timelines[user] = Timeline(each.time, each.time, _monday(each.time - _LONGEST))
-            timeline.advance(each.time)
-            timeline.newest = max(timeline.newest, each.time)
-            timeline.events[each.id] = TimelineEvent(each.id, window, each.time, each.text, each.message_ids)
+            self._apply(user, each)
+
+    def _apply(self, user: str, event: TimelineEvent) -> None:
+        if not self.corrections.is_valid(event.id):
+            return
+        timeline = self.timelines.get(user)
+        if timeline is None:
+            timeline = self.timelines[user] = Timeline(event.time, event.time, _monday(event.time - _LONGEST))
+        timeline.advance(event.time)
+        timeline.newest = max(timeline.newest, event.time)
+        timeline.events[event.id] = TimelineEvent(event.id, event.window, event.time, event.text, event.message_ids)
 
     def _take_back(self, user: str, window: str) -> None:
+        self.gone -= {name for name, (_, each) in self._by_id.items() if each.window == window}
+        self._retract(user, {name for name, (_, each) in self._by_id.items() if each.window == window})
+
+    def _retract(self, user: str, names: set[str]) -> None:
         timeline = self.timelines.get(user)
         if timeline is None:
             return
-        self.gone -= {each.id for each in timeline.events.values() if each.window == window}
-        timeline.events = {name: each for name, each in timeline.events.items() if each.window != window}
+        timeline.events = {name: each for name, each in timeline.events.items() if name not in names}
         if not timeline.events:
             del self.timelines[user]
+
+    def _correct(self, correction: Correction) -> None:
+        if correction.tenant != self._tenant or not self.corrections.make(correction) or correction.memory_id not in self._by_id:
+            return
+        user, event = self._by_id[correction.memory_id]
+        self._retract(user, {event.id})
+        self._apply(user, event)
 
     def _tick(self, tick: Contribution) -> None:
         timeline = self.timelines.get(tick.entity_key) if tick.tenant == self._tenant and tick.entity_type == STORY else None

@@ -8,7 +8,7 @@ POINTS = ("fractions", "decimals", "angles", "primes")
 EVENT_TYPES = ("exercise", "misconception", "breakthrough")
 
 _FACT = re.compile(r"(\w+)=(\S+)")
-_EIGHTHS = 8
+EIGHTHS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ def utterance(rng: Random, number: int) -> str:
     match rng.choices(("exercise", "misconception", "breakthrough", "goal", "chatter"), (12, 2, 2, 1, 3))[0]:
         case "exercise":
             return (
-                f"exercise n={number} point={rng.choice(POINTS)} score={rng.randint(0, _EIGHTHS) / _EIGHTHS} "
-                f"minutes={rng.randint(1, 200) / _EIGHTHS} correct={rng.choice(('yes', 'no'))} difficulty={rng.randint(1, 5)}"
+                f"exercise n={number} point={rng.choice(POINTS)} score={rng.randint(0, EIGHTHS) / EIGHTHS} "
+                f"minutes={rng.randint(1, 200) / EIGHTHS} correct={rng.choice(('yes', 'no'))} difficulty={rng.randint(1, 5)}"
             )
         case "goal":
             return f"goal n={number} by the end of term"

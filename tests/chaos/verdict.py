@@ -46,6 +46,8 @@ class Verdict:
     """Events that timelines have summarised and let go."""
     touched: int = 0
     """Events that recalls let live on."""
+    corrected: int = 0
+    """Corrections by hand."""
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -86,7 +88,7 @@ async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: 
     extracted = latest_windows(tenant, [record for record in closed if not history.is_lost(record.position)], Verdict())
     stated = [each for each in expected.values() if each.id in extracted]
     timelines = timelines_of(tenant, stated, await history.read("extractions"))
-    memories = expected_memories(tenant, stated) | stories(tenant, timelines)
+    memories = expected_memories(tenant, stated, timelines.corrections) | stories(tenant, timelines)
     standing = {identity: each for identity, each in memories.items() if identity not in timelines.gone}
     observed = {memory.id: memory async for memory in _all_memories(store, tenant)}
     _judge_memories(verdict, observed, standing)

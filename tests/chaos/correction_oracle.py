@@ -1,0 +1,42 @@
+"""What stands of the corrections that were made by hand, as they lie in the extractions log."""
+
+from collections import defaultdict
+
+from pydantic import JsonValue
+
+from memory.records import Correction
+
+
+class CorrectionOracle:
+    """Makes corrections of events in the order of the log, each once."""
+
+    def __init__(self) -> None:
+        self._standing: defaultdict[str, list[Correction]] = defaultdict(list)
+        self._known: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def make(self, correction: Correction) -> bool:
+        """Makes a correction; tells whether the event has changed."""
+        standing = self._standing[correction.memory_id]
+        if correction.id in self._known or (correction.action == "revert" and not standing):
+            return False
+        self._known.add(correction.id)
+        if correction.action == "revert":
+            standing.pop()
+        else:
+            standing.append(correction)
+        return True
+
+    def is_valid(self, event_id: str) -> bool:
+        """Whether an event was not invalidated, or holds again."""
+        standing = self._standing.get(event_id)
+        return not standing or standing[-1].action != "invalidate"
+
+    def properties(self, event_id: str) -> dict[str, JsonValue]:
+        """What was set of an event, and stands."""
+        properties: dict[str, JsonValue] = {}
+        for each in self._standing.get(event_id, ()):
+            properties |= each.fields.properties or {}
+        return properties
