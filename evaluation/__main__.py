@@ -28,6 +28,7 @@ COMMANDS: Final[dict[str, Command]] = {
     ),
     "fit-projection": Command("evaluation.projection", "the projection of token vectors to fewer dimensions, fitted to free text"),
     "fit-ranking": Command("evaluation.recall.fit", "weights of the ranking model, fitted to LoCoMo's questions"),
+    "fit-confidence": Command("evaluation.recall.fit_confidence", "weights of a recall's confidence, fitted to LoCoMo's questions"),
     "locomo": Command("evaluation.recall.command", "how much of LoCoMo's evidence a recall finds, by each way of ranking"),
     "longmemeval": Command("evaluation.longmemeval.command", "how well a recall ranks the sessions that hold LongMemEval's answers"),
     "tokens": Command("evaluation.tokens.command", "tokens of one-pass extraction against other ways, on LoCoMo"),

@@ -15,7 +15,8 @@ from evaluation.locomo import TENANT
 from evaluation.recall.corpus import RAW_TENANT, SCHEMA, UNANSWERABLE, Conversation, Corpus, Question, filled_store
 from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
 from models.embedding.tokens import count_tokens
-from retrieval.recall import Recall, RecallHit, RecallRequest
+from retrieval.recall import Recall, RecallRequest, RecallResponse
+from retrieval.recall.confidence import THRESHOLDS
 from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
 from retrieval.stores.query_plan import RRF_K
 from runtime.clocks import SystemClock
@@ -28,7 +29,6 @@ _WHOLE_USER: Final = 2000
 _FALSE_REJECTIONS: Final = 0.05
 
 Asked = tuple[Conversation, Question]
-Answer = Sequence[RecallHit]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
     async with filled_store(arguments.data, settings, with_raw_turns=True, aged_days=arguments.aged_days) as corpus:
         asked = [(conversation, question) for conversation in corpus.conversations for question in conversation.questions]
-        profiles: dict[RankingProfile, list[Answer]] = {}
+        profiles: dict[RankingProfile, list[RecallResponse]] = {}
         for profile in PROFILES:
             profiles[profile] = [await _recall(corpus, settings, *each, profile=profile) for each in asked]
         raw = [await _recall(corpus, settings, *each, profile=arguments.profile, tenant=RAW_TENANT) for each in asked]
@@ -91,16 +91,24 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "rejection": {
             "unanswerable": _rejection(best, absent),
             "of_another_user": _rejection(best, [_best(answer) for answer in strangers]),
+            "at_thresholds": [
+                {
+                    "confidence": each.confidence,
+                    "false_rejections": _share(best, below=each.confidence),
+                    "false_answers": round(1 - _share(absent, below=each.confidence), 4),
+                }
+                for each in (THRESHOLDS if arguments.profile == "learned" else ())
+            ],
         },
     }
 
 
 async def _recall(
     corpus: Corpus, settings: Settings, conversation: Conversation, question: Question, *, profile: RankingProfile, tenant: str = TENANT
-) -> Answer:
+) -> RecallResponse:
     recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=SystemClock())
     request = RecallRequest(scope=TenantScope(tenant, conversation.user), query=question.text, limit=_RESULTS, profile=profile)
-    return (await recall.recall(request)).hits
+    return await recall.recall(request)
 
 
 async def _baselines(corpus: Corpus, conversation: Conversation, question: Question) -> dict[str, list[str]]:
@@ -128,7 +136,7 @@ def _ordered(found: Sequence[ScoredMemory], scores: Sequence[float]) -> list[int
     return sorted(range(len(found)), key=lambda index: -scores[index])
 
 
-async def _strangers(corpus: Corpus, settings: Settings, asked: Sequence[Asked], *, profile: RankingProfile) -> list[Answer]:
+async def _strangers(corpus: Corpus, settings: Settings, asked: Sequence[Asked], *, profile: RankingProfile) -> list[RecallResponse]:
     """The answers to every question of the next conversation: nothing there is what was asked for."""
     users = {each.user: index for index, each in enumerate(corpus.conversations)}
     if len(users) < 2:
@@ -141,20 +149,20 @@ async def _strangers(corpus: Corpus, settings: Settings, asked: Sequence[Asked],
     return [await _recall(corpus, settings, next_of(conversation), question, profile=profile) for conversation, question in answerable]
 
 
-def _messages(answer: Answer) -> list[str]:
-    return ranked_messages(hit.evidence for hit in answer)
+def _messages(answer: RecallResponse) -> list[str]:
+    return ranked_messages(hit.evidence for hit in answer.hits)
 
 
-def _summary(asked: Sequence[Asked], answers: Sequence[Answer], chosen: Sequence[int]) -> dict[str, object]:
+def _summary(asked: Sequence[Asked], answers: Sequence[RecallResponse], chosen: Sequence[int]) -> dict[str, object]:
     return summary([outcome_of(_messages(answers[index]), asked[index][1].evidence) for index in chosen])
 
 
-def _within_budget(answered: Sequence[tuple[Question, Answer]], budget: int) -> dict[str, float]:
+def _within_budget(answered: Sequence[tuple[Question, RecallResponse]], budget: int) -> dict[str, float]:
     """How much of the evidence lies in the first results that fit into so many tokens of text."""
     any_hit, whole, share = [], [], []
     for question, answer in answered:
         right, left, found = set(question.evidence), budget, set[str]()
-        for hit in answer:
+        for hit in answer.hits:
             left -= count_tokens(hit.memory.content)
             if left < 0:
                 break
@@ -170,12 +178,19 @@ def _within_budget(answered: Sequence[tuple[Question, Answer]], budget: int) -> 
     }
 
 
-def _best(answer: Answer) -> float:
-    return answer[0].score if answer else 0.0
+def _best(answer: RecallResponse) -> float:
+    """How sure the recall is; where the profile does not say, the best result's score."""
+    if answer.confidence is not None:
+        return answer.confidence
+    return answer.hits[0].score if answer.hits else 0.0
+
+
+def _share(scores: Sequence[float], *, below: float) -> float:
+    return round(sum(score < below for score in scores) / max(1, len(scores)), 4)
 
 
 def _rejection(best: Sequence[float], absent: Sequence[float]) -> dict[str, float | int]:
-    """How well the best result's score tells questions that the memory answers from those that it does not."""
+    """How well the confidence tells questions that the memory answers from those that it does not."""
     if not best or not absent:
         return {"questions": len(absent)}
     return {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
-from evaluation.recall.measures import Outcome, area_under_roc, false_answers, outcome_of, ranked_messages, summary
+from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
 from retrieval.recall.features import FEATURES, features_of
 from retrieval.recall.ranking_model import RankingModel, linear_scores
 from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
@@ -26,7 +26,6 @@ from runtime.settings import Settings
 _MAX_STEPS: Final = 50
 _TOLERANCE: Final = 1e-5
 _SMALLEST_STEP: Final = 1e-4
-_FALSE_REJECTIONS: Final = 0.05
 
 Column = NDArray[np.float64]
 
@@ -63,8 +62,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
     model = fit(examples, ridge=arguments.ridge)
     answerable = [each for each in examples if each.category != UNANSWERABLE]
-    best = [float(_probabilities(left_out[each.conversation], each).max()) for each in answerable]
-    absent = [float(_probabilities(left_out[each.conversation], each).max()) for each in examples if each.category == UNANSWERABLE]
     return {
         "data": arguments.data.name,
         "data_sha256": corpus_hash,
@@ -79,10 +76,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             "categories": {
                 str(category): summary([_outcome(left_out[each.conversation], each) for each in examples if each.category == category])
                 for category in sorted({each.category for each in examples})
-            },
-            "rejection": {
-                "auroc": round(area_under_roc(best, absent), 4),
-                "false_answers_at_5_percent_false_rejections": round(false_answers(best, absent, false_rejections=_FALSE_REJECTIONS), 4),
             },
         },
     }
@@ -103,15 +96,7 @@ async def examples_of(corpus: Corpus, *, prefetch: int) -> list[Example]:
     examples = []
     for index, conversation in enumerate(corpus.conversations):
         for question in conversation.questions:
-            query = RecallQuery(
-                scope=TenantScope(TENANT, conversation.user),
-                text=question.text,
-                embedding=await corpus.embedder.embed_query(question.text),
-                limit=prefetch,
-                prefetch=prefetch,
-                explain=True,
-            )
-            candidates = await corpus.store.recall(query)
+            candidates = await candidates_of(corpus, conversation.user, question.text, prefetch=prefetch)
             right = set(question.evidence)
             is_evidence = np.array(
                 [float(each.memory.kind == "event" and not right.isdisjoint(each.memory.message_ids)) for each in candidates]
@@ -120,6 +105,27 @@ async def examples_of(corpus: Corpus, *, prefetch: int) -> list[Example]:
                 Example(index, question.category, candidates, features_of(question.text, candidates), is_evidence, question.evidence)
             )
     return examples
+
+
+async def candidates_of(corpus: Corpus, user: str, query: str, *, prefetch: int) -> list[ScoredMemory]:
+    """What a recall ranks, with the parts of the scores.
+
+    Args:
+        corpus: In a store.
+        user: Whose memories are asked.
+        query: The question.
+        prefetch: Candidates.
+    """
+    return await corpus.store.recall(
+        RecallQuery(
+            scope=TenantScope(TENANT, user),
+            text=query,
+            embedding=await corpus.embedder.embed_query(query),
+            limit=prefetch,
+            prefetch=prefetch,
+            explain=True,
+        )
+    )
 
 
 def fit(examples: Sequence[Example], *, ridge: float) -> RankingModel:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from retrieval.recall.request import Fate, RecallHit
+from retrieval.recall.request import Fate, RecallHit, RecallResponse
 from retrieval.stores.port import ScoredMemory
 
 
@@ -23,6 +23,18 @@ def fates_of(
     for memory_id, kept in duplicates.items():
         fates[memory_id] = Fate(outcome="duplicate", score=kept.score, of=kept.memory.id)
     return fates
+
+
+def nothing_relevant(candidates: Sequence[ScoredMemory], confidence: float, *, trace: bool) -> RecallResponse:
+    """The answer of a recall whose candidates do not answer the query.
+
+    Args:
+        candidates: All of them: they are rejected together.
+        confidence: How likely it was that they do.
+        trace: Whether it is asked what became of each.
+    """
+    fates = fates_of(rejected=candidates, ranked=(), duplicates={}, limit=0) if trace else {}
+    return RecallResponse(hits=(), rejected=len(candidates), confidence=confidence, fates=fates)
 
 
 def ranks_of(candidates: Sequence[ScoredMemory]) -> dict[str, dict[str, int]]:

@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.recall.features import features_of
 from retrieval.stores.port import ScoredMemory
 
 
@@ -31,19 +30,20 @@ def linear_scores(weights: Mapping[str, float], features: Mapping[str, NDArray[n
     return np.asarray(sum(weight * features[name] for name, weight in weights.items()), dtype=np.float64)
 
 
-def reranked(query: str, candidates: Sequence[ScoredMemory], model: RankingModel, *, explain: bool) -> list[ScoredMemory]:
+def reranked(
+    candidates: Sequence[ScoredMemory], features: Mapping[str, NDArray[np.float64]], model: RankingModel, *, explain: bool
+) -> list[ScoredMemory]:
     """The candidates with the model's S_origin.
 
     Args:
-        query: The query's text.
         candidates: With the parts of their scores, best first by the store's score. Those beyond :data:`MAX_RERANKED` stay behind.
+        features: Of all but those behind.
         model: The model.
         explain: Whether they keep the parts of their scores, and get what each feature adds.
     """
     if not candidates:
         return []
     ranked, behind = candidates[:MAX_RERANKED], candidates[MAX_RERANKED:]
-    features = features_of(query, ranked)
     scores = model.probabilities(linear_scores(model.weights, features)).tolist()
     least = min(scores)
     found = []

@@ -9,9 +9,10 @@ from typing import Final
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
+from retrieval.recall.confidence import confidence_of
 from retrieval.recall.deduplication import Deduplication
-from retrieval.recall.fate import fates_of, ranks_of
-from retrieval.recall.features import look_at
+from retrieval.recall.fate import fates_of, nothing_relevant, ranks_of
+from retrieval.recall.features import features_of, look_at
 from retrieval.recall.query_embedding import embed_query_texts
 from retrieval.recall.ranking import Weights, final_score
 from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, reranked
@@ -54,13 +55,15 @@ class Recall:
         """
         weights = self._weights(request)
         is_learned = (request.profile or self._settings.profile) == "learned"
+        min_confidence = self._settings.min_confidence if request.min_confidence is None else request.min_confidence
+        looks_closer = is_learned or min_confidence > 0
         limit = request.limit or self._settings.limit
         now = self._clock.now()
         query = RecallQuery(
             scope=request.scope,
             text=request.query,
             embedding=await self._embedder.embed_query(request.query),
-            limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if is_learned or weights.time or weights.business else 0),
+            limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if looks_closer or weights.time or weights.business else 0),
             prefetch=self._settings.prefetch,
             kinds=request.kinds,
             types=request.types,
@@ -69,16 +72,23 @@ class Recall:
             until=request.until,
             generation=request.generation,
             alive_at=now,
-            explain=request.explain or is_learned,
+            explain=request.explain or looks_closer,
         )
         candidates = await self._search(query)
         min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
         accepted = [each for each in candidates if each.score >= min_score]
         number = len(accepted)
         ranks = ranks_of(candidates) if request.explain else {}
-        if is_learned:
-            await map_in_pieces(look_at, (each.memory.content for each in accepted[:MAX_RERANKED]))
-            accepted = reranked(request.query, accepted, LEARNED, explain=request.explain)
+        confidence = None
+        if looks_closer:
+            ranked = accepted[:MAX_RERANKED]
+            await map_in_pieces(look_at, (each.memory.content for each in ranked))
+            features = features_of(request.query, ranked) if ranked else {}
+            confidence = confidence_of(request.query, ranked, features)
+            if confidence < min_confidence:
+                return nothing_relevant(candidates, confidence, trace=request.trace)
+            if is_learned:
+                accepted = reranked(accepted, features, LEARNED, explain=request.explain)
         deduplication = Deduplication()
         await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now, ranks.get(each.memory.id, {}))), accepted)
         hits = deduplication.ranked()
@@ -87,6 +97,7 @@ class Recall:
             hits=tuple(with_superseded(hits, limit)),
             rejected=len(candidates) - number,
             duplicates=number - len(hits),
+            confidence=confidence,
             fates=fates_of(rejected=rejected, ranked=hits, duplicates=deduplication.left_out, limit=limit) if request.trace else {},
         )
 

@@ -38,6 +38,8 @@ class RecallRequest:
     """w_busi, in [0, 1]; with w_time at most 1."""
     min_origin_score: float | None = None
     """Hits that the store scores lower are rejected, whatever the profile: that score does not depend on the other candidates."""
+    min_confidence: float | None = None
+    """Where the recall's confidence is lower, it has no hits at all."""
     type_weights: Mapping[str, float] = field(default_factory=dict)
     """Type-level importance in [0, 1], as the tenant's schema has it; a type that is not named weighs 1."""
     explain: bool = False
@@ -104,5 +106,7 @@ class RecallResponse:
     """Candidates that were left out for a low score of the store."""
     duplicates: int = 0
     """Candidates that were left out as duplicates of a hit."""
+    confidence: float | None = None
+    """How likely it is that the memories answer the query, in [0, 1]; None: the profile is ``weighted``, and no least one was asked for."""
     fates: Mapping[str, Fate] = field(default_factory=dict)
     """With ``trace``: what became of each candidate, by its id."""

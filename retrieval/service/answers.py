@@ -125,6 +125,8 @@ class Recalled(BaseModel):
 
     recall_id: str
     results: list[dict[str, Any]]
+    confidence: float | None
+    """How likely it is that the memories answer the query; None where the profile does not tell, or the memories were late or away."""
     entities: list[dict[str, Any]]
     session: Session | None
     why_not: list[WhyNot] = Field(default_factory=list)

@@ -67,6 +67,8 @@ class QueryBody(BaseModel):
     """Only memories whose event time is before this one."""
     profile: RankingProfile | None = None
     """How results are ranked; None: the setting."""
+    min_confidence: float | None = Field(default=None, ge=0, le=1)
+    """Where the recall is less sure that the memories answer the query, it has no results; None: the setting."""
     deadline_ms: int | None = Field(default=None, ge=1, le=_MAX_DEADLINE_MS)
     """From when the request comes in, in milliseconds: what is not found by then is left out; None: the setting."""
 
@@ -106,6 +108,7 @@ class QueryBody(BaseModel):
             type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
             generation=caller.tenant.generation,
             profile=self.profile,
+            min_confidence=self.min_confidence,
             explain=explain,
             trace=trace,
         )

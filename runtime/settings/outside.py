@@ -37,6 +37,13 @@ class RecallSettings(Group):
         le=1,
         description="Results with a lower score of `weighted` (in [0, 1]) are rejected; 0 rejects none.",
     )
+    min_confidence: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Where a recall is less sure that the memories answer the query, it has no results, unless the request says otherwise; "
+        "0 rejects none.",
+    )
 
     @model_validator(mode="after")
     def _weights_leave_room(self) -> "RecallSettings":

@@ -93,12 +93,12 @@ def test_any_text_gives_finite_numbers(query: str, texts: list[tuple[str, float,
     candidates = [candidate(number, text, late=late, turn=turn) for number, (text, late, turn) in enumerate(texts)]
     for column in features_of(query, candidates).values():
         assert np.isfinite(column).all()
-    assert all(0 <= each.score <= 1 for each in reranked(query, candidates, LEARNED, explain=False))
+    assert all(0 <= each.score <= 1 for each in reranked(candidates, features_of(query, candidates), LEARNED, explain=False))
 
 
 def test_a_model_ranks_by_its_weights() -> None:
     model = RankingModel(weights={"named": 2.0, "late": 1.0}, slope=1.0, intercept=-1.0)
-    found = reranked("What did Melanie do?", CANDIDATES, model, explain=True)
+    found = reranked(CANDIDATES, features_of("What did Melanie do?", CANDIDATES), model, explain=True)
     best = max(found, key=lambda each: each.score)
     assert best.memory.id == CANDIDATES[1].memory.id
     added = best.parts["ranking_named"] + best.parts["ranking_late"]
@@ -108,11 +108,11 @@ def test_a_model_ranks_by_its_weights() -> None:
 
 def test_what_is_not_reranked_stays_behind() -> None:
     many = [candidate(number, f"fact {number}", score=1 - number / 1000, late=float(number % 7)) for number in range(MAX_RERANKED + 20)]
-    found = reranked("fact", many, LEARNED, explain=False)
+    found = reranked(many, features_of("fact", many[:MAX_RERANKED]), LEARNED, explain=False)
     assert len(found) == len(many)
     assert max(each.score for each in found[MAX_RERANKED:]) <= min(each.score for each in found[:MAX_RERANKED])
     assert [each.score for each in found[MAX_RERANKED:]] == sorted((each.score for each in found[MAX_RERANKED:]), reverse=True)
 
 
 def test_no_candidates_give_none() -> None:
-    assert reranked("anything", [], LEARNED, explain=True) == []
+    assert reranked([], {}, LEARNED, explain=True) == []

@@ -15,7 +15,7 @@ from retrieval.recall.features import FEATURES
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import ManualClock
-from runtime.settings import EmbeddingSettings, RecallSettings
+from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings
 from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
@@ -104,6 +104,27 @@ async def test_hits_below_the_minimum_score_are_rejected(edge_store: EdgeStore) 
     assert strict.rejected == 1
     lenient = await recall_over(edge_store, settings=RecallSettings(min_origin_score=0.6)).recall(ask("red bicycle", min_origin_score=0.0))
     assert len(lenient.hits) == 2
+
+
+@pytest.mark.parametrize("profile", ["learned", "weighted"])
+async def test_a_recall_that_is_not_sure_is_empty(edge_store: EdgeStore, profile: RankingProfile) -> None:
+    only = memory("Ann bought a red bicycle")
+    await store_all(edge_store, only)
+    recall = recall_over(edge_store)
+    found = await recall.recall(ask("red bicycle", profile=profile, min_confidence=1e-9))
+    assert [each.memory.id for each in found.hits] == [only.id]
+    assert found.confidence is not None
+    strict = await recall.recall(ask("red bicycle", profile=profile, min_confidence=1.0, trace=True))
+    assert (strict.hits, strict.rejected, strict.confidence) == ((), 1, found.confidence)
+    assert strict.fates[only.id].outcome == "below_threshold"
+
+
+async def test_only_the_learned_profile_looks_how_sure_it_is(edge_store: EdgeStore) -> None:
+    recall = recall_over(edge_store)
+    assert (await recall.recall(ask("red bicycle"))).confidence == 0
+    assert (await recall.recall(ask("red bicycle", profile="weighted"))).confidence is None
+    strict = await recall_over(edge_store, settings=RecallSettings(min_confidence=0.5)).recall(ask("red bicycle", profile="weighted"))
+    assert strict.confidence == 0
 
 
 async def test_a_trace_tells_what_became_of_each(edge_store: EdgeStore) -> None:

@@ -37,10 +37,11 @@ async def post_recall(
 ) -> Response:
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
-    200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, parts?, ranks?}], entities,
-    session, why_not?, after, degraded, positions, ms}``. ``entities`` are the nearest of the body's user, ``session`` the newest messages
-    of the body's session. ``after`` says where the message was found that the body names. ``positions`` are what the answer rests on: the
-    memories up to these places of the change feed, at least, and the session's messages up to this one. ``degraded`` names what is
+    200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, parts?, ranks?}], confidence,
+    entities, session, why_not?, after, degraded, positions, ms}``. ``confidence`` is how likely the memories answer the query: where it is
+    below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user, ``session`` the newest
+    messages of the body's session. ``after`` says where the message was found that the body names. ``positions`` are what the answer rests
+    on: the memories up to these places of the change feed, at least, and the session's messages up to this one. ``degraded`` names what is
     missing, since it was not found by the deadline or what it takes is away: ``memories``, ``entities``, ``session_tail``. If all is
     away, 503.
     """
@@ -60,6 +61,7 @@ async def post_recall(
             {
                 "recall_id": recall_id,
                 "results": await map_in_pieces(lambda hit: _hit_fields(hit, explain=body.explain), found.memories.hits),
+                "confidence": found.memories.confidence,
                 "entities": [memory_fields(entity) for entity in found.entities],
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
                 **({"why_not": () if isinstance(told, LeftOut) else told} if body.why_not else {}),

@@ -47,6 +47,7 @@ async def test_a_recall_returns_evidence_entities_and_session_tail(service: Runn
     assert first["ranks"]["store"] == 1
     assert 0 < first["score"] <= 1
     assert "origin" in first["parts"]
+    assert 0 < answer["confidence"] < 1
     assert "tenant" not in first
     assert [entity["id"] for entity in answer["entities"]] == [PROFILE.id]
     assert answer["session"]["messages"] == [{"window_sequence": 4, "message": {"text": "hello"}}]
