@@ -1,9 +1,12 @@
 """``varve dev`` as a person uses it: the whole stack, its parts killed, itself killed, and started again."""
 
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -43,6 +46,7 @@ def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
         assert _varve(data, "send", str(file), "--flush") == "2 messages sent\n"
         wait_until(lambda: "m2" in _recall(data, "the name of the cat"), seconds=120, failure=lambda: _logs(data))
         assert "sessions" in _varve(data, "status")
+        assert "merging" in _watched(data)
         assert _open_to_others(data) == []
 
         family = dev.family()
@@ -52,7 +56,7 @@ def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
         assert not (data / "stack.json").exists()
 
     with VarveProcess("dev", "--data", str(data), output=tmp_path / "second") as dev:
-        dev.wait_for_output(READY)
+        dev.wait_for_output("redis: ready")  # a question waits for the rest
         assert "m2" in _recall(data, "the name of the cat")
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(120) == 0
@@ -103,3 +107,23 @@ def _recall(data: Path, query: str) -> list[str]:
 
 def _logs(data: Path) -> str:
     return "\n".join(f"== {log.name}\n{log.read_text()[-1500:]}" for log in sorted((data / "logs").glob("*.log")))
+
+
+def _watched(data: Path) -> str:
+    """What ``varve status --watch`` draws on a terminal until it is interrupted, at least twice."""
+    terminal, other_end = pty.openpty()
+    command = [sys.executable, "-m", "varve", "status", "--watch", "--over", "0.2", "--data", str(data)]
+    drawn = b""
+    with subprocess.Popen(command, stdout=other_end, stderr=other_end, env={**os.environ, "TERM": "xterm", "COLUMNS": "200"}) as process:
+        os.close(other_end)
+        while drawn.count(b"merging") < 2:
+            is_there, _, _ = select.select([terminal], [], [], 120)
+            assert is_there, drawn
+            drawn += os.read(terminal, 65536)
+        process.send_signal(signal.SIGINT)
+        with suppress(OSError):  # the other end is closed
+            while os.read(terminal, 65536):
+                pass
+        os.close(terminal)
+        assert process.wait(60) == 0
+    return drawn.decode()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from varve.demo.report import recall_lines
 from varve.output import say, say_json, visible
+from varve.results import ResultTable
 
 ANY_TEXT = st.text(st.characters(codec=None) | st.sampled_from("\0\x07\x1b\x7f\x9b\u061c\u200b\u202e\u2028\u2066\ufeff\U000e0041\ud800"))
 ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -47,9 +47,12 @@ def test_a_line_may_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_recalled_memory_paints_nothing() -> None:
-    result = {"score": 0.5, "type": "[bold]x[/]", "content": "I \x1b[31mred\u202e.", "evidence": ["m\x1b[2J"]}
+    answer = ResultTable()
+    answer.add([{"score": 0.5, "type": "[bold]x[/]", "content": "I \x1b[31mred\u202e.", "evidence": ["m\x1b[2J", "n"]}], query="[red]who?")
     with io.StringIO() as printed:
-        console = Console(file=printed, highlight=False, width=200)
-        for line in recall_lines([result]):
-            console.print(line, soft_wrap=True)
-        assert printed.getvalue() == "0.500 [bold]x[/]: I \\u001b[31mred\\u202e. from m\\u001b[2J\n"
+        Console(file=printed, highlight=False, width=200).print(answer.table)
+        text = printed.getvalue()
+    assert "[bold]x[/]  I \\u001b[31mred\\u202e." in text
+    assert "m\\u001b[2J and 1 more" in text
+    assert "[red]who?" in text
+    assert acts(text) == set()

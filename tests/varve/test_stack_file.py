@@ -1,5 +1,6 @@
 """The file by which commands find a running stack, and what they take from it."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -10,7 +11,9 @@ import orjson
 import pytest
 
 from runtime.settings import KafkaSettings, RedisSettings, Settings
+from varve.cli.options import settings_of_stack
 from varve.embedded.stack_file import StackFile
+from varve.supervisor.lock import exclusive_lock
 
 Give = Callable[..., None]
 
@@ -87,3 +90,24 @@ def test_a_given_setting_wins_though_it_equals_its_default(stack: StackFile, giv
     assert settings.kafka.bootstrap == KafkaSettings().bootstrap
     assert settings.redis.url == RedisSettings().url
     assert settings.store.socket == stack.edge_socket
+
+
+async def test_a_command_waits_for_a_stack_that_starts(stack: StackFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: asyncio.Queue[str] = asyncio.Queue()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("varve.cli.options.print_notice", said.put_nowait)
+    with exclusive_lock(tmp_path):
+        async with asyncio.timeout(60):
+            waiting = asyncio.create_task(settings_of_stack(tmp_path))
+            assert "is starting; waiting for it" in await said.get()
+            assert not waiting.done()
+            stack.write(tmp_path)
+            settings = await waiting
+    assert said.empty()
+    assert settings.client.api_key is not None
+    assert settings.client.api_key.get_secret_value() == "key"
+
+
+async def test_nothing_is_waited_for_where_no_stack_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert (await settings_of_stack(tmp_path)).client.api_key is None

@@ -14,6 +14,7 @@ from varve.cli import (
     dev,
     dlq,
     entities,
+    extract,
     flow,
     generations,
     keys,
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, model, apply):
+for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, model, extract, apply):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")

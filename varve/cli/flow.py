@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from varve.cli.options import DataOption, attached_settings
+from varve.cli.options import DataOption, settings_of_stack
 from varve.output import say, say_json
 
 app = typer.Typer()
@@ -33,15 +33,18 @@ def recall(
     """Ask the memory."""
     from rich.console import Console
 
-    from varve.demo.report import recall_lines
+    from varve.results import ResultTable
 
     results = asyncio.run(_recall(query, user, limit, data))
     if as_json:
         say_json(results, indent=True)
         return
-    console = Console(highlight=False)
-    for line in recall_lines(results):
-        console.print(line, soft_wrap=True)
+    if not results:
+        say("nothing relevant is remembered")
+        return
+    answer = ResultTable()
+    answer.add(results)
+    Console(highlight=False).print(answer.table)
 
 
 @app.command()
@@ -66,7 +69,7 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
     from varve.conversations import read_conversation
 
     conversation = read_conversation(file)
-    async with ServiceClient.from_settings(attached_settings(data)) as service:
+    async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
         sent = await service.send(conversation.messages)
         if flush:
             await service.flush()
@@ -76,12 +79,12 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
 async def _recall(query: str, user: str | None, limit: int | None, data: Path | None) -> list[dict[str, object]]:
     from varve.client import ServiceClient
 
-    async with ServiceClient.from_settings(attached_settings(data)) as service:
+    async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
         return await service.recall(query, user=user, limit=limit)
 
 
 async def _context(query: str, user: str | None, session: str | None, tokens: int | None, data: Path | None) -> dict[str, Any]:
     from varve.client import ServiceClient
 
-    async with ServiceClient.from_settings(attached_settings(data)) as service:
+    async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
         return await service.context(query, user=user, session=session, tokens=tokens)

@@ -4,7 +4,7 @@ import asyncio
 import getpass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from runtime.settings import Settings
 
 _R = TypeVar("_R")
+START_TIMEOUT_S: Final = 120.0
+"""How long a command waits for a stack that is starting."""
+_LOOK_S: Final = 0.2
 
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder for all local state; VARVE_DATA, or .varve, where not given.")]
 
@@ -114,3 +117,28 @@ def attached_settings(data: Path | None = None) -> "Settings":
     settings = load_settings(data)
     stack = StackFile.find(settings.data)
     return settings if stack is None else stack.apply_to(settings)
+
+
+async def settings_of_stack(data: Path | None = None) -> "Settings":
+    """As :func:`attached_settings`, but waits for a stack that is still starting on the data folder.
+
+    Raises:
+        SettingsError: If a variable has a value that it cannot have, or the stack does not come up in time.
+    """
+    from varve.embedded.stack_file import StackFile
+    from varve.supervisor.lock import is_locked
+
+    settings = load_settings(data)
+    is_told = False
+    try:
+        async with asyncio.timeout(START_TIMEOUT_S):
+            while settings.client.api_key is None and StackFile.find(settings.data) is None and is_locked(settings.data):
+                if not is_told:
+                    print_notice(f"the stack on {settings.data} is starting; waiting for it")
+                is_told = True
+                await asyncio.sleep(_LOOK_S)
+    except TimeoutError as error:
+        raise SettingsError(
+            f"the stack on {settings.data} is not ready after {START_TIMEOUT_S:g} s: see what `varve dev` prints, or its logs"
+        ) from error
+    return attached_settings(data)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ from varve.cli.options import DataOption, attached_settings
 from varve.output import visible
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.table import Table
 
     from varve.stage_status import StageStatus
@@ -23,10 +25,12 @@ app = typer.Typer()
 @app.command()
 def status(
     over: Annotated[float, typer.Option(min=0.1, help="Seconds between the two readings that the rates come from.")] = 1.0,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C, in place.")] = False,
     data: DataOption = None,
 ) -> None:
     """Show each stage's lag, rate and errors, and whose records are parked."""
-    asyncio.run(_status(over, data))
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_status(over, data, watch=watch))
 
 
 def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramState]" = ()) -> "Table":
@@ -62,23 +66,33 @@ def status_table(stages: "Sequence[StageStatus]", programs: "Sequence[ProgramSta
     return table
 
 
-async def _status(over: float, data: Path | None) -> None:
+async def _status(over: float, data: Path | None, *, watch: bool) -> None:
     from rich.console import Console
+    from rich.live import Live
 
     from varve.embedded.stack_file import StackFile
     from varve.stage_status import StageStatusReader
 
     settings = attached_settings(data)
     stack = StackFile.find(settings.data)
+    console = Console(highlight=False)
     async with StageStatusReader(settings=settings, probes=stack.probes if stack else {}) as reader:
-        await reader.read()
-        await asyncio.sleep(over)
-        stages = await reader.read()
-        console = Console()
-        console.print(status_table(stages))
-        for stage in stages:
-            if stage.parked.count:
-                console.print(_parked(stage), highlight=False, markup=False)
+        shown = _shown(await reader.read())
+        if not watch:
+            await asyncio.sleep(over)
+            console.print(_shown(await reader.read()))
+            return
+        with Live(shown, console=console, auto_refresh=False) as live:
+            while True:
+                await asyncio.sleep(over)
+                live.update(_shown(await reader.read()), refresh=True)
+
+
+def _shown(stages: "Sequence[StageStatus]") -> "Group":
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(status_table(stages), *(Text(_parked(stage)) for stage in stages if stage.parked.count))
 
 
 def _parked(stage: "StageStatus") -> str:

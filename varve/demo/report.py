@@ -1,10 +1,9 @@
 """The demo's outcome: as text, and as one JSON object."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -14,11 +13,13 @@ from memory.schema import MemorySchema
 from varve.demo.contents import TopicContents
 from varve.demo.views import rendered, shown
 from varve.output import visible
+from varve.results import ResultTable
 
 BEST_EVENTS: Final = 12
 """How many of the events are shown."""
 RESULT_FIELDS: Final = ("id", "type", "content", "score", "evidence")
-CONTENT_CHARS: Final = 160
+SHOWN_RESULTS: Final = 3
+"""Of each recall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ class DemoOutcome:
         for each in rendered(self.schema, contents.of_kind("entity")):
             console.print(each)
         if self.recalls:
-            console.print("\n[bold]recalls[/]  [dim]the best three of each, and the messages that they rest on[/]")
+            console.print("\n[bold]recalls[/]  [dim]the best of each, and the messages that they rest on[/]")
             console.print(_answers(self.recalls))
         for letter in contents.dead_letters:
             console.print(f"[red]dead letter[/] {letter.stage}: {letter.reason}: {_plain(letter.detail)}")
@@ -91,32 +92,12 @@ def _memories(memories: Sequence[Memory]) -> Table:
 
 
 def _answers(recalls: Sequence[Recall]) -> Table:
-    table = Table(box=box.ROUNDED, header_style="cyan", show_lines=False)
-    table.add_column("score", justify="right", style="green")
-    table.add_column("what is remembered", overflow="fold")
-    table.add_column("rests on", style="dim", overflow="fold")
+    answers = ResultTable()
     for recall in recalls:
-        table.add_section()
-        table.add_row("?", f"[bold cyan]{_plain(recall.query)}[/]", "")
-        for result in recall.results[:3]:
-            first, *others = [_plain(str(each)) for each in result["evidence"]] or ["no message"]
-            source = f"{first} and {len(others)} more" if others else first
-            table.add_row(f"{result['score']:.3f}", _plain(" ".join(str(result["content"]).split())), source)
-    return table
-
-
-def recall_lines(results: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Results as lines of rich markup: score, type, content, evidence."""
-    for result in results:
-        source = _plain(", ".join(map(str, result["evidence"]))) or "no message"
-        yield f"[green]{result['score']:.3f}[/] {_plain(str(result['type']))}: {_short(str(result['content']))} [dim]from {source}[/]"
+        answers.add(recall.results[:SHOWN_RESULTS], query=recall.query)
+    return answers.table
 
 
 def _plain(text: str) -> str:
     """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
     return escape(visible(text))
-
-
-def _short(content: str) -> str:
-    line = " ".join(content.split())
-    return _plain(line if len(line) <= CONTENT_CHARS else line[: CONTENT_CHARS - 1] + "…")

@@ -36,3 +36,17 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process holds the folder's lock: a stack starts, runs or stops there."""
+    try:
+        lock = (folder / "stack.lock").open()
+    except OSError:
+        return False
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -1,0 +1,55 @@
+"""``varve extract --dry-run``: the windows and extractions that a conversation would become, by the real rules and models."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+from typer.testing import CliRunner, Result
+
+from memory.schema import sample_conversation
+from runtime.settings import Settings
+from varve.cli.application import app
+from varve.dry_run import windows_of
+
+
+def typed(*arguments: str, data: Path) -> Result:
+    return CliRunner().invoke(app, ("extract", *arguments), env={"VARVE_DATA": str(data), "COLUMNS": "200"})
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "talk.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, sample_conversation("companion"))))
+    return path
+
+
+def test_windows_are_cut_as_the_sessions_stage_cuts_them() -> None:
+    messages = sample_conversation("companion")
+    windows = list(windows_of(messages, Settings()))
+    assert [message.id for window in windows for message in window.messages] == [message["id"] for message in messages]
+    assert {window.closed_by for window in windows} == {"flush"}
+    assert [window.session for window in windows] == list(dict.fromkeys(message["session"] for message in messages))
+
+
+def test_each_window_is_shown_with_its_events_and_patches(file: Path, tmp_path: Path) -> None:
+    result = typed(str(file), "--dry-run", "--limit", "1", data=tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "Mara got the job at the city library" in result.stdout
+    assert "user_profile.preferences" in result.stdout
+    assert "1 windows, about" in result.stderr
+    assert "0 calls (offline, no model was asked), cost 0.0000; nothing was kept" in result.stderr
+
+
+def test_as_json_it_is_what_the_record_would_hold(file: Path, tmp_path: Path) -> None:
+    result = typed(str(file), "--dry-run", "--json", "--limit", "2", data=tmp_path)
+    first, second = map(orjson.loads, result.stdout.splitlines())
+    assert first["session"] == "evening-talk"
+    assert first["prompt_tokens"] > 500
+    assert {"events", "patches", "segments"} <= set(first["extraction"])
+    assert second["messages"] == second["extraction"]["message_ids"]
+
+
+def test_without_dry_run_it_says_what_to_use(file: Path, tmp_path: Path) -> None:
+    result = typed(str(file), data=tmp_path)
+    assert result.exit_code == 2
+    assert "varve send" in result.output

@@ -1,0 +1,84 @@
+"""``varve extract --dry-run``: what a conversation would become, and what it would cost."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from varve.cli.options import DataOption, attached_settings, load_settings
+from varve.output import say, say_json, visible
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from varve.dry_run import DryWindow
+
+app = typer.Typer()
+
+
+@app.command()
+def extract(
+    file: Annotated[Path, typer.Argument(help="JSONL with a message a line, or a file in LoCoMo's form.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show it: nothing is sent or kept.")] = False,
+    schema: Annotated[str, typer.Option(help="A shipped scenario, or the path of a schema file.")] = "companion",
+    limit: Annotated[int | None, typer.Option(min=1, help="Most windows.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a window.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Show what a conversation's windows would become, and their cost, with the model that is set, or offline."""
+    if not dry_run:
+        raise typer.BadParameter("it is for trying alone: add --dry-run; `varve send` is what lays memories down")
+    asyncio.run(_extract(file, schema, limit, as_json=as_json, data=data))
+
+
+async def _extract(file: Path, schema: str, limit: int | None, *, as_json: bool, data: Path | None) -> None:
+    from contextlib import aclosing
+
+    from rich.console import Console
+
+    from runtime.control.schemas import schema_named
+    from varve.conversations import read_conversation
+    from varve.dry_run import dry_run
+
+    conversation = read_conversation(file)
+    console, number, calls, cost, tokens = Console(highlight=False), 0, 0, 0.0, 0
+    async with aclosing(dry_run(conversation.messages, schema_named(schema, Path(schema)), attached_settings(data))) as windows:
+        async for each in windows:
+            number += 1
+            calls += sum(usage.calls for usage in each.extraction.usage)
+            cost += sum(usage.cost for usage in each.extraction.usage)
+            tokens += each.prompt_tokens
+            if as_json:
+                say_json(each.as_json())
+            else:
+                console.print(_window_table(each))
+            if number == limit:
+                break
+    model = load_settings(data).llm.model if calls else "offline, no model was asked"
+    say(f"{number} windows, about {tokens} prompt tokens; {calls} calls ({model}), cost {cost:.4f}; nothing was kept", err=True)
+
+
+def _window_table(dry: "DryWindow") -> "Table":
+    from rich.markup import escape
+    from rich.table import Table
+
+    def plain(text: object) -> str:
+        return escape(visible(str(text)))
+
+    window, extraction = dry.window, dry.extraction
+    closed = f"{len(window.messages)} messages, closed by {window.closed_by}, by {extraction.extractor}"
+    title = f"{plain(window.session)} #{window.sequence}: {closed}"
+    table = Table(title=title, title_justify="left", header_style="cyan")
+    table.add_column("what")
+    table.add_column("becomes", overflow="fold")
+    table.add_column("rests on", style="dim", overflow="fold")
+    for event in extraction.events:
+        properties = "".join(f"\n[dim]{plain(name)}[/] {plain(value)}" for name, value in event.properties.items())
+        table.add_row(plain(event.type), plain(event.content) + properties, plain(", ".join(event.message_ids)))
+    for patch in extraction.patches:
+        change = f"{plain(patch.search)} → {plain(patch.replace)}" if patch.search else plain(patch.replace)
+        table.add_row(f"{plain(patch.entity_type)}.{plain(patch.field)}", change, plain(patch.entity_key))
+    for dropped in extraction.dropped:
+        table.add_row("[dim]left out[/]", f"{dropped.count} x {dropped.what}: {plain(dropped.reason)}", "")
+    return table

@@ -1,0 +1,43 @@
+"""What a recall found, as a table for people. Nothing of a memory is cut off."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from varve.output import visible
+
+
+class ResultTable:
+    """Answers to one question or to several. Print :attr:`table`."""
+
+    def __init__(self) -> None:
+        self.table = Table(box=box.ROUNDED, header_style="cyan")
+        self.table.add_column("score", justify="right", style="green")
+        self.table.add_column("when", style="dim", no_wrap=True)
+        self.table.add_column("what is remembered", overflow="fold")
+        self.table.add_column("rests on", style="dim", overflow="fold")
+
+    def add(self, results: Sequence[dict[str, Any]], *, query: str | None = None) -> None:
+        """Adds an answer.
+
+        Args:
+            results: As the service gives them, best first.
+            query: The question, where the table should name it.
+        """
+        if query is not None:
+            self.table.add_section()
+            self.table.add_row("?", "", f"[bold cyan]{_plain(query)}[/]", "")
+        for result in results:
+            first, *others = [_plain(each) for each in result["evidence"]] or ["no message"]
+            source = f"{first} and {len(others)} more" if others else first
+            when = str(result.get("event_time") or "")[:10]
+            content = f"[cyan]{_plain(result['type'])}[/]  {_plain(' '.join(str(result['content']).split()))}"
+            self.table.add_row(f"{result['score']:.3f}", _plain(when), content, source)
+
+
+def _plain(text: object) -> str:
+    """Stored text as rich markup that is read as no markup, and by no terminal as an order."""
+    return escape(visible(str(text)))
