@@ -26,18 +26,24 @@ Tense = Literal["past", "future", "unknown"]
 _REACH: Final = 200
 """Characters on each side that are searched. Words further away say little about the date, and a sentence may have no end."""
 _PAST: Final = re.compile(
-    r"\b(?:was|were|had|did|went|got|took|saw|met|made|came|left|bought|gave|found|told|said|ran|won|began|ate|been|since|[a-z]{2,}ed)\b",
+    r"\b(?:was|were|had|did|went|got|took|saw|met|made|came|left|bought|gave|found|told|said|ran|won|began|ate|been|since|"
+    r"(?!(?:need|indeed|speed|feed|seed|exceed|proceed)\b)[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )
+_BY: Final = re.compile(r"\bby(?: the)? ?$", re.IGNORECASE)
+"""What stands before a day that something is to be done by."""
+_OVER: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
 _FUTURE: Final = re.compile(
     r"\b(?:will|won['’]t|going to|gonna|plan(?:ning|s)?|next|upcoming|tomorrow|shall|by|until|before|due|deadline|must|need|arrives?|"
-    r"starts?|leaves?|opens?|ends?|visit|want|hope|hoping|should|could|can|see you)\b|['’]ll\b",
+    r"starts?|begins?|leaves?|opens?|ends?|visit|want|hope|hoping|should|could|can|see you)\b|['’]ll\b",
     re.IGNORECASE,
 )
 
 
 def tense_around(text: str, start: int, end: int) -> Tense:
-    """The tense of the sentence around a part of a text. A word for the past outweighs one for the future.
+    """The tense of the sentence around a part of a text.
+
+    A word for the past outweighs one for the future, but for what is to be done by a day ("moved by the 20th").
 
     Args:
         text: The whole text.
@@ -48,6 +54,8 @@ def tense_around(text: str, start: int, end: int) -> Tense:
     opening = max(before.rfind(mark) for mark in ".!?\n") + 1
     closing = min((found for mark in ".!?\n" if (found := behind.find(mark)) >= 0), default=len(behind))
     around = f"{before[opening:]} {text[start:end].split()[0]} {behind[:closing]}"
+    if (_BY.search(before) or text[start:end].lower().startswith("by ")) and not _OVER.search(around):
+        return "future"
     return "past" if _PAST.search(around) else "future" if _FUTURE.search(around) else "unknown"
 
 
