@@ -2,7 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, TypeVar
 
 T = TypeVar("T")
@@ -32,6 +34,23 @@ async def map_in_pieces(function: Callable[[T], R], items: Iterable[T], *, monot
     return results
 
 
+_between_pieces: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar("between_pieces", default=None)
+
+
+@contextmanager
+def waiting_between_pieces(wait: Callable[[], Awaitable[None]]) -> Iterator[None]:
+    """Within the block, and in the tasks that it starts, this is waited for between pieces, too.
+
+    Args:
+        wait: Returns when the next piece may begin.
+    """
+    token = _between_pieces.set(wait)
+    try:
+        yield
+    finally:
+        _between_pieces.reset(token)
+
+
 async def let_others_run() -> None:
     """Ends a piece: whatever is ready runs, and what becomes ready by it.
 
@@ -39,3 +58,6 @@ async def let_others_run() -> None:
     """
     for _ in range(TURNS_BETWEEN_PIECES):
         await asyncio.sleep(0)
+    wait = _between_pieces.get()
+    if wait is not None:
+        await wait()

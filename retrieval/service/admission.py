@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from typing import Final, Literal
 
 from starlette.requests import ClientDisconnect, Request
@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from retrieval.service.fair_admission import FairAdmission, Ticket, TicketState
 from retrieval.service.problems import RETRY_AFTER_S, ProblemError
 from runtime.metrics import Metrics
+from runtime.pieces import waiting_between_pieces
 from runtime.settings import ServiceSettings
 from runtime.tenants import Tenant
 
@@ -18,6 +19,8 @@ RESULTS_IN_UNIT: Final = 128
 """A recall of so many results costs the store and the service about two of ten results: it counts as one more unit."""
 OPERATORS: Final = ""
 """Stands for all operators among the tenants, of which none has an empty id."""
+PATIENCE_S: Final = 0.2
+"""How long a large read gives way in all: it is slow among small ones, and ends all the same."""
 _LEAST_WAIT: Final = 0.5
 """The part of the longest wait that every read may wait."""
 
@@ -28,9 +31,10 @@ class Admission:
     Args:
         settings: The bounds.
         metrics: Counts the outcomes and times the waits.
+        patience_s: How long a large read gives way to small ones in all, in seconds.
     """
 
-    def __init__(self, *, settings: ServiceSettings, metrics: Metrics) -> None:
+    def __init__(self, *, settings: ServiceSettings, metrics: Metrics, patience_s: float = PATIENCE_S) -> None:
         self._core = FairAdmission(
             units=settings.reads_at_once,
             tenant_share=settings.tenant_share,
@@ -38,8 +42,11 @@ class Admission:
             max_queued_of_tenant=settings.max_queued_reads_of_tenant,
         )
         self._max_wait_s = settings.read_queue_timeout_s
+        self._patience_s = patience_s
         self._metrics = metrics
         self._turns: dict[Ticket, asyncio.Future[None]] = {}
+        self._ended = asyncio.Event()
+        """Set for a moment whenever a read ends."""
         metrics.reads_waiting.set_function(lambda: self._core.queued)
         metrics.reads_running.set_function(lambda: self._core.running)
 
@@ -95,11 +102,31 @@ class Admission:
             await self._wait(ticket, request)
             self._metrics.read_queue_seconds.observe(loop.time() - came_at)
             self._count("admitted")
-            yield
+            with waiting_between_pieces(self._giving_way(ticket)) if ticket.is_large else nullcontext():
+                yield
         finally:
             self._turns.pop(ticket).cancel()
             self._core.end(ticket, loop.time())
+            self._ended.set()
+            self._ended.clear()
             self._start()
+
+    def _giving_way(self, ticket: Ticket) -> Callable[[], Awaitable[None]]:
+        patience_s = self._patience_s
+
+        async def give_way() -> None:
+            nonlocal patience_s
+            if not self._core.gives_way(ticket) or patience_s <= 0:
+                return
+            clock = asyncio.get_running_loop().time
+            began = clock()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience_s):
+                    while self._core.gives_way(ticket):
+                        await self._ended.wait()
+            patience_s -= clock() - began
+
+        return give_way
 
     async def _wait(self, ticket: Ticket, request: Request) -> None:
         turn = self._turns[ticket]

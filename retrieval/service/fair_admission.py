@@ -10,6 +10,10 @@ ACTIVE_S: Final = 2.0
 """A tenant counts as active for so long after its last read, so that the share of the others does not grow back between two reads."""
 
 
+LARGE_UNITS: Final = 3
+"""A read of so many units is a large one: it works in pieces for tens of milliseconds."""
+
+
 class TicketState(StrEnum):
     """What became of a read."""
 
@@ -28,6 +32,8 @@ class Ticket:
 
     tenant: str
     units: int
+    is_large: bool = False
+    """Whether it gives way to small ones."""
     state: TicketState = TicketState.QUEUED
 
 
@@ -36,6 +42,8 @@ class _Tenant:
     weight: float = 1.0
     queued: deque[Ticket] = field(default_factory=deque)
     running: int = 0
+    small: int = 0
+    """Of those that run, how many are not large."""
     units: int = 0
     """Of those that run."""
     virtual_time: float = 0.0
@@ -71,6 +79,7 @@ class FairAdmission:
         self._tenants: dict[str, _Tenant] = {}
         """The active ones, in the order in which they were seen last."""
         self._virtual_time = 0.0
+        self._small = 0
         self.running = 0
         """Reads that run."""
         self.units = 0
@@ -89,7 +98,7 @@ class FairAdmission:
         """
         own = self._seen(tenant, now)
         own.weight = weight
-        ticket = Ticket(tenant, min(max(1, units), self._largest))
+        ticket = Ticket(tenant, min(max(1, units), self._largest), is_large=units >= LARGE_UNITS)
         if self.is_full_for(tenant):
             ticket.state = TicketState.REFUSED
             return ticket
@@ -123,10 +132,7 @@ class FairAdmission:
             self.queued -= 1
             self._virtual_time = max(self._virtual_time, own.virtual_time)
             own.virtual_time += ticket.units / own.weight
-            own.running += 1
-            own.units += ticket.units
-            self.running += 1
-            self.units += ticket.units
+            self._count(own, ticket, 1)
             ticket.state = TicketState.RUNNING
             return ticket
         return None
@@ -142,12 +148,24 @@ class FairAdmission:
             self._seen(ticket.tenant, now).queued.remove(ticket)
             self.queued -= 1
         elif ticket.state is TicketState.RUNNING:
-            own = self._seen(ticket.tenant, now)
-            own.running -= 1
-            own.units -= ticket.units
-            self.running -= 1
-            self.units -= ticket.units
+            self._count(self._seen(ticket.tenant, now), ticket, -1)
         ticket.state = TicketState.DONE
+
+    def gives_way(self, ticket: Ticket) -> bool:
+        """Whether a running read does well to wait: it is large, and small ones of other tenants run, which would wait for its pieces.
+
+        Args:
+            ticket: The read.
+        """
+        return ticket.is_large and self._small > self._tenants[ticket.tenant].small
+
+    def _count(self, own: _Tenant, ticket: Ticket, step: int) -> None:
+        for counts in (self, own):
+            counts.running += step
+            counts.units += step * ticket.units
+        if not ticket.is_large:
+            self._small += step
+            own.small += step
 
     def _waiting(self) -> Iterator[_Tenant]:
         return (each for each in self._tenants.values() if each.queued)

@@ -21,6 +21,9 @@ from runtime.trace_export import exporting_spans
 SWITCH_INTERVAL_S: Final = 0.0005
 """A thread that embeds a query gets the interpreter lock back so soon, three times a query. By default it waits for up to five milliseconds
 each time, while the event loop works on another's large answer."""
+_MIDDLE_COLLECTIONS: Final = 1000
+"""Between two looks through all objects for garbage, each of which holds up every request for ten milliseconds and more. By default they
+are ten, and a thousand results make as many: what is kept, as records are, is seldom garbage."""
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -56,6 +59,8 @@ async def _serve(settings: Settings) -> None:
         # What was loaded stays: looking through it again for garbage would hold up requests for tens of milliseconds.
         gc.collect()
         gc.freeze()
+        young, middle, _ = gc.get_threshold()
+        gc.set_threshold(young, middle, _MIDDLE_COLLECTIONS)
         await uvicorn.Server(_config(settings, dependencies)).serve()
 
 

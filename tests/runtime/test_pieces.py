@@ -2,7 +2,7 @@
 
 import asyncio
 
-from runtime.pieces import PIECE_S, map_in_pieces
+from runtime.pieces import PIECE_S, map_in_pieces, waiting_between_pieces
 
 
 class Work:
@@ -41,3 +41,22 @@ async def test_long_items_are_pieces_by_themselves() -> None:
 
 async def test_no_items_give_nothing() -> None:
     assert await map_in_pieces(str, ()) == []
+
+
+async def test_pieces_wait_for_what_they_are_told() -> None:
+    work, begun, may_go_on = Work(PIECE_S * 2), asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        begun.set()
+        await may_go_on.wait()
+
+    async def work_in_a_task_of_its_own() -> list[tuple[int, int]]:
+        with waiting_between_pieces(wait):
+            return await asyncio.create_task(done_in_pieces(work, 5))
+
+    waiting = asyncio.create_task(work_in_a_task_of_its_own())
+    await begun.wait()
+    assert len(await done_in_pieces(Work(PIECE_S * 2), 50)) == 50, "others do not wait"
+    assert work.time == PIECE_S * 2, "one piece is done"
+    may_go_on.set()
+    assert len(await waiting) == 5

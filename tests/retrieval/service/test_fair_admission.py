@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.service.fair_admission import ACTIVE_S, FairAdmission, Ticket, TicketState
+from retrieval.service.fair_admission import ACTIVE_S, LARGE_UNITS, FairAdmission, Ticket, TicketState
 
 UNITS, SHARE, QUEUED, QUEUED_OF_TENANT = 8, 2, 12, 6
 
@@ -51,6 +51,28 @@ class World:
 
     def of(self, tenant: str) -> list[Ticket]:
         return [each for each in self.running if each.tenant == tenant]
+
+
+def test_a_large_read_gives_way_to_others_small_ones() -> None:
+    world = World(core=admission(tenant_share=1.0, units=100))
+    large, other_large = world.request("a", units=LARGE_UNITS), world.request("b", units=LARGE_UNITS)
+    own_small = world.request("a")
+    world.start()
+    assert len(world.running) == 3
+    assert not world.core.gives_way(large), "its own tenant's small read, and another's large one, are no reason"
+    assert world.core.gives_way(other_large)
+    others = world.request("b")
+    world.start()
+    assert world.core.gives_way(large)
+    assert not world.core.gives_way(own_small)
+    world.end(others)
+    world.end(own_small)
+    assert not world.core.gives_way(large)
+    assert not world.core.gives_way(other_large)
+
+
+def test_a_read_is_large_however_few_units_there_are() -> None:
+    assert admission(units=2).request("a", units=LARGE_UNITS, weight=1.0, now=0.0).is_large
 
 
 def test_a_full_queue_is_known_before_a_read() -> None:
