@@ -44,11 +44,12 @@ def waiting_between_pieces(wait: Callable[[], Awaitable[None]]) -> Iterator[None
     Args:
         wait: Returns when the next piece may begin.
     """
-    token = _between_pieces.set(wait)
+    before = _between_pieces.get()
+    _between_pieces.set(wait)
     try:
         yield
     finally:
-        _between_pieces.reset(token)
+        _between_pieces.set(before)
 
 
 async def let_others_run() -> None:
