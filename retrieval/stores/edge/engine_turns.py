@@ -63,5 +63,9 @@ class EngineTurns:
                 # The engine raises bare Exceptions, for a full disk as well as for a query that it cannot plan.
                 done.set_exception(error)
             self._order.charge(recall, self._monotonic() - began)
-            # Whoever comes in now, over a socket, takes part in the next choice; and this recall with its next call.
-            await let_others_run()
+            if recall.goes_on:
+                # Long enough for it to ask for its next call, which comes next.
+                await asyncio.sleep(0)
+            else:
+                # Whoever comes in now, over a socket, takes part in the next choice.
+                await let_others_run()
