@@ -52,14 +52,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Fits, and measures by leaving one conversation out.
 
     Returns:
-        ``model``: weights, slope and intercept, fitted on all; ``left_out``: the figures of models that did not see the conversation.
+        ``model``: weights, slope and intercept, fitted on all; ``left_out``: the figures of models that did not see the conversation,
+            and in its ``ablation`` those without each feature in turn.
     """
     settings = Settings()
     examples, corpus_hash = asyncio.run(_read(arguments, settings))
-    left_out = {
-        held: fit([each for each in examples if each.conversation != held], ridge=arguments.ridge)
-        for held in sorted({each.conversation for each in examples})
-    }
+    left_out = _left_out(examples, ridge=arguments.ridge)
     model = fit(examples, ridge=arguments.ridge)
     answerable = [each for each in examples if each.category != UNANSWERABLE]
     return {
@@ -77,8 +75,30 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
                 str(category): summary([_outcome(left_out[each.conversation], each) for each in examples if each.category == category])
                 for category in sorted({each.category for each in examples})
             },
+            "ablation": ablation(examples, ridge=arguments.ridge),
         },
     }
+
+
+def ablation(examples: Sequence[Example], *, ridge: float) -> dict[str, dict[str, object]]:
+    """The figures without each feature in turn, by models that are fitted without it and did not see the conversation.
+
+    Args:
+        examples: Of several conversations.
+        ridge: As :func:`fit` takes it.
+    """
+    answerable = [each for each in examples if each.category != UNANSWERABLE]
+    found = {}
+    for name in FEATURES:
+        models = _left_out(examples, ridge=ridge, but=name)
+        found[name] = summary([_outcome(models[each.conversation], each) for each in answerable])
+    return found
+
+
+def _left_out(examples: Sequence[Example], *, ridge: float, but: str = "") -> dict[int, RankingModel]:
+    """By conversation, a model that was fitted to the others."""
+    conversations = sorted({each.conversation for each in examples})
+    return {held: fit([each for each in examples if each.conversation != held], ridge=ridge, but=but) for held in conversations}
 
 
 async def _read(arguments: argparse.Namespace, settings: Settings) -> tuple[list[Example], str]:
@@ -128,15 +148,16 @@ async def candidates_of(corpus: Corpus, user: str, query: str, *, prefetch: int)
     )
 
 
-def fit(examples: Sequence[Example], *, ridge: float) -> RankingModel:
+def fit(examples: Sequence[Example], *, ridge: float, but: str = "") -> RankingModel:
     """Fits a model by Newton's method with halved steps.
 
     Args:
         examples: Those without evidence among their candidates, and unanswerable ones, are left out.
         ridge: Strength of the L2 penalty on the weights of standardised features.
+        but: A feature that the model does without; empty: it has all.
     """
     usable = [each for each in examples if each.category != UNANSWERABLE and each.is_evidence.any()]
-    names = tuple(FEATURES)
+    names = tuple(name for name in FEATURES if name != but)
     tables = [np.column_stack([each.features[name] for name in names]) for each in usable]
     spread = np.vstack(tables).std(axis=0)
     spread[spread == 0] = 1.0

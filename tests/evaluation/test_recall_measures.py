@@ -1,5 +1,6 @@
 """The measures of a ranking, against their definitions."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.recall.fit import fit
+from evaluation.recall.fit import ablation, fit
 from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
+from retrieval.recall.features import FEATURES
+from retrieval.stores.port import ScoredMemory
 from tests.evaluation.ranking_examples import example
+from tests.retrieval.factories import memory
 
 SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12)
 
@@ -53,3 +57,17 @@ def test_a_fit_finds_what_tells_evidence() -> None:
     assert max(model.weights, key=lambda name: abs(model.weights[name])) == "coverage"
     assert model.weights["coverage"] > 0
     assert model.slope > 0
+
+
+def test_an_ablation_tells_what_tells_evidence() -> None:
+    random = np.random.default_rng(3)
+    examples = []
+    for number in range(40):
+        made = example(random, telling="coverage")
+        candidates = [ScoredMemory(memory(f"{each}", message_ids=[f"m{each}"]), 0.5, {}) for each in range(len(made.is_evidence))]
+        evidence = (f"m{int(np.argmax(made.is_evidence))}",)
+        examples.append(replace(made, conversation=number % 2, candidates=candidates, evidence=evidence))
+    figures: Any = ablation(examples, ridge=1.0)
+    assert set(figures) == set(FEATURES)
+    assert min(figures, key=lambda name: figures[name]["hit_at_5"]) == "coverage"
+    assert "coverage" not in fit(examples, ridge=1.0, but="coverage").weights
