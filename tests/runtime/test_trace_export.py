@@ -33,6 +33,9 @@ async def test_spans_reach_a_collector_by_otlp() -> None:
     async with serving_posts("/v1/traces", collect) as address:
         settings = TracingSettings(endpoint=f"{address}/v1/traces", headers=SecretStr("X-Key=s3cret=, x-other=2"))
         await asyncio.to_thread(_work, settings, "first", "second")
+        async with asyncio.timeout(60):
+            while not posts:  # noqa: ASYNC110 - a process that ends waits for 5 s, the sender goes on
+                await asyncio.sleep(0.01)
     resources = [resource for _, request in posts for resource in request.resource_spans]
     assert {key for key, _ in posts} == {"s3cret="}
     assert [span.name for each in resources for scope in each.scope_spans for span in scope.spans] == ["first", "second"]
