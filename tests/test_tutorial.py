@@ -40,7 +40,7 @@ def test_the_tutorials_commands_print_what_it_says(tmp_path: Path) -> None:
 
     def typed(command: str) -> str:
         done = subprocess.run(
-            ["bash", "-euc", command], capture_output=True, text=True, check=False, cwd=tmp_path, env=environment, timeout=120
+            ["bash", "-euc", command], capture_output=True, text=True, check=False, cwd=tmp_path, env=environment, timeout=240
         )
         return " ".join((done.stdout + done.stderr).split())
 
@@ -53,6 +53,6 @@ def test_the_tutorials_commands_print_what_it_says(tmp_path: Path) -> None:
     with VarveProcess("dev", output=tmp_path / "dev.log", environment={"VARVE_DATA": str(tmp_path / ".varve")}) as dev:
         dev.wait_for_output("redis: ready")
         for command, printed in steps():
-            wait_until(partial(prints, command, printed), seconds=120, failure=lambda: (outputs[-1:], dev.output))
+            wait_until(partial(prints, command, printed), seconds=300, failure=lambda: (outputs[-1:], dev.output))
         dev.process.terminate()
         dev.process.wait(120)

@@ -25,7 +25,9 @@ app = typer.Typer()
 @app.command()
 def status(
     over: Annotated[float, typer.Option(min=0.1, help="Seconds between the two readings that the rates come from.")] = 1.0,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C, in place.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on until Ctrl-C: on a terminal in place, else one table after the other.")
+    ] = False,
     data: DataOption = None,
 ) -> None:
     """Show each stage's lag, rate and errors, and whose records are parked."""
@@ -82,6 +84,10 @@ async def _status(over: float, data: Path | None, *, watch: bool) -> None:
             await asyncio.sleep(over)
             console.print(_shown(await reader.read()))
             return
+        if not console.is_terminal:
+            while True:
+                await asyncio.sleep(over)
+                console.print(_shown(await reader.read()))
         with Live(shown, console=console, auto_refresh=False) as live:
             while True:
                 await asyncio.sleep(over)

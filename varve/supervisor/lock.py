@@ -2,12 +2,16 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Final
 
 from varve.errors import FolderInUseError
 from varve.supervisor.file_errors import explained_os_errors
+
+_PATIENCE_S: Final = 0.3
 
 
 @contextmanager
@@ -25,7 +29,7 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
         lock = path.open("a+")
     with lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock_soon(lock)
         except BlockingIOError as error:
             lock.seek(0)
             holder = lock.read().strip() or "unknown"
@@ -36,6 +40,20 @@ def exclusive_lock(folder: Path) -> Iterator[None]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+def _lock_soon(lock: IO[str]) -> None:
+    """Takes the lock; :func:`is_locked` of another process may have it for an instant."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def is_locked(folder: Path) -> bool:
