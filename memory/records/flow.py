@@ -38,7 +38,7 @@ class Memory(Record):
     generation: str = ""
     version: int = 0
     """Grows with every change that the log brings to this memory. Of a summary: twice the events it stands for, and one more
-    once a model was done with them."""
+    once a model was done with them; so it falls where an event is taken back."""
     expires_at: Time | None = None
     """From this moment on no recall finds it: of what was invalidated, when that was."""
     correction: CorrectionNote | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import pytest
 
@@ -140,10 +141,13 @@ def test_acknowledged_messages_must_be_at_their_offset() -> None:
     assert verdict.lost == 2
 
 
-@pytest.mark.parametrize(("versions", "went_back"), [([0, 0, 1, 2, 2], 0), ([0, 1, 0], 1), ([2, 1, 1, 3], 2)])
-def test_versions_never_go_back_in_the_feed(versions: list[int], went_back: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "versions", "went_back"),
+    [("entity", [0, 0, 1, 2, 2], 0), ("entity", [0, 1, 0], 1), ("event", [2, 1, 1, 3], 2), ("summary", [6, 4], 0)],
+)
+def test_versions_never_go_back_in_the_feed(kind: Literal["entity", "event", "summary"], versions: list[int], went_back: int) -> None:
     def change(version: int) -> bytes:
-        memory = Memory(id="m", tenant=TENANT, kind="entity", type="mastery", content="c", event_time=SENT_AT, version=version)
+        memory = Memory(id="m", tenant=TENANT, kind=kind, type="mastery", content="c", event_time=SENT_AT, version=version)
         return MemoryChange(op="upsert", memory_id="m", tenant=TENANT, memory=memory).to_json()
 
     verdict = Verdict()

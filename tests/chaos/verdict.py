@@ -127,7 +127,8 @@ def judge_feed(verdict: Verdict, tenant: str, log: Iterable[LogRecord]) -> None:
         if record.poison is not None or record.value is None:
             continue
         change = MemoryChange.from_json(record.value)
-        if change.tenant != tenant or change.memory is None:
+        if change.tenant != tenant or change.memory is None or change.memory.kind == "summary":
+            # A summary's version counts its events: it falls where one of them is invalidated.
             continue
         version = change.memory.version
         if version < newest.get(change.memory_id, version):
