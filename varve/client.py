@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, Self
 from urllib.parse import quote, urlencode
@@ -54,8 +54,12 @@ class ServiceClient:
     async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
-    async def send(self, messages: Sequence[dict[str, Any]]) -> int:
+    async def send(self, messages: Sequence[dict[str, Any]], *, progress: Callable[[int], None] = lambda sent: None) -> int:
         """Sends messages in order, in batches, each durable before the next.
+
+        Args:
+            messages: The fields of each but the tenant.
+            progress: Called with each batch's number of messages, once that is durable.
 
         Returns:
             How many were accepted.
@@ -72,6 +76,7 @@ class ServiceClient:
                     f"{self._url} refused {len(refused)} of {len(batch)} messages, first {refused[0].get('id') or refused[0]['index']}: "
                     f"{problem.get('detail') or problem.get('title')}"
                 )
+            progress(len(batch))
         return len(messages)
 
     async def flush(self, session: str | None = None) -> None:

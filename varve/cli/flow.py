@@ -67,10 +67,12 @@ def context(
 async def _send(file: Path, flush: bool, data: Path | None) -> int:
     from varve.client import ServiceClient
     from varve.conversations import read_conversation
+    from varve.progress import progress_bar
 
     conversation = read_conversation(file)
     async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
-        sent = await service.send(conversation.messages)
+        with progress_bar("sending", len(conversation.messages)) as progress:
+            sent = await service.send(conversation.messages, progress=progress)
         if flush:
             await service.flush()
     return sent
