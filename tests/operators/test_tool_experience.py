@@ -11,6 +11,7 @@ from operators.render import render
 from operators.routing import contributions_of, left_out
 
 SCHEMA = scenario("agent_tools")
+SESSIONS = frozenset({"task-invoice-report", "task-competitor-prices"})
 
 
 def event_of(message: Message) -> Event | None:
@@ -44,7 +45,9 @@ def event_of(message: Message) -> Event | None:
 
 
 def test_tool_calls_become_experience() -> None:
-    messages = [Message.from_fields({**turn, "tenant": "acme"}) for turn in sample_conversation("agent_tools")]
+    messages = [
+        Message.from_fields({**turn, "tenant": "acme"}) for turn in sample_conversation("agent_tools") if turn["session"] in SESSIONS
+    ]
     events = [event for message in messages if (event := event_of(message))]
     calls = [message.tool_call for message in messages if message.tool_call and message.tool_call.name == "sql_query"]
     extraction = Extraction(

@@ -27,6 +27,8 @@ from streams.stages import STAGES
 from tests.one_broker import one_broker
 
 TENANT = "acme"
+FIRST_WEEK = frozenset({"evening-talk", "morning-after"})
+"""Sessions of the companion sample."""
 DEFAULT_TENANTS: Mapping[str, str] = {TENANT: "companion"}
 DEADLINE_S = 200.0
 POLL_S = 0.1
@@ -123,11 +125,12 @@ async def followed(settings: Settings, generation: str) -> None:
 
 
 async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "ada", tenant: str = TENANT, headers: Headers = ()) -> int:
-    """Produces the companion sample as one session's messages."""
+    """Produces the talk of the companion sample's first week as one session's messages: nothing of it ages."""
     start = datetime(2024, 5, 1, tzinfo=UTC)
     key = encode_key(tenant, session)
     records = []
-    for number, turn in enumerate(sample_conversation("companion")):
+    week = [turn for turn in sample_conversation("companion") if turn["session"] in FIRST_WEEK and "tool_call" not in turn]
+    for number, turn in enumerate(week):
         said_at = start + timedelta(minutes=number)
         message = Message.model_validate(
             {"role": turn.get("role", "user"), "text": turn["text"]}
