@@ -69,7 +69,8 @@ class Ager:
     def expire(self, batch: Batch, record: ConsumedRecord, expiry: Expiry) -> None:
         """Lets events go: their memories, and where the schema says so what they have contributed to other properties.
 
-        An event of a window that was extracted again since, unknown to the timeline, is another one, and stays.
+        An event of a window that was extracted again since, unknown to the timeline, is another one, and stays. So does one that was
+        invalidated meanwhile: the timeline holds it no longer, and whoever said so may still take it back.
 
         Args:
             batch: The step that it is part of.
@@ -87,16 +88,13 @@ class Ager:
         for window, published, ids in _windows(batch, expiry.tenant, expiry.generation, expiry.events):
             if published.position > expiry.known.get(self._source, -1):
                 continue
+            held = {each.source_id for contribution, each in _applied(published, ids) if _is_of(contribution, each, expiry)}
             gone = expired_events(batch.state, *window)
-            new = (ids & set(published.memory_ids)) - gone
+            new = held - gone
             retractions: EntityChanges = {}
             # Also of what another timeline has let go before: this one holds it no longer, either.
-            for contribution, each in _applied(published, ids & (gone | new)):
-                if (contribution.entity_type, contribution.entity_key, each.property) == (
-                    expiry.entity_type,
-                    expiry.entity_key,
-                    expiry.property,
-                ):
+            for contribution, each in _applied(published, held):
+                if _is_of(contribution, each, expiry):
                     _add(
                         changes,
                         contribution,
@@ -110,7 +108,7 @@ class Ager:
                 if retractions:
                     rows.append((_window_key(*window), published.with_correction(self._made(record, retractions, expiry.time))))
                 rows.append((expired_key(*window), ExpiredEvents(tuple(sorted(gone | new)))))
-            tombstones.extend(sorted(ids & (gone | new)))
+            tombstones.extend(sorted(held))
             count += len(new)
         for key, row in rows:
             Ledger(batch.state).put(key, row, position=record.offset)
@@ -187,6 +185,12 @@ def _applied(published: PublishedWindow, ids: Iterable[str]) -> Iterator[tuple[C
         for change in contribution.changes:
             if change.op == "apply" and change.source_id in wanted:
                 yield contribution, change
+
+
+def _is_of(contribution: Contribution, change: Change, expiry: Expiry) -> bool:
+    """Whether a change was made of the timeline that lets events go."""
+    timeline = expiry.entity_type, expiry.entity_key, expiry.property
+    return (contribution.entity_type, contribution.entity_key, change.property) == timeline
 
 
 def _add(changes: EntityChanges, contribution: Contribution, change: Change) -> None:

@@ -11,6 +11,7 @@ from memory.schema import MemorySchema
 from runtime.settings import Settings
 from tests.control_log import known_tenants
 from tests.operators.timeline.diaries import diary_schema
+from tests.streams.events.corrections import correction, correction_record
 from tests.streams.harness import plain_settings
 from tests.streams.timelines_flow import TENANT, Timelines
 
@@ -177,6 +178,20 @@ async def test_an_expiry_means_no_later_extraction(flow: Timelines) -> None:
     await flow.extract(0, 0, ["Moved to Nice."])
     await flow.deliver_again(expiry)
     assert texts(flow) == {"Moved to Nice."}
+
+
+async def test_an_expiry_passes_over_what_is_invalid_meanwhile(settings: Settings, flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    await flow.pass_time(60)
+    expiry = next(record for record in flow.extractions if (KIND, EXPIRY) in record.headers)
+    other = timelines(settings)
+    what = await other.extract(0, 0, ["Moved to Lyon."])
+    await other.deliver_again(correction_record(correction(what.events[0], 1, "invalidate"), 1))
+    await other.deliver_again(expiry)
+    assert texts(other) == {"Moved to Lyon."}, "it can still be seen, and taken back"
+    await other.deliver_again(correction_record(correction(what.events[0], 2, "revert"), 3))
+    await other.pass_time(60)
+    assert texts(other) == set()
 
 
 @pytest.mark.parametrize(("retract", "count"), [(False, 2), (True, None)])
