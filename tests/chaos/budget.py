@@ -62,6 +62,7 @@ async def _flood(context: FaultContext, tenant: str, messages: int) -> None:
         messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile()),
         rng=Random(f"{seed}/{tenant}/load"),
         pause_s=0.05,
+        recalls=0.3,
     )
     context.others[tenant] = load.ledger
     ended = asyncio.Event()

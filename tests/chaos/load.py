@@ -20,7 +20,6 @@ from tests.chaos.utterances import EIGHTHS
 _BATCH = 10
 _THROUGH_SERVICE = 0.3
 _FLUSHES = 0.03
-_RECALLS = 0.3
 _RECALLED = 3
 _RETRY_INTERVAL_S = 0.5
 
@@ -61,7 +60,7 @@ class Load:
         pause_s: float = 0.25,
         through_service: float = _THROUGH_SERVICE,
         flushes: float = _FLUSHES,
-        recalls: float = _RECALLS,
+        recalls: float,
     ) -> None:
         self.ledger = Ledger()
         self._cluster = cluster

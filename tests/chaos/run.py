@@ -62,6 +62,8 @@ class Fault:
     """At least so many; at most four times as many, as long as the fault lasts."""
     pause_s: float = 0.25
     """Between two batches of ten messages."""
+    recalls: float = 0.3
+    """Share of the batches after which something is recalled, so that it lives on, and maybe corrected."""
     afterwards: Injection | None = None
     """What an operator does once no stage has any lag; the run is judged when that is so again."""
     replicated: bool = False
@@ -124,6 +126,7 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
         messages=MessageGenerator(tenant=tenant, seed=seed, traffic=fault.traffic),
         rng=Random(f"{seed}/{tenant}/load"),
         pause_s=fault.pause_s,
+        recalls=fault.recalls,
     )
     injected = asyncio.Event()
     context = FaultContext(cluster, tenant, Random(f"{seed}/{tenant}/fault"), load.ledger, LogHistory(cluster.settings))
