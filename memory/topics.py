@@ -27,7 +27,7 @@ class TopicSpec:
 
 # Messages bear their own event time; the record's time is left to say when the broker took it, which no producer's clock can falsify.
 MESSAGES: Final = TopicSpec(name="messages", key=("tenant", "session"), config={"message.timestamp.type": "LogAppendTime"})
-WINDOWS: Final = TopicSpec(name="windows", key=("tenant", "session"), retention_ms=7 * DAY_MS)
+WINDOWS: Final = TopicSpec(name="windows", key=("tenant", "user"), retention_ms=7 * DAY_MS)
 EXTRACTIONS: Final = TopicSpec(name="extractions", key=("tenant", "user"))
 CONTRIBUTIONS: Final = TopicSpec(name="contributions", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS)
 MERGES: Final = TopicSpec(name="merges", key=("tenant", "entity_type", "entity_key"), retention_ms=7 * DAY_MS)

@@ -150,7 +150,7 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
         else:
             new = text if f"\n{replace}\n" in f"\n{text}\n" else f"{text}\n{replace}"
     if value_type != "string":
-        new = _text_of_value(value_of(new, value_type), value_type) if new.strip() else ""
+        new = text_of_value(value_of(new, value_type), value_type) if new.strip() else ""
     if len(new) > MAX_TEXT:
         raise RefusedChangeError("text_too_long")
     if new.strip() and value_of(new, value_type) is None:
@@ -180,7 +180,7 @@ def _locate(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
     return best
 
 
-def _text_of_value(value: JsonValue | None, value_type: ValueType) -> str:
+def text_of_value(value: JsonValue | None, value_type: ValueType) -> str:
     """The text of a value in the prompt, so that a SEARCH copied from there is found: ``true`` for a ``yes``, no blank lines in a list."""
     texts = [coerce_value(each, "string") for each in (value if isinstance(value, list) else [value])]
     if not all(isinstance(each, str) for each in texts):

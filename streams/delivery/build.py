@@ -6,7 +6,7 @@ from typing import Any
 from runtime.settings import Settings
 from streams.delivery.batch import BatchHandler
 from streams.delivery.context import StageContext
-from streams.delivery.driver import Driver, InFlightRecord
+from streams.delivery.driver import Driver, InFlightRecord, LaneOf, key_of
 from streams.delivery.keyed_attempts import KeyedHandler
 from streams.delivery.keyed_driver import KeyedDriver, LoadPayload
 from streams.delivery.ordered_driver import OrderedDriver
@@ -53,6 +53,7 @@ def keyed_driver_factory(
     calls_at_once: int | None,
     weight_of: Callable[[str], float],
     load_payload: LoadPayload,
+    lane_of: LaneOf = key_of,
 ) -> DriverFactory:
     """Makes drivers that handle records key by key, for a stage that waits for slow calls.
 
@@ -63,6 +64,7 @@ def keyed_driver_factory(
         calls_at_once: How many calls the stage may have open; None: it makes none.
         weight_of: A tenant's weight in fair queueing.
         load_payload: Reads a payload that was evicted again.
+        lane_of: Which records run one after the other.
     """
     delivery = settings.delivery
     # More slots than calls would let records queue for a call first come, first served, past fair queueing.
@@ -77,6 +79,6 @@ def keyed_driver_factory(
             weight_of=weight_of,
             evict=lambda record: record.evict(),
         )
-        return KeyedDriver(context=context, handler=handler, topic=topic, scheduler=scheduler, load_payload=load_payload)
+        return KeyedDriver(context=context, handler=handler, topic=topic, scheduler=scheduler, load_payload=load_payload, lane_of=lane_of)
 
     return new_driver

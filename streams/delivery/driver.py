@@ -1,6 +1,6 @@
 """What the worker asks of the two ways to handle a partition: in order, or by key."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -54,6 +54,10 @@ class FaustRecord(InFlightRecord):
         """Frees the memory of its payload, here and in Faust."""
         super().evict()
         self._event.value = self._event.message.value = None
+
+
+LaneOf = Callable[[ConsumedRecord], Hashable]
+"""What records are handled one after the other by, in the order of their log; never raises."""
 
 
 def key_of(record: ConsumedRecord) -> tuple[int, bytes | int]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from runtime.kafka import TopicPartition
 from streams.delivery.context import StageContext
-from streams.delivery.driver import InFlightRecord, key_of
+from streams.delivery.driver import InFlightRecord, LaneOf, key_of
 from streams.delivery.entry import Entry, Status
 from streams.delivery.holder import Holder
 from streams.delivery.keyed_attempts import KeyedAttempts, KeyedHandler
@@ -41,6 +41,7 @@ class KeyedDriver:
         topic: The source topic.
         scheduler: Which record runs next.
         load_payload: Reads a payload that the scheduler had evicted; None where it evicts none.
+        lane_of: Which records run one after the other: those of one key, unless the stage says otherwise.
     """
 
     def __init__(
@@ -51,12 +52,14 @@ class KeyedDriver:
         topic: str,
         scheduler: Scheduler[InFlightRecord],
         load_payload: LoadPayload | None = None,
+        lane_of: LaneOf = key_of,
     ) -> None:
         self._context = context
         self._handler = handler
         self._topic = topic
         self._scheduler = scheduler
         self._load_payload = load_payload
+        self._lane_of = lane_of
         self._attempts = KeyedAttempts(context=context, handler=handler, load_payload=self._load)
         self._tasks: set[asyncio.Task[None]] = set()
         self._trial_timer: asyncio.TimerHandle | None = None
@@ -70,6 +73,7 @@ class KeyedDriver:
             attempts=self._attempts,
             committers=self._committers,
             spawn=self._spawn,
+            lane_of=lane_of,
         )
         self._failure: BaseException | None = None
 
@@ -160,7 +164,7 @@ class KeyedDriver:
         source = record.record
         tenant = self._handler.tenant_of(source)
         parks = self._parking.parks(partition, tenant)
-        ready = self._scheduler.deliver(partition, source.offset, key=key_of(source), tenant=tenant, record=record, parks=parks)
+        ready = self._scheduler.deliver(partition, source.offset, key=self._lane_of(source), tenant=tenant, record=record, parks=parks)
         if ready is not None and ready.status is Status.PARKING:
             self._parking.park(ready)
         elif ready is not None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from runtime.kafka import TopicPartition
 from streams.delivery.context import StageContext
-from streams.delivery.driver import InFlightRecord, key_of
+from streams.delivery.driver import InFlightRecord, LaneOf
 from streams.delivery.entry import Entry, Status
 from streams.delivery.keyed_attempts import KeyedAttempts
 from streams.delivery.partition_committer import PartitionCommitter
@@ -28,6 +28,7 @@ class Parking:
         attempts: Loads evicted payloads: what is parked is parked whole.
         committers: Those of the partitions that are ours, as they change.
         spawn: Runs something beside.
+        lane_of: Which records run one after the other.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Parking:
         attempts: KeyedAttempts,
         committers: Mapping[TopicPartition, PartitionCommitter],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
+        lane_of: LaneOf,
     ) -> None:
         self._context = context
         self._scheduler = scheduler
@@ -46,6 +48,7 @@ class Parking:
         self._attempts = attempts
         self._committers = committers
         self._spawn = spawn
+        self._lane_of = lane_of
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Parked since the last wait for their commits."""
 
@@ -103,7 +106,8 @@ class Parking:
         if committer is None or not committer.lot.holds(tenant):
             return
         for record in committer.lot.coming_back(tenant):
-            entry = self._scheduler.bring_back(partition, record.offset, key=key_of(record), tenant=tenant, record=InFlightRecord(record))
+            lane = self._lane_of(record)
+            entry = self._scheduler.bring_back(partition, record.offset, key=lane, tenant=tenant, record=InFlightRecord(record))
             if entry is not None:
                 committer.lot.show(entry)
 

@@ -8,7 +8,9 @@ from models.llm.build import build_llm
 from retrieval.recall import Recall
 from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
+from runtime.entity_view import EntityView
 from runtime.kafka import Producer
+from runtime.laid_down import LaidDownNotes
 from runtime.metrics import Metrics
 from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
@@ -19,7 +21,9 @@ from runtime.tenants import TenantDirectory
 from streams.budgets import TenantBudgets
 from streams.delivery.build import DriverFactory, keyed_driver_factory
 from streams.delivery.payload_loader import PayloadLoader
+from streams.extraction.entity_context import EntityNotes
 from streams.extraction.handler import ExtractionHandler
+from streams.extraction.lanes import WindowLanes
 from streams.tenancy import weight_of
 from streams.usage import UsageTopic
 
@@ -53,7 +57,11 @@ async def build(
         extractor=extractor,
         recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
         recall_history=RecallHistory(redis=redis),
-        prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+        entity_notes=EntityNotes(
+            prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
+            laid_down=LaidDownNotes(redis=redis),
+            view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
+        ),
         session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         generation=generation,
     )
@@ -65,4 +73,5 @@ async def build(
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
+        lane_of=WindowLanes(tenants=tenants, generation=generation).lane_of,
     )

@@ -1,19 +1,41 @@
-"""Which entities stand in the prompt of a window: the nearest ones, and the same ones in a redelivery."""
+"""Which entities stand in the prompt of a window: the nearest ones, as the user's earlier windows left them.
 
+A redelivery is shown the same ones.
+"""
+
+import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
+from memory.ids import entity_id
 from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
 from models.errors import InputRefusedError, ModelError, TransientModelError
 from retrieval.errors import ModelMismatchError, StoreUnavailableError
 from retrieval.recall import Recall
 from retrieval.stores.port import TenantScope
+from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
+from runtime.laid_down import LaidDown, LaidDownNotes, WindowPlace
 from runtime.logs import logger
 from runtime.prompt_entities import PromptEntities
 from streams.errors import TransientError
+from streams.extraction.laid_down import with_laid_down
 
 _log = logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityNotes:
+    """What Redis knows of entities that the store may not have yet."""
+
+    prompt_entities: PromptEntities
+    """Remembers the entities of each window for its redelivery."""
+    laid_down: LaidDownNotes
+    """Knows what the user's earlier windows laid down."""
+    view: EntityView
+    """Has entities as the entities stage has them."""
 
 
 class EntityContext:
@@ -21,40 +43,72 @@ class EntityContext:
 
     Args:
         recall: Finds the entities nearest to a text.
-        prompt_entities: Remembers the entities of each window for its redelivery; None: nothing does.
+        notes: What is newer than the store; None: nothing is.
     """
 
-    def __init__(self, *, recall: Recall, prompt_entities: PromptEntities | None) -> None:
+    def __init__(self, *, recall: Recall, notes: EntityNotes | None) -> None:
         self._recall = recall
-        self._prompt_entities = prompt_entities
+        self._notes = notes
 
-    async def entities_for(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
+    async def entities_for(self, window: Window, schema: MemorySchema, place: WindowPlace) -> tuple[Memory, ...]:
         """The entities nearest to a window. A redelivery gets the same ones: the newer ones hold what the window says.
 
         Args:
             window: The window.
             schema: The schema of the generation.
-            generation: The generation of memories.
+            place: The window's among its user's, and the generation of memories.
 
         Raises:
             TransientError: If the store or the embedding model is away.
         """
         if not schema.entity_types:
             return ()
-        if self._prompt_entities is None:
-            return await self._nearest_to(window, schema, generation)
+        generation = place.generation
+        if self._notes is None:
+            return tuple(await self._nearest_to(window, schema, generation))
         try:
-            remembered = await self._prompt_entities.of(window.tenant, window.id, generation)
+            remembered = await self._notes.prompt_entities.of(window.tenant, window.id, generation)
         except RedisUnavailableError:
-            return await self._nearest_to(window, schema, generation)
+            return tuple(await self._nearest_to(window, schema, generation))
         if remembered is not None:
             return remembered
-        entities = await self._nearest_to(window, schema, generation)
+        entities = await self._with_what_is_newer(await self._nearest_to(window, schema, generation), window, schema, place)
         with suppress(RedisUnavailableError):
-            await self._prompt_entities.remember(window.tenant, window.id, generation, entities)
+            await self._notes.prompt_entities.remember(window.tenant, window.id, generation, entities)
         return entities
 
-    async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> tuple[Memory, ...]:
+    async def _with_what_is_newer(
+        self, nearest: Sequence[Memory], window: Window, schema: MemorySchema, place: WindowPlace
+    ) -> tuple[Memory, ...]:
+        """Entities as the entities stage has them, and then as the user's earlier windows left them: the store is behind both."""
+        if self._notes is None:
+            return tuple(nearest)
+        try:
+            laid_down = await self._notes.laid_down.before(place)
+            found = await self._as_the_stage_has_them(nearest, laid_down, place, self._notes.view)
+        except RedisUnavailableError:
+            return tuple(nearest)
+        return with_laid_down(_apart_from(window, found), laid_down, window=window, schema=schema, generation=place.generation)
+
+    @staticmethod
+    async def _as_the_stage_has_them(
+        nearest: Sequence[Memory], laid_down: Sequence[LaidDown], place: WindowPlace, view: EntityView
+    ) -> list[Memory]:
+        """The nearest entities, and behind them those that were changed lately, each in the newest version that is known."""
+        changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in laid_down)
+        stored = {each.id: each for each in nearest}
+        ids = list(dict.fromkeys([*stored, *changed]))
+        viewed = await asyncio.gather(*(view.read(place.tenant, each) for each in ids))
+        found = []
+        for memory_id, shown in zip(ids, viewed, strict=True):
+            memory = stored.get(memory_id)
+            if shown is not None and (memory is None or shown.version > memory.version):
+                memory = shown.memory
+            if memory is not None:
+                found.append(memory)
+        return found
+
+    async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> list[Memory]:
         texts = [message.text for message in window.messages]
         scope = TenantScope(window.tenant, window.user)
         own = [each.name for each in schema.entity_types if "user" in each.keys]
@@ -67,10 +121,15 @@ class EntityContext:
         except InputRefusedError as error:
             # Waiting would not help, and a dead letter would lose more than the context.
             _log.warning("entity_context_skipped", tenant=window.tenant, window=window.id, error=str(error))
-            return ()
+            return []
         except TransientModelError as error:
             raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
         except ModelError as error:
             raise TransientError(str(error), dependency="embedding") from error
-        messages = {message.id for message in window.messages}
-        return tuple(entity for entity in nearest if messages.isdisjoint(entity.message_ids))
+        return _apart_from(window, nearest)
+
+
+def _apart_from(window: Window, entities: Sequence[Memory]) -> list[Memory]:
+    """The entities that have nothing of a window yet."""
+    messages = {message.id for message in window.messages}
+    return [entity for entity in entities if messages.isdisjoint(entity.message_ids)]

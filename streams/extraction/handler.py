@@ -15,16 +15,18 @@ from models.errors import BudgetExceededError, InputRefusedError, ModelError, Tr
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
 from runtime.kafka import OutgoingRecord
+from runtime.laid_down import WindowPlace
 from runtime.logs import logger
 from runtime.metrics import Metrics
-from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
 from runtime.session_history import EarlierWindows, SessionHistory
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
-from streams.extraction.entity_context import EntityContext
+from streams.extraction.entity_context import EntityContext, EntityNotes
+from streams.extraction.laid_down import laid_down_by
+from streams.extraction.lanes import is_patched
 from streams.tenancy import schema_at, tenant_of
 
 _log = logger(__name__)
@@ -40,7 +42,7 @@ class ExtractionHandler:
         extractor: Does the work.
         recall: Finds the entities for the prompt; None: there are none in it.
         recall_history: What recalls returned lately; None: echoes are recognised by their mark only.
-        prompt_entities: Remembers the entities of each window for its redelivery; None: nothing does.
+        entity_notes: What is newer of entities than the store; None: nothing is.
         session_history: What the session's earlier windows gave; None: the extractor goes without.
         generation: The generation to make, for the tenants that have it; None: each tenant's live one.
     """
@@ -54,7 +56,7 @@ class ExtractionHandler:
         extractor: Extractor,
         recall: Recall | None,
         recall_history: RecallHistory | None,
-        prompt_entities: PromptEntities | None,
+        entity_notes: EntityNotes | None,
         session_history: SessionHistory | None,
         generation: str | None = None,
     ) -> None:
@@ -63,7 +65,8 @@ class ExtractionHandler:
         self._tenants = tenants
         self._records = metrics.records
         self._extractor = extractor
-        self._entity_context = None if recall is None else EntityContext(recall=recall, prompt_entities=prompt_entities)
+        self._entity_context = None if recall is None else EntityContext(recall=recall, notes=entity_notes)
+        self._entity_notes = entity_notes
         self._recall_history = recall_history
         self._session_history = session_history
         self._generation = generation
@@ -84,11 +87,12 @@ class ExtractionHandler:
             return []
         schema_ref = tenant.schema_of(generation)
         schema = schema_at(self._tenants, schema_ref)
+        place = WindowPlace(window.tenant, window.user, generation, record.partition, record.offset)
         earlier = await self._earlier_windows(window, generation)
         context = ExtractionContext(
             session_summary=earlier.summary,
             session_events=earlier.events,
-            entities=() if self._entity_context is None else await self._entity_context.entities_for(window, schema, generation),
+            entities=() if self._entity_context is None else await self._entity_context.entities_for(window, schema, place),
             recalled_hashes=await self._recalled_hashes(window, datetime.fromtimestamp(record.timestamp, UTC)),
             generation=generation,
             attempt=_first_attempt(record, self._attempts),
@@ -113,7 +117,7 @@ class ExtractionHandler:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         if not extraction.events and not extraction.patches:
             self._records.labels("extraction", "nothing_found").inc()
-        await self._remember(extraction)
+        await self._remember(extraction, schema, context, place)
         return [OutgoingRecord(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
@@ -136,10 +140,13 @@ class ExtractionHandler:
         except RedisUnavailableError:
             return EarlierWindows()
 
-    async def _remember(self, extraction: Extraction) -> None:
-        if self._session_history is not None:
-            with suppress(RedisUnavailableError):
+    async def _remember(self, extraction: Extraction, schema: MemorySchema, context: ExtractionContext, place: WindowPlace) -> None:
+        """Tells the windows that follow what this one gave, before its place is acknowledged: the next one may begin then."""
+        with suppress(RedisUnavailableError):
+            if self._session_history is not None:
                 await self._session_history.add(extraction)
+            if self._entity_notes is not None and is_patched(schema):
+                await self._entity_notes.laid_down.add(place, laid_down_by(extraction, schema, context.entities))
 
     async def _recalled_hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recall_history is None:

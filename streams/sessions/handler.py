@@ -240,7 +240,8 @@ class SessionsHandler(BatchHandler):
         for window in closed:
             # Closed by another session's flush or by a timer, it goes on in the trace of its own newest message all the same.
             trace = batch.spans.gather("close window", window.traces, record=cause)
-            batch.emit(OutgoingRecord(self._windows_topic, key, window.value, trace), cause)
+            # By user, whatever the session: so one worker has all windows of a user, in one order.
+            batch.emit(OutgoingRecord(self._windows_topic, encode_key(state.tenant, window.user), window.value, trace), cause)
             self._id_pages.remember(batch.state, key, state, window.ids, cause.offset)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:

@@ -72,6 +72,7 @@ class ClosedWindow:
     """A window that has closed."""
 
     sequence: int
+    user: str
     messages: tuple[bytes, ...]
     ids: tuple[str, ...]
     value: bytes
@@ -135,7 +136,7 @@ class WindowBuilder:
             partition: The source partition, for the window's record.
         """
         record = self._record(state, reason, partition)
-        closed = ClosedWindow(state.sequence, tuple(state.raw_messages), tuple(state.ids), record, tuple(state.traces))
+        closed = ClosedWindow(state.sequence, state.user, tuple(state.raw_messages), tuple(state.ids), record, tuple(state.traces))
         state.sequence += 1
         state.raw_messages, state.ids, state.traces = [], [], []
         state.tokens = state.size = 0

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
-from streams.delivery.driver import InFlightRecord
+from streams.delivery.driver import InFlightRecord, LaneOf, key_of
 from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
@@ -23,7 +23,7 @@ SPAN = 40
 class DriverHarness:
     """A keyed driver with a handler that does what the test says."""
 
-    def __init__(self, *, reset_s: float = 0.002, left: Iterable[Claim] = ()) -> None:
+    def __init__(self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: LaneOf = key_of) -> None:
         claims, self.claims = claims_after(left)
         self.logs: defaultdict[int, ScriptedLog] = defaultdict(ScriptedLog)
         self.handled: list[int] = []
@@ -45,7 +45,7 @@ class DriverHarness:
             fetch_position=lambda partition, next_offset: self.fetch_position if self.fetch_position != next_offset else None,
         )
         scheduler: Scheduler[InFlightRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=SPAN)
-        self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler)
+        self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, lane_of=lane_of)
 
     @property
     def log(self) -> ScriptedLog:
@@ -93,8 +93,8 @@ class DriverHarness:
 
 
 @asynccontextmanager
-async def driver_harness(*, reset_s: float = 0.002, left: Iterable[Claim] = ()) -> AsyncIterator[DriverHarness]:
-    harness = DriverHarness(reset_s=reset_s, left=left)
+async def driver_harness(*, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: LaneOf = key_of) -> AsyncIterator[DriverHarness]:
+    harness = DriverHarness(reset_s=reset_s, left=left, lane_of=lane_of)
     await harness.assign(0)
     try:
         yield harness

@@ -23,6 +23,7 @@ from runtime.session_history import SessionHistory
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
+from streams.extraction.entity_context import EntityNotes
 from streams.extraction.handler import ExtractionHandler
 from tests.retrieval.factories import BagOfWordsEmbedder
 from tests.streams.agent_extractions import TENANT, extraction
@@ -66,6 +67,7 @@ def new_handler(
     recall: Recall | None = None,
     recall_history: RecallHistory | None = None,
     session_history: SessionHistory | None = None,
+    entity_notes: EntityNotes | None = None,
 ) -> ExtractionHandler:
     """The stage's handler, without what a test does not need."""
     return ExtractionHandler(
@@ -75,7 +77,7 @@ def new_handler(
         extractor=extractor,
         recall=recall,
         recall_history=recall_history,
-        prompt_entities=None,
+        entity_notes=entity_notes,
         session_history=session_history,
     )
 

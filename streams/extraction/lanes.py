@@ -1,0 +1,57 @@
+"""Which windows are extracted one after the other: those of a user where the schema patches, else those of a session."""
+
+from collections.abc import Hashable
+
+import orjson
+
+from memory.errors import RecordError, SchemaError
+from memory.keys import decode_key
+from memory.schema.model import MemorySchema
+from runtime.errors import ControlLogBehindError, UnknownTenantError
+from runtime.tenants import TenantDirectory
+from streams.delivery.driver import key_of
+from streams.delivery.records import ConsumedRecord
+
+
+class WindowLanes:
+    """Tells the lane of a window.
+
+    A window's patches are written against what it is shown. Two windows of one user that run side by side would be shown the same, and lay
+    down the same twice. Where nothing is patched, nothing of an entity is shown, and only a session's windows build on each other.
+
+    Args:
+        tenants: Who is known, with which schema.
+        generation: The generation that the worker makes; None: each tenant's live one.
+    """
+
+    def __init__(self, *, tenants: TenantDirectory, generation: str | None) -> None:
+        self._tenants = tenants
+        self._generation = generation
+
+    def lane_of(self, record: ConsumedRecord) -> Hashable:
+        """The user, as the record's key names it, or the user's session; never raises."""
+        user = key_of(record)
+        if self._patches(record):
+            return user
+        try:
+            session = orjson.loads(record.value or b"")["session"]
+        except (orjson.JSONDecodeError, TypeError, KeyError):
+            return user
+        return (*user, session) if isinstance(session, str) else user
+
+    def _patches(self, record: ConsumedRecord) -> bool:
+        """Whether the tenant's schema has a property that patches set; where that is not known, it may."""
+        try:
+            tenant = self._tenants.get(decode_key(record.key or b"")[0])
+            generation = tenant.generation if self._generation is None else self._generation
+            if not tenant.has_generation(generation):
+                return False
+            schema = self._tenants.schema(tenant.schema_of(generation))
+        except (RecordError, SchemaError, UnknownTenantError, ControlLogBehindError):
+            return True
+        return is_patched(schema)
+
+
+def is_patched(schema: MemorySchema) -> bool:
+    """Whether any property of a schema's entities is set by patches."""
+    return any(each.patched_properties() for each in schema.entity_types)

@@ -1,0 +1,56 @@
+"""What windows laid down is kept in a real Redis, by the windows' places."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from redis.asyncio import Redis
+
+from runtime.laid_down import MAX_WINDOWS, LaidDown, LaidDownNotes, WindowPlace
+from runtime.redis import GuardedRedis
+
+pytestmark = pytest.mark.integration
+
+PLACE = WindowPlace("acme", "ann", "", 1, 10)
+
+
+def line(text: str) -> LaidDown:
+    return LaidDown(
+        entity_type="person",
+        entity_key="ann",
+        field="notes",
+        removed=("old é",),
+        added=(text,),
+        event_time=datetime(2024, 5, 6, 12, tzinfo=UTC),
+        message_ids=("m",),
+    )
+
+
+async def test_a_window_is_given_what_lies_before_it(redis: GuardedRedis, client: Redis) -> None:
+    notes = LaidDownNotes(redis=redis, ttl_s=60)
+    for offset in (12, 9, 10, 11):
+        await notes.add(replace(PLACE, offset=offset), [line(f"{offset}"), line(f"{offset} too")])
+    assert await notes.before(PLACE) == (line("9"), line("9 too"))
+    assert [each.added[0] for each in await notes.before(replace(PLACE, offset=12))] == ["9", "9 too", "10", "10 too", "11", "11 too"]
+    others = {"user": "bob"}, {"tenant": "umbrella"}, {"generation": "v2"}, {"partition": 2}
+    assert [await notes.before(replace(PLACE, offset=99, **other)) for other in others] == [(), (), (), ()]
+    (key,) = [key async for key in client.scan_iter(match=redis.key("laid", "*"))]
+    assert 0 < await client.ttl(key) <= 60
+
+
+async def test_a_window_extracted_again_replaces_what_it_laid_down(redis: GuardedRedis) -> None:
+    notes = LaidDownNotes(redis=redis)
+    later = replace(PLACE, offset=99)
+    await notes.add(PLACE, [line("first")])
+    await notes.add(PLACE, [line("second")])
+    assert await notes.before(later) == (line("second"),)
+    await notes.add(PLACE, [])
+    assert await notes.before(later) == ()
+
+
+async def test_only_a_users_latest_windows_are_kept(redis: GuardedRedis) -> None:
+    notes = LaidDownNotes(redis=redis)
+    for offset in range(MAX_WINDOWS + 3):
+        await notes.add(replace(PLACE, offset=offset), [line(str(offset))])
+    kept = await notes.before(replace(PLACE, offset=10_000))
+    assert [each.added[0] for each in kept] == [str(offset) for offset in range(3, MAX_WINDOWS + 3)]
