@@ -102,6 +102,14 @@ class TenantFilter:
         """All of the tenant's points: the population that term statistics are taken over."""
         return TenantFilter(scope=TenantScope(self.scope.tenant))
 
+    @property
+    def without_upkeep(self) -> "TenantFilter":
+        """The same filter without the conditions that nearly every point of a tenant passes: the live generation, and not expired.
+
+        An engine that looks at these for each of a large tenant's points takes several times as long as for the vectors themselves.
+        """
+        return replace(self, generation=self.generation or None, alive_at=None)
+
     def within(self, ids: Iterable[str]) -> "TenantFilter":
         """The same filter, narrowed to points with these ids."""
         return replace(self, ids=tuple(each for each in ids if self.ids is None or each in self.ids))

@@ -195,6 +195,14 @@ async def test_a_recall_serves_one_generation(store: MemoryStore) -> None:
     assert await store.count(ACME) == 2
 
 
+async def test_what_may_not_be_found_takes_no_place(store: MemoryStore) -> None:
+    expired = [memory("tea", id=stable_id("expired", index), expires_at=NOON) for index in range(20)]
+    rebuilt = [memory("tea", id=stable_id("rebuilt", index), generation="blue") for index in range(20)]
+    await store.upsert([point(each) for each in (*expired, *rebuilt, memory("green tea"), memory("water"))])
+    found = await store.recall(query("tea", limit=2, prefetch=2, alive_at=NOON))
+    assert [each.memory.content for each in found] == ["green tea", "water"]
+
+
 async def test_an_update_replaces_everything(store: MemoryStore) -> None:
     first = memory("a red bicycle", user="ann", keywords=["velocipede"])
     second = first.model_copy(update={"content": "a green boat", "user": None, "keywords": []})

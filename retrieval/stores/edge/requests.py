@@ -17,10 +17,15 @@ def filter_of(tenant_filter: TenantFilter | TombstoneFilter) -> edge.Filter:
     return edge.Filter(must=[_condition(each) for each in tenant_filter.conditions()])
 
 
-def candidate_requests(plan: QueryPlan) -> list[edge.QueryRequest]:
-    """A request per stage that finds candidates, for the ids of its best points. Every one bears the tenant filter."""
-    tenant_filter = filter_of(plan.filter)
-    return [_stage_request(plan, name, tenant_filter, plan.prefetch) for name in plan.candidate_stages]
+def candidate_requests(plan: QueryPlan, tenant_filter: TenantFilter) -> list[edge.QueryRequest]:
+    """A request per stage that finds candidates, for the ids of its best points.
+
+    Args:
+        plan: The query.
+        tenant_filter: Which points they may be.
+    """
+    points_filter = filter_of(tenant_filter)
+    return [_stage_request(plan, name, points_filter, plan.prefetch) for name in plan.candidate_stages]
 
 
 def score_requests(plan: QueryPlan, ids: list[str]) -> dict[Stage, edge.QueryRequest]:

@@ -195,32 +195,38 @@ class Shard:
         return FeedPosition.from_payload(self._stored([mark_id(partition)]).get(mark_id(partition)))
 
     def recall(self, plan: QueryPlan, *, explain: bool) -> Iterator[list[ScoredRecord]]:
-        """The matches, a call of the engine for each piece, so that calls for others can come in between.
+        """The matches. Between two calls of the engine it yields, so that calls for others can come in between.
 
-        A candidate's score does not depend on the other candidates. A point that is written or deleted between two pieces is found as it
-        is when its piece is scored.
+        A candidate's score does not depend on the other candidates. A point that is written or deleted meanwhile is found as it is when
+        it is scored.
 
         Args:
             plan: The query.
             explain: Asks for the parts of the scores.
 
         Yields:
-            The next matches, in no order: :func:`best` puts them in one. First an empty piece for each call that finds candidates.
+            An empty piece after each call of the engine but the last; then all matches, in no order: :func:`best` puts them in one.
         """
-        if self._engine is None:
-            return
-        self._check_dimensions(plan.dense, plan.late)
-        rankings: list[list[str]] = []
-        for request in candidate_requests(plan):
-            if self._engine is None:
-                return
-            rankings.append([str(point.id) for point in self._engine.query(request)])
-            yield []
-        candidates = fused(rankings, plan.prefetch)
-        for start, end in pairwise(_cuts(len(candidates))):
-            if self._engine is None:
-                return
-            yield self._scored(plan, candidates[start:end], explain)
+        # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another.
+        for searched in dict.fromkeys((plan.filter.without_upkeep, plan.filter)):
+            rankings: list[list[str]] = []
+            for request in candidate_requests(plan, searched):
+                if self._engine is None:
+                    return
+                self._check_dimensions(plan.dense, plan.late)
+                rankings.append([str(point.id) for point in self._engine.query(request)])
+                yield []
+            candidates = fused(rankings, plan.prefetch)
+            scored: list[ScoredRecord] = []
+            for start, end in pairwise(_cuts(len(candidates))):
+                if start:
+                    yield []
+                if self._engine is None:
+                    return
+                scored += self._scored(plan, candidates[start:end], explain)
+            if len(scored) == len(candidates):
+                break
+        yield scored
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by their ids, in the order of the ids.
