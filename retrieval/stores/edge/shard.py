@@ -14,16 +14,14 @@ import qdrant_edge as edge
 from retrieval.errors import StoreRejectedError, StoreUnavailableError
 from retrieval.stores.collection import (
     BM25,
-    DATETIME_FIELDS,
     DELETED_AT,
     DENSE,
-    KEYWORD_FIELDS,
     LATE,
     RECORD,
-    TENANT,
     check_metadata,
     metadata_of,
 )
+from retrieval.stores.edge.engine import create_indexes, created_engine
 from retrieval.stores.edge.requests import (
     POSITION_ONLY,
     candidate_requests,
@@ -37,15 +35,6 @@ from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan, Stage, fused, origin_score
 
-_EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
-"""No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
-_NEVER_INDEX_KB: Final = 1_000_000_000
-_DATATYPE: Final = edge.VectorStorageDatatype.Turbo8
-"""One byte a number, and a vector's length beside them. Nothing is kept twice: these are the vectors. Scores are within .001 of exact."""
-_ENGINE_CONFIGURATION: Final = "edge_config.json"
-_LOG_SEGMENTS: Final = {"segment_capacity": 1 << 19, "segment_queue_len": 0, "retain_closed": 1}
-"""Bytes of a segment of the write-ahead log; a larger write gets a larger one. The engine keeps one or two beyond the last flush, of 32 MiB
-each if nothing else is said: more than ten thousand memories take."""
 _BLOCK_BYTES: Final = 512
 """What ``st_blocks`` counts in, by POSIX: of files with holes it says what they really take."""
 CANDIDATES_IN_CALL: Final = 64
@@ -99,7 +88,7 @@ class Shard:
             self._model = orjson.loads(self._model_file.read_bytes())
             self._engine = edge.EdgeShard.load(str(self._engine_folder))
             # Those that the shard lacks since it was created before there was anything to find by them.
-            _create_indexes(self._engine, missing_in=set(self._engine.info().payload_schema))
+            create_indexes(self._engine, present=self._engine.info().payload_schema)
             self._engine.optimize()
 
     @property
@@ -319,51 +308,10 @@ class Shard:
     def _create(self, dimension: int, late_dimension: int | None) -> None:
         shutil.rmtree(self._engine_folder, ignore_errors=True)
         self._engine_folder.mkdir(parents=True)
-        engine = _created_engine(self._engine_folder, _configuration(dimension, late_dimension))
-        _create_indexes(engine, missing_in=set())
+        engine = created_engine(self._engine_folder, dimension, late_dimension)
+        create_indexes(engine)
         engine.flush()
         self._engine = engine
-
-
-def _create_indexes(engine: edge.EdgeShard, *, missing_in: set[str]) -> None:
-    indexes: dict[str, Any] = {TENANT: edge.KeywordIndexParams(is_tenant=True)}
-    indexes |= dict.fromkeys(KEYWORD_FIELDS, edge.PayloadSchemaType.Keyword)
-    indexes |= dict.fromkeys(DATETIME_FIELDS, edge.PayloadSchemaType.Datetime)
-    for field, schema in indexes.items():
-        if field not in missing_in:
-            engine.update(edge.UpdateOperation.create_field_index(field, schema))
-
-
-def _created_engine(folder: Path, configuration: edge.EdgeConfig) -> edge.EdgeShard:
-    """Creates a shard whose write-ahead log has small segments.
-
-    The engine reads their size from the configuration that it keeps in the folder, and its Python class has no name for it. So the engine
-    writes its configuration once, and starts again from it with the size added, before it holds anything.
-    """
-    edge.EdgeShard.create(str(folder), configuration).close()
-    written = orjson.loads((folder / _ENGINE_CONFIGURATION).read_bytes())
-    shutil.rmtree(folder)
-    folder.mkdir()
-    (folder / _ENGINE_CONFIGURATION).write_bytes(orjson.dumps(written | {"wal_options": _LOG_SEGMENTS}))
-    return edge.EdgeShard.load(str(folder))
-
-
-def _configuration(dimension: int, late_dimension: int | None) -> edge.EdgeConfig:
-    vectors = {DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine, datatype=_DATATYPE)}
-    if late_dimension is not None:
-        vectors[LATE] = edge.EdgeVectorParams(
-            size=late_dimension,
-            distance=edge.Distance.Cosine,
-            multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
-            datatype=_DATATYPE,
-        )
-    return edge.EdgeConfig(
-        vectors=vectors,
-        sparse_vectors={BM25: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-        hnsw_config=_EXACT_SEARCH,
-        optimizers=edge.EdgeOptimizersConfig(indexing_threshold=_NEVER_INDEX_KB),
-        wal_enabled=True,
-    )
 
 
 def _cuts(candidates: int) -> list[int]:
