@@ -84,10 +84,12 @@ class BudgetLedger:
     Args:
         budget_of: A tenant's budget.
         redis: Shared by all workers.
+        name: What the budget is for: what is used under one name does not count under another.
     """
 
-    def __init__(self, *, budget_of: Callable[[str], BudgetSettings], redis: GuardedRedis) -> None:
+    def __init__(self, *, budget_of: Callable[[str], BudgetSettings], redis: GuardedRedis, name: str = "budget") -> None:
         self._budget_of = budget_of
+        self._name = name
         self._redis = redis
         self._last_totals: dict[tuple[str, date], Amount] = {}
         self._unsent: dict[tuple[str, date], Amount] = {}
@@ -173,7 +175,7 @@ class BudgetLedger:
         self._warned = {each for each in self._warned if each[1] >= day}
 
     def _key(self, tenant: str, day: date) -> str:
-        return self._redis.key("llm", "budget", tenant, day.isoformat())
+        return self._redis.key("llm", self._name, tenant, day.isoformat())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ def build_llm(
     budget_of: Callable[[str], BudgetSettings] | None = None,
     clock: Clock | None = None,
     metrics: LLMMetrics | None = None,
+    budget_name: str = "budget",
 ) -> LLM | None:
     """The LLM of the settings, or None where they name no endpoint. Nothing is sent yet.
 
@@ -39,6 +40,7 @@ def build_llm(
         budget_of: A tenant's own budget; the settings' unless given.
         clock: The machine's unless given.
         metrics: The process's unless given.
+        budget_name: See :class:`models.llm.budget.BudgetLedger`.
 
     Raises:
         ModelConfigurationError: If an endpoint or the price table is wrong, or a budget is a cost without a price table.
@@ -57,7 +59,7 @@ def build_llm(
     return LLMGateway(
         endpoints=[_guarded(each, settings, redis, clock) for each in (primary, *llm.fallbacks)],
         cache=AnswerCache(redis=redis, ttl_s=llm.cache_ttl_s),
-        budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis),
+        budget=BudgetLedger(budget_of=budget_of or (lambda _: settings.budget), redis=redis, name=budget_name),
         prices=prices,
         sink=usage,
         metrics=metrics or llm_metrics(),

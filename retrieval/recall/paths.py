@@ -8,19 +8,20 @@ from typing import Literal, TypeVar
 from memory.errors import VarveError
 from models.errors import TransientModelError
 from retrieval.errors import RecallLateError, StoreUnavailableError
+from retrieval.recall.sift.errors import SiftError, SiftFailure
 from runtime.errors import RedisUnavailableError
 
 T = TypeVar("T")
 
-PathName = Literal["memories", "entities", "session_tail"]
-"""What each path answers with, as ``degraded`` names it."""
+PathName = Literal["memories", "entities", "session_tail", "sift"]
+"""What each path answers with, as ``degraded`` names it; ``sift``: the proxy model's ranking."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """A path that gave nothing."""
 
-    outcome: Literal["late", "away"]
+    outcome: Literal["late", "away"] | SiftFailure
     error: VarveError
     """Why."""
 
@@ -45,3 +46,5 @@ async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | Le
         return LeftOut("late", RecallLateError(f"the path to {name.replace('_', ' ')} was not done by the recall's deadline"))
     except (StoreUnavailableError, TransientModelError, RedisUnavailableError) as error:
         return LeftOut("away", error)
+    except SiftError as error:
+        return LeftOut(error.failure, error)

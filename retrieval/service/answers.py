@@ -120,6 +120,25 @@ class WhyNot(BaseModel):
     filter: str | None
 
 
+class SiftedSession(BaseModel):
+    """A session that the proxy model ranked."""
+
+    session: str
+    user: str | None
+
+
+class SiftAnswer(BaseModel):
+    """What the proxy model answered."""
+
+    sessions: list[SiftedSession]
+    """Best first."""
+    thought: str
+    shown: int = Field(ge=0)
+    """Sessions that it was shown."""
+    left_out: int = Field(ge=0)
+    """Sessions that did not fit into its prompt."""
+
+
 class Recalled(BaseModel):
     """What a recall found."""
 
@@ -129,6 +148,8 @@ class Recalled(BaseModel):
     """How likely it is that the memories answer the query; None where the profile does not tell, or the memories were late or away."""
     entities: list[dict[str, Any]]
     session: Session | None
+    sift: SiftAnswer | None = None
+    """With ``mode=sift``; None also where its ranking is in ``degraded``, or there was no session to rank."""
     why_not: list[WhyNot] = Field(default_factory=list)
     after: Seen | None
     degraded: list[str]

@@ -8,14 +8,16 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from memory.topics import MEMORIES
+from memory.topics import MEMORIES, USAGE
 from models.embedding.build import build_embedder
 from models.embedding.guarded import GuardedEmbedder
 from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
 from retrieval.recall import Recall
+from retrieval.recall.sift.sift import Sift
 from retrieval.service.admission import Admission
 from retrieval.service.memory_counts import MemoryCounts
+from retrieval.service.proxy_model import BackgroundUsage, build_proxy_model
 from retrieval.service.quotas import Quotas
 from retrieval.service.recall_log import RecallLog
 from retrieval.service.store_positions import StorePositions
@@ -61,6 +63,7 @@ class Dependencies:
     store_positions: StorePositions
     embedder: GuardedEmbedder
     recall: Recall
+    sift: Sift
     recall_log: RecallLog
     quotas: Quotas
     admission: Admission
@@ -76,7 +79,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
     It admits nobody before it has read the control log.
 
     Raises:
-        ModelConfigurationError: If the embedding model cannot be loaded.
+        ModelConfigurationError: If the embedding model cannot be loaded, or the proxy model's price is missing.
     """
     clock = SystemClock()
     metrics().first_tenants.most = settings.metrics_tenants
@@ -112,6 +115,11 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         stack.push_async_callback(recall_log.close)
         memory_counts = MemoryCounts(store=store)
         stack.push_async_callback(memory_counts.close)
+        proxy_usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
+        stack.push_async_callback(proxy_usage.close)
+        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+        sift = Sift(recall=recall, llm=build_proxy_model(settings, redis=redis, usage=proxy_usage), settings=settings.sift)
+        stack.push_async_callback(sift.close)
         yield Dependencies(
             settings=settings,
             clock=clock,
@@ -127,7 +135,8 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             store=store,
             store_positions=store_positions,
             embedder=embedder,
-            recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock),
+            recall=recall,
+            sift=sift,
             recall_log=recall_log,
             quotas=Quotas(
                 settings=settings.quota,

@@ -14,6 +14,7 @@ from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
 from retrieval.recall.paths import LeftOut, PathName, attempt
 from retrieval.recall.repetition import repeated
+from retrieval.recall.sift.sift import Sifted
 from retrieval.service.dependencies import Dependencies
 from runtime.logs import logger
 from runtime.pieces import map_in_pieces
@@ -37,6 +38,14 @@ class TailRequest:
     session: str
     user: str | None
     """Only what this user said; None: all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiftedAt:
+    """What a proxy model has ranked, and the positions that it rests on."""
+
+    sifted: Sifted
+    positions: tuple[LogPosition, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +74,13 @@ class Gathered:
 
 
 async def gather(
-    dependencies: Dependencies, request: RecallRequest, schema: MemorySchema, *, tail: TailRequest | None, until: float
+    dependencies: Dependencies,
+    request: RecallRequest,
+    schema: MemorySchema,
+    *,
+    tail: TailRequest | None,
+    until: float,
+    sifted: SiftedAt | LeftOut | None = None,
 ) -> Gathered:
     """Runs the paths that a recall takes.
 
@@ -75,6 +90,7 @@ async def gather(
         schema: The tenant's.
         tail: The session's tail; None: that path is not taken.
         until: The deadline, in seconds of the event loop's clock.
+        sifted: The memories, where a proxy model has ranked them; left out: it was to, and has not; None: it was not to.
 
     Raises:
         VarveError: If every path was left out, that to the memories because what it needs is away. And what a path raises that is no
@@ -92,7 +108,10 @@ async def gather(
 
     types = [entity_type.name for entity_type in schema.entity_types]
     memories, entities, view = await asyncio.gather(
-        taking("memories", _memories(dependencies, request)),
+        taking(
+            "memories",
+            _ready(sifted.sifted.memories, sifted.positions) if isinstance(sifted, SiftedAt) else _memories(dependencies, request),
+        ),
         _none()
         if user is None
         else taking("entities", recall.nearest_entities(request.scope, [request.query], types, generation=request.generation)),
@@ -107,6 +126,8 @@ async def gather(
         if len(degraded) == len(taken) and memories.outcome == "away":
             raise memories.error
         _log.warning("recall_without_memories", outcome=memories.outcome, error=str(memories.error))
+    if isinstance(sifted, LeftOut):
+        degraded = (*degraded, "sift")
     response, positions = _or_else(memories, (_NOTHING, ()))
     told = {hit.memory.id for hit in response.hits}
     beside = [each for each in _or_else(entities, ()) if each.id not in told]
@@ -138,6 +159,10 @@ async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple
     # Read before the search, they are what it rests on at least.
     positions = await dependencies.store_positions.read()
     return await dependencies.recall.recall(request), positions
+
+
+async def _ready(memories: RecallResponse, positions: tuple[LogPosition, ...]) -> tuple[RecallResponse, tuple[LogPosition, ...]]:
+    return memories, positions
 
 
 async def record_recall(

@@ -67,6 +67,8 @@ class QueryBody(BaseModel):
     """Only memories whose event time is before this one."""
     profile: RankingProfile | None = None
     """How results are ranked; None: the setting."""
+    mode: Literal["fast", "sift"] = "fast"
+    """``sift``: a proxy model ranks the sessions that the results come of, for up to three quarters of the time to the deadline."""
     min_confidence: float | None = Field(default=None, ge=0, le=1)
     """Where the recall is less sure that the memories answer the query, it has no results; None: the setting."""
     deadline_ms: int | None = Field(default=None, ge=1, le=_MAX_DEADLINE_MS)

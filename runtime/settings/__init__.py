@@ -24,6 +24,7 @@ from runtime.settings.flow import (
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
 from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
+from runtime.settings.sift import SiftSettings
 from runtime.settings.signing import SigningSettings
 from runtime.settings.tracing import TracingSettings
 
@@ -48,6 +49,7 @@ __all__ = [
     "ServiceSettings",
     "SessionSettings",
     "Settings",
+    "SiftSettings",
     "SigningSettings",
     "StoreSettings",
     "TimelineSettings",
@@ -97,6 +99,7 @@ class Settings(BaseSettings):
     merging: MergingSettings = MergingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     recall: RecallSettings = RecallSettings()
+    sift: SiftSettings = SiftSettings()
     service: ServiceSettings = ServiceSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()

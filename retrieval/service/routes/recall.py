@@ -19,6 +19,7 @@ from retrieval.service.recall_body import RecallBody
 from retrieval.service.request_body import body_schema, json_body
 from retrieval.service.routes.memories import memory_fields
 from retrieval.service.routes.sessions import session_fields
+from retrieval.service.sifting import sift, sift_fields
 from retrieval.service.why_not import WhyNots
 from retrieval.stores.port import TenantScope
 from runtime.pieces import map_in_pieces
@@ -38,20 +39,21 @@ async def post_recall(
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
     200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, parts?, ranks?}], confidence,
-    entities, session, why_not?, after, degraded, positions, ms}``. ``confidence`` is how likely the memories answer the query: where it is
-    below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user, ``session`` the newest
+    entities, session, sift?, why_not?, after, degraded, positions, ms}``. ``confidence`` is how likely the memories answer the query: where
+    it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user, ``session`` the newest
     messages of the body's session. ``after`` says where the message was found that the body names. ``positions`` are what the answer rests
     on: the memories up to these places of the change feed, at least, and the session's messages up to this one. ``degraded`` names what is
-    missing, since it was not found by the deadline or what it takes is away: ``memories``, ``entities``, ``session_tail``. If all is
-    away, 503.
+    missing, since it was not found by the deadline or what it takes is away: ``memories``, ``entities``, ``session_tail``, and with
+    ``mode=sift`` the proxy model's ranking, ``sift``: then the results are as without it. If all is away, 503.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
     asked = body.request_of(caller, schema, limit=body.limit, explain=body.explain, trace=bool(body.why_not))
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
+    sifted = await sift(dependencies, request, caller, asked, until=until) if body.mode == "sift" else None
     async with dependencies.admission.turn(request, caller.tenant, results=body.limit or dependencies.settings.recall.limit):
-        found = await gather(dependencies, asked, schema, tail=tail, until=until)
+        found = await gather(dependencies, asked, schema, tail=tail, until=until, sifted=sifted)
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
         hits, texts = (hit.memory for hit in found.memories.hits), (each.content for each in returned)
         why_nots = WhyNots(dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=asked, found=found)
@@ -64,6 +66,7 @@ async def post_recall(
                 "confidence": found.memories.confidence,
                 "entities": [memory_fields(entity) for entity in found.entities],
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
+                **({"sift": sift_fields(sifted)} if body.mode == "sift" else {}),
                 **({"why_not": () if isinstance(told, LeftOut) else told} if body.why_not else {}),
                 "after": seen,
                 **found.basis(dependencies.settings),

@@ -1,0 +1,136 @@
+"""Think and rank: reads a scope's sessions out of the store, and has a proxy model rank them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from models.errors import BudgetExceededError, ModelError, TransientModelError
+from models.llm.port import LLM, LLMRequest
+from retrieval.recall.recall import Recall
+from retrieval.recall.request import RecallRequest, RecallResponse
+from retrieval.recall.sift.choosing import chosen
+from retrieval.recall.sift.errors import SiftError
+from retrieval.recall.sift.ranking import SessionRanking, parse_ranking, prompt_of
+from retrieval.recall.sift.sessions import SessionKey, SessionText, nearest, sessions_of, within_budget
+from runtime.settings import SiftSettings
+
+STAGE: Final = "service"
+PURPOSE: Final = "sift"
+_MOST_SESSIONS: Final = 64
+"""That are read whole, where the store holds more memories than are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the model is shown."""
+
+    memories: RecallResponse
+    """All memories of the sessions that were read, and some of others."""
+    sessions: tuple[SessionText, ...]
+    """Those that fit, oldest first."""
+    left_out: int
+    """Sessions that were found and did not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """A recall by the sessions that the model ranked."""
+
+    memories: RecallResponse
+    ranking: tuple[SessionKey, ...]
+    """Best first."""
+    thought: str
+    """The model's."""
+    shown: int
+    """How many sessions it was shown."""
+    left_out: int
+    """Sessions that were found and did not fit."""
+
+
+class Sift:
+    """Ranks sessions by a proxy model.
+
+    Args:
+        recall: Finds the sessions' memories.
+        llm: The proxy model; None: no endpoint is set.
+        settings: Bounds of the prompt and of the answer.
+    """
+
+    def __init__(self, *, recall: Recall, llm: LLM | None, settings: SiftSettings) -> None:
+        self._recall = recall
+        self._llm = llm
+        self._settings = settings
+        self._asking = 0
+
+    async def read(self, request: RecallRequest) -> History:
+        """Reads the sessions that a request may see: all of them if they fit into the prompt, else the nearest to the query.
+
+        Args:
+            request: Of its kinds, only events are of a session.
+
+        Raises:
+            SiftError: ``off``, or ``too_long``.
+            RetrievalError: What the recall raised.
+            models.errors.ModelError: What the embedder raised.
+        """
+        if self._llm is None:
+            raise SiftError("off", "no proxy model is set (VARVE_SIFT__BASE_URL)")
+        if request.kinds and "event" not in request.kinds:
+            return History(RecallResponse(hits=()), (), 0)
+        most = self._settings.memories
+        wide = replace(request, kinds=("event",), limit=most, min_origin_score=0.0)
+        found = await self._recall.recall(wide)
+        sessions = sessions_of(found.hits)
+        left_out = 0
+        if len(found.hits) + found.duplicates >= most:
+            # Which memories of a session were found depends on the query. Those of few sessions are read whole.
+            near = nearest(sessions, _MOST_SESSIONS)
+            left_out = len(sessions) - len(near)
+            found = await self._recall.recall(replace(wide, sessions=tuple(dict.fromkeys(each.key.session for each in near))))
+            near_keys = {each.key for each in near}
+            sessions = [each for each in sessions_of(found.hits) if each.key in near_keys]
+        fitting = within_budget(sessions, self._settings.history_tokens)
+        if sessions and not fitting:
+            raise SiftError("too_long", f"no session fits into {self._settings.history_tokens} tokens (VARVE_SIFT__HISTORY_TOKENS)")
+        return History(found, tuple(fitting), left_out + len(sessions) - len(fitting))
+
+    async def rank(self, request: RecallRequest, history: History, *, limit: int) -> Sifted:
+        """Has the model rank the sessions, and chooses among their memories.
+
+        Args:
+            request: Whose tokens it takes, and the query.
+            history: What :meth:`read` found; at least one session.
+            limit: Most memories.
+
+        Raises:
+            SiftError: If the model may not be asked, refuses, or gives no ranking.
+            models.errors.TransientModelError: If the endpoint is away.
+        """
+        ranked = await self._ask(request.scope.tenant, request.query, history.sessions)
+        keys = tuple(history.sessions[place].key for place in ranked.places)
+        memories = chosen(history.memories, keys, limit=limit)
+        return Sifted(memories, keys, ranked.thought, len(history.sessions), history.left_out)
+
+    async def close(self) -> None:
+        """Closes the model's connections."""
+        if self._llm is not None:
+            await self._llm.close()
+
+    async def _ask(self, tenant: str, query: str, sessions: Sequence[SessionText]) -> SessionRanking:
+        if self._llm is None:
+            raise SiftError("off", "no proxy model is set (VARVE_SIFT__BASE_URL)")
+        if self._asking >= self._settings.waiting:
+            raise SiftError("busy", f"{self._asking} recalls wait for the proxy model already (VARVE_SIFT__WAITING)")
+        self._asking += 1
+        try:
+            answer = await self._llm.complete(LLMRequest(messages=prompt_of(sessions, query), tenant=tenant, stage=STAGE, purpose=PURPOSE))
+        except TransientModelError:
+            raise
+        except BudgetExceededError as error:
+            message = f"tenant {tenant!r} has not so many tokens left today as a call may take (VARVE_SIFT__TOKENS_PER_DAY)"
+            raise SiftError("budget", message) from error
+        except ModelError as error:
+            raise SiftError("refused", str(error)) from error
+        finally:
+            self._asking -= 1
+        return parse_ranking(answer.text, sessions=len(sessions))

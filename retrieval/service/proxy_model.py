@@ -1,0 +1,84 @@
+"""The proxy model that ranks sessions, as the settings name it; it is counted and budgeted as any LLM, under a budget of its own."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from memory.errors import VarveError
+from memory.keys import encode_key
+from memory.records import Usage
+from models.llm.build import build_llm
+from models.llm.port import LLM
+from models.llm.usage import UsageSink
+from runtime.background_batches import BackgroundBatches
+from runtime.errors import KafkaUnavailableError
+from runtime.kafka import OutgoingRecord, Producer
+from runtime.logs import logger
+from runtime.redis import GuardedRedis
+from runtime.settings import BudgetSettings, LLMSettings, Settings
+
+_BUDGET: Final = "sift-budget"
+
+_log = logger(__name__)
+
+
+class BackgroundUsage:
+    """Writes what the calls took into the ``usage`` topic, behind the answer's back.
+
+    Args:
+        producer: Shared with the rest of the service.
+        topic: The usage topic's name on the broker.
+        max_pending: Most records that wait at the same time.
+    """
+
+    def __init__(self, *, producer: Producer, topic: str, max_pending: int) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._records = BackgroundBatches(self._produce, max_pending=max_pending)
+
+    async def record(self, usage: Usage) -> None:
+        """Schedules one call's usage to be written.
+
+        Raises:
+            KafkaUnavailableError: If too many wait already.
+        """
+        if not self._records.add(OutgoingRecord(self._topic, encode_key(usage.tenant), usage.to_json())):
+            raise KafkaUnavailableError("too many records wait to be written")
+
+    async def close(self) -> None:
+        """Waits for the pending records. The producer's time-out bounds the wait."""
+        await self._records.close()
+
+    async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
+        for outcome in await self._producer.send_each(records):
+            if isinstance(outcome, VarveError):
+                _log.warning("usage_not_produced", error=str(outcome))
+
+
+def build_proxy_model(settings: Settings, *, redis: GuardedRedis, usage: UsageSink) -> LLM | None:
+    """The LLM of ``VARVE_SIFT__*``; None where no endpoint is named.
+
+    Args:
+        settings: The settings in force.
+        redis: For the limits and the budget, which all processes share.
+        usage: Where usage records go.
+
+    Raises:
+        ModelConfigurationError: If there is a price table without its model.
+    """
+    sift = settings.sift
+    # No answer is kept: one that is no ranking would be served to the same query for as long.
+    llm = LLMSettings(
+        base_url=sift.base_url,
+        api_key=sift.api_key,
+        model=sift.model,
+        response_format="none",
+        max_completion_tokens=sift.max_completion_tokens,
+        first_token_timeout_s=sift.deadline_s,
+        timeout_s=sift.deadline_s,
+        queue_timeout_s=sift.deadline_s,
+        concurrency=sift.concurrency,
+        cache_ttl_s=0,
+        price_table=settings.llm.price_table,
+    )
+    budget = BudgetSettings(hard_tokens=sift.tokens_per_day)
+    return build_llm(settings.model_copy(update={"llm": llm, "budget": budget}), redis=redis, usage=usage, budget_name=_BUDGET)

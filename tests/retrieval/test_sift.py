@@ -1,0 +1,179 @@
+"""Think and rank over a real store, with a simulated proxy model behind a real endpoint: each way to fail has its name."""
+
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.profiles import Plan
+from loadtest.requests import ChatRequest
+from memory.records import Memory, MemoryChange, Usage
+from models.errors import ModelConfigurationError, TransientModelError
+from retrieval.index.writer import IndexWriter
+from retrieval.recall import Recall, RecallRequest
+from retrieval.recall.sift.errors import SiftError
+from retrieval.recall.sift.sift import Sift
+from retrieval.service.proxy_model import build_proxy_model
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import TenantScope
+from runtime.clocks import ManualClock
+from runtime.redis import open_redis
+from runtime.settings import LLMSettings, RecallSettings, RedisSettings, Settings, SiftSettings
+from tests.retrieval.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+
+pytestmark = pytest.mark.integration
+
+ASKED = RecallRequest(scope=TenantScope("acme", "ann"), query="bicycle")
+SESSIONS = 12
+
+
+class Usages(list[Usage]):
+    async def record(self, usage: Usage) -> None:
+        self.append(usage)
+
+
+def notes() -> list[Memory]:
+    return [
+        memory(f"note {number} of {session}", user="ann", session=f"s{session}", event_time=NOON + timedelta(days=session, minutes=number))
+        for session in range(SESSIONS)
+        for number in range(2)
+    ] + [memory("the bicycle is red", user="ann", session="s0", event_time=NOON)]
+
+
+def ranks(*places: int) -> Callable[[ChatRequest], str]:
+    return lambda _: f"<think>So.</think><ranking>{','.join(map(str, places))}</ranking>"
+
+
+@asynccontextmanager
+async def sifting(
+    store: EdgeStore, redis_url: str, *, endpoint: LLMSimulator | None, usages: Usages | None = None, **settings: Any
+) -> AsyncIterator[Sift]:
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in notes()]
+    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
+    all_settings = Settings(
+        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
+        sift=SiftSettings(base_url=endpoint.base_url if endpoint else None, model="proxy", **settings),
+    )
+    recall = Recall(store=store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
+    async with open_redis(all_settings.redis) as redis:
+        llm = build_proxy_model(all_settings, redis=redis, usage=Usages() if usages is None else usages)
+        sift = Sift(recall=recall, llm=llm, settings=all_settings.sift)
+        yield sift
+        await sift.close()
+
+
+async def failure_of(sift: Sift) -> str:
+    with pytest.raises(SiftError) as refused:
+        await sift.rank(ASKED, await sift.read(ASKED), limit=10)
+    return refused.value.failure
+
+
+async def test_results_are_those_of_the_ranked_sessions(edge_store: EdgeStore, redis_url: str) -> None:
+    usages = Usages()
+    async with (
+        LLMSimulator(answer=ranks(7, 3, 0, 1, 2, 4, 5, 6, 8, 9)) as proxy,
+        sifting(edge_store, redis_url, endpoint=proxy, usages=usages) as sift,
+    ):
+        history = await sift.read(ASKED)
+        sifted = await sift.rank(ASKED, history, limit=3)
+    assert ([each.session for each in sifted.ranking[:2]], sifted.thought) == (["s7", "s3"], "So.")
+    assert (sifted.shown, sifted.left_out) == (SESSIONS, 0)
+    assert [each.memory.session for each in sifted.memories.hits] == ["s7", "s7", "s3"]
+    [call] = usages
+    assert (call.tenant, call.stage, call.purpose) == ("acme", "service", "sift")
+    (_, shown) = proxy.requests[0].messages
+    assert all(each.content in shown[1] for each in notes())
+
+
+async def test_two_queries_send_the_same_history(edge_store: EdgeStore, redis_url: str) -> None:
+    async with LLMSimulator(answer=ranks(*range(10))) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        for query in ("bicycle", "note 1 of 3"):
+            asked = RecallRequest(scope=ASKED.scope, query=query)
+            await sift.rank(asked, await sift.read(asked), limit=3)
+    one, other = (request.prompt.partition("<query>")[0] for request in proxy.requests)
+    assert one == other
+
+
+async def test_what_exceeds_the_prompt_is_left_out(edge_store: EdgeStore, redis_url: str) -> None:
+    async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256) as sift:
+        history = await sift.read(ASKED)
+    assert "s0" in {each.key.session for each in history.sessions}
+    assert 0 < len(history.sessions) < SESSIONS
+    assert history.left_out == SESSIONS - len(history.sessions)
+    assert sum(each.tokens for each in history.sessions) <= 256
+
+
+async def test_sessions_are_shown_whole_beyond_the_bound(edge_store: EdgeStore, redis_url: str) -> None:
+    async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, memories=10) as sift:
+        history = await sift.read(ASKED)
+    nearest = next(each for each in history.sessions if each.key.session == "s0")
+    assert len(nearest.lines) == 3
+
+
+@pytest.mark.parametrize("answer", ["I think session 3.", "<think>x</think><ranking>1,1,2,3,4,5,6,7,8,9</ranking>"])
+async def test_an_answer_that_ranks_nothing_is_unusable(edge_store: EdgeStore, redis_url: str, answer: str) -> None:
+    async with LLMSimulator(answer=lambda _: answer) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        assert await failure_of(sift) == "unusable"
+        # A wrong answer is not kept: the next recall asks again.
+        assert await failure_of(sift) == "unusable"
+        assert len(proxy.requests) == 2
+
+
+async def test_without_an_endpoint_it_is_off(edge_store: EdgeStore, redis_url: str) -> None:
+    async with sifting(edge_store, redis_url, endpoint=None) as sift:
+        assert await failure_of(sift) == "off"
+
+
+async def test_a_refused_call_is_named_so(edge_store: EdgeStore, redis_url: str) -> None:
+    async with LLMSimulator(planner=lambda *_: Plan(status=401)) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        assert await failure_of(sift) == "refused"
+
+
+async def test_an_endpoint_that_fails_is_away(edge_store: EdgeStore, redis_url: str) -> None:
+    async with LLMSimulator(planner=lambda *_: Plan(status=500)) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        with pytest.raises(TransientModelError):
+            await sift.rank(ASKED, await sift.read(ASKED), limit=10)
+
+
+async def test_its_tokens_of_the_day_are_its_own(edge_store: EdgeStore, redis_url: str) -> None:
+    async with (
+        LLMSimulator(answer=ranks(*range(10))) as proxy,
+        sifting(edge_store, redis_url, endpoint=proxy, max_completion_tokens=64, tokens_per_day=1200) as sift,
+    ):
+        history = await sift.read(ASKED)
+        await sift.rank(ASKED, history, limit=10)
+        assert await failure_of(sift) == "budget"
+        other = RecallRequest(scope=TenantScope("umbrella", "ann"), query="bicycle")
+        assert (await sift.rank(other, history, limit=10)).shown == SESSIONS
+
+
+async def test_a_line_too_long_is_left_alone(edge_store: EdgeStore, redis_url: str) -> None:
+    long = memory("word " * 900, user="ann", session="long")
+    async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256) as sift:
+        change = MemoryChange(op="upsert", memory_id=long.id, tenant=long.tenant, memory=long)
+        await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed([change]))
+        with pytest.raises(SiftError) as refused:
+            await sift.read(RecallRequest(scope=ASKED.scope, query="word", sessions=("long",)))
+    assert refused.value.failure == "too_long"
+
+
+async def test_other_kinds_have_no_sessions_to_rank(edge_store: EdgeStore, redis_url: str) -> None:
+    async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        history = await sift.read(RecallRequest(scope=ASKED.scope, query="bicycle", kinds=("summary",)))
+    assert history.sessions == ()
+
+
+async def test_a_model_without_its_price_is_refused(tmp_path: Path, redis_url: str) -> None:
+    table = tmp_path / "prices.json"
+    table.write_bytes(orjson.dumps({"other": {"prompt": 1, "completion": 2}}))
+    sift = SiftSettings(base_url="http://127.0.0.1:9/v1", model="proxy")
+    settings = Settings(sift=sift, llm=LLMSettings(price_table=table), redis=RedisSettings(url=redis_url))
+    async with open_redis(settings.redis) as redis:
+        with pytest.raises(ModelConfigurationError, match="'proxy'"):
+            build_proxy_model(settings, redis=redis, usage=Usages())
