@@ -11,7 +11,7 @@ from memory.schema.coerce import coerce_value
 from memory.schema.model import PATCH, EntityProperty, EntityType, ValueType
 from operators.errors import UncorrectableFieldError
 from operators.newest import MAX_VALUE
-from operators.patch import MAX_TEXT
+from operators.patch_edit import MAX_TEXT
 
 BY_HAND: Final = "correction"
 """What stands as the extractor of a change that a person made."""

@@ -10,7 +10,7 @@ from operators.errors import EntityStateError
 MAX_HOLES: Final = 64
 """Holes that an entity remembers for each source."""
 
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 
 Sources = dict[str, list[Any]]
 """By source, ``[last, holes]``: the last position applied, and the positions below it that were skipped, ascending.

@@ -5,6 +5,7 @@ from typing import ClassVar
 from memory.schema.operator_specs import OperatorSpec, built_in
 from operators import patch
 from operators.operator import Operand, Operator, UnknownValue, Value
+from operators.patch_edit import Patch, value_of
 
 
 class PatchedText(Operator):
@@ -25,9 +26,13 @@ class PatchedText(Operator):
         text = patch.text_of(state)
         if not text.strip():
             return None
-        value = patch.value_of(text, self._configuration.value_type)
+        value = value_of(text, self._configuration.value_type)
         return UnknownValue.UNKNOWN if value is None else value
 
+    def since(self, state: patch.State) -> list[int]:
+        """Since when each line of the text holds that is not blank, in microseconds since 1970."""
+        return patch.since_of(state)
 
-def _patch_of(operand: Operand) -> patch.Patch:
+
+def _patch_of(operand: Operand) -> Patch:
     return patch.patch_of(operand.value, time=operand.time, source_id=operand.source_id)

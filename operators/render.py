@@ -1,7 +1,7 @@
 """An entity as the memory that is stored, searched and returned."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from pydantic import JsonValue
@@ -15,6 +15,7 @@ from operators.asking import AskingOperator
 from operators.entity_state import EntityState
 from operators.errors import EntityStateError
 from operators.operator import UnknownValue, Value
+from operators.patched_text import PatchedText
 from operators.registry import driver_of
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,6 +64,7 @@ def render(state: EntityState, entity_type: EntityType, tenant: str, key: str) -
         generation=state.generation,
         version=state.version,
         written=written or None,
+        since=_since(state, entity_type, known) or None,
     )
 
 
@@ -105,6 +107,17 @@ def _written(state: EntityState, entity_type: EntityType, values: Mapping[str, V
             if written is not None:
                 texts[name] = written
     return texts
+
+
+def _since(state: EntityState, entity_type: EntityType, known: Mapping[str, JsonValue]) -> dict[str, list[date]]:
+    """Since when the lines of known texts hold that patches edit."""
+    found = {}
+    for name in known:
+        driver = driver_of(entity_type.by_name[name], entity_type)
+        if driver is not None and isinstance(driver.operator, PatchedText):
+            times = driver.operator.since(state.properties[name][1])
+            found[name] = [(_EPOCH + timedelta(microseconds=each)).date() for each in times]
+    return found
 
 
 def _stale(written: Mapping[str, WrittenText]) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """What flows behind the entities: changes of memories, recalls, dead letters."""
 
+from datetime import date
 from typing import Literal
 
 from pydantic import Field, JsonValue
@@ -46,6 +47,8 @@ class Memory(Record):
     written: dict[str, WrittenText] | None = None
     """Of an entity, by property: how a text that was merged came about. Of a summary, by the timeline: that a model was asked for it, and
     has yet to answer."""
+    since: dict[str, list[date]] | None = None
+    """Of an entity, by property that patches edit: since when each of its lines holds (UTC), those that are not blank, in their order."""
 
 
 class MemoryChange(Record):

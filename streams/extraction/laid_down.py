@@ -6,19 +6,17 @@ none, some or all of them.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Final
+from datetime import UTC, date, datetime
 
 from memory.ids import entity_id
 from memory.keys import entity_key_parts
 from memory.records import EntityPatch, Extraction, Memory, Window
 from memory.schema.model import EntityProperty, MemorySchema
+from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
-from operators.patch import edited, patch_of, text_of_value, value_of
+from operators.patch import patch_of
+from operators.patch_edit import Patch, text_of_value, value_of
 from runtime.laid_down import LaidDown
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[Memory]) -> tuple[LaidDown, ...]:
@@ -30,30 +28,33 @@ def laid_down_by(extraction: Extraction, schema: MemorySchema, shown: Iterable[M
         shown: The entities that the window was shown.
     """
     entities = {(each.type, each.entity_key): each for each in shown}
-    texts: dict[tuple[str, str, str], str] = {}
+    texts: dict[tuple[str, str, str], DatedText] = {}
     found = []
     for patch in extraction.patches:
-        field = _field_of(schema, patch)
+        field = _property_of(schema, patch.entity_type, patch.field)
         if field is None:
             continue
         place = (patch.entity_type, patch.entity_key, patch.field)
         before = texts[place] if place in texts else _text_of(entities.get((patch.entity_type, patch.entity_key)), field)
-        after = _edited(before, patch, field)
-        if after is None or after == before:
+        try:
+            after = before.patched(_in_days(patch), field.value_type)
+        except RefusedChangeError:
             continue
-        texts[place] = after
-        old, new = before.splitlines(), after.splitlines()
-        found.append(
-            LaidDown(
-                entity_type=patch.entity_type,
-                entity_key=patch.entity_key,
-                field=patch.field,
-                removed=tuple(line for line in dict.fromkeys(old) if line not in new),
-                added=tuple(line for line in dict.fromkeys(new) if line not in old),
-                event_time=patch.event_time,
-                message_ids=tuple(patch.message_ids),
+        # Of former lines an entity knows more than this window does.
+        texts[place] = DatedText(after.text, after.since)
+        removed, added = (tuple(line for line in one.since if line not in other.since) for one, other in ((before, after), (after, before)))
+        if removed or added:
+            found.append(
+                LaidDown(
+                    entity_type=patch.entity_type,
+                    entity_key=patch.entity_key,
+                    field=patch.field,
+                    removed=removed,
+                    added=added,
+                    event_time=patch.event_time,
+                    message_ids=tuple(patch.message_ids),
+                )
             )
-        )
     return tuple(found)
 
 
@@ -90,26 +91,37 @@ def _overlaid(entity: Memory, laid_down: Sequence[LaidDown], schema: MemorySchem
     missing = laid_down[last + 1 :]
     if not missing:
         return entity
-    properties = dict(entity.properties)
+    properties, dates = dict(entity.properties), dict(entity.since or {})
     for name in dict.fromkeys(each.field for each in missing):
         field = _property_of(schema, entity.type, name)
         if field is None:
             continue
-        lines = _text_of(entity, field).splitlines()
+        lines = _text_of(entity, field).since
         for each in (each for each in missing if each.field == name):
             lines = _with_lines(lines, each)
         value = value_of("\n".join(lines), field.value_type)
+        properties.pop(name, None)
+        dates.pop(name, None)
         if value is not None:
             properties[name] = value
-        elif not lines:
-            properties.pop(name, None)
-    return entity.model_copy(update={"properties": properties})
+            days = [day for line, day in lines.items() if line.strip()]
+            if all(days):
+                dates[name] = [date.fromordinal(day) for day in days]
+    return entity.model_copy(update={"properties": properties, "since": dates or None})
 
 
-def _with_lines(lines: list[str], laid_down: LaidDown) -> list[str]:
-    at = next((index for index, line in enumerate(lines) if line in laid_down.removed), len(lines))
-    added = [line for line in laid_down.added if line not in lines]
-    return [line for line in [*lines[:at], *added, *lines[at:]] if line not in laid_down.removed]
+def _with_lines(lines: dict[str, int], laid_down: LaidDown) -> dict[str, int]:
+    """Lines, each with its day, as a patch left them: it took nothing that holds since later than itself."""
+    day = _day_of(laid_down.event_time)
+    removed = {line for line in laid_down.removed if line in lines and lines[line] <= day}
+    added = {line: day for line in laid_down.added if line not in lines}
+    result: dict[str, int] = {}
+    for line, since in lines.items():
+        if line in removed:
+            result |= added
+        else:
+            result[line] = since
+    return result | added
 
 
 def _created(laid_down: Sequence[LaidDown], window: Window, schema: MemorySchema, generation: str) -> Memory | None:
@@ -134,16 +146,12 @@ def _named_parts(entity: Memory, window: Window) -> list[str]:
     return [part for part in entity_key_parts(entity.entity_key or "") if part not in (window.user, window.session)]
 
 
-def _edited(before: str, patch: EntityPatch, field: EntityProperty) -> str | None:
-    time = (patch.event_time - _EPOCH) // _MICROSECOND
-    try:
-        return edited(before, patch_of({"search": patch.search, "replace": patch.replace}, time=time, source_id=patch.id), field.value_type)
-    except RefusedChangeError:
-        return None
+def _in_days(patch: EntityPatch) -> Patch:
+    return patch_of({"search": patch.search, "replace": patch.replace}, time=_day_of(patch.event_time), source_id=patch.id)
 
 
-def _field_of(schema: MemorySchema, patch: EntityPatch) -> EntityProperty | None:
-    return _property_of(schema, patch.entity_type, patch.field)
+def _day_of(time: datetime) -> int:
+    return time.astimezone(UTC).date().toordinal()
 
 
 def _property_of(schema: MemorySchema, type_name: str, name: str) -> EntityProperty | None:
@@ -152,10 +160,15 @@ def _property_of(schema: MemorySchema, type_name: str, name: str) -> EntityPrope
     return next((each for each in patched if each.name == name), None)
 
 
-def _text_of(entity: Memory | None, field: EntityProperty) -> str:
+def _text_of(entity: Memory | None, field: EntityProperty) -> DatedText:
+    """A field's text, and the days since when its lines hold; 0 where that is not known."""
     value = None if entity is None else entity.properties.get(field.name)
     try:
-        return "" if value is None else text_of_value(value, field.value_type)
+        text = "" if value is None else text_of_value(value, field.value_type)
     except RefusedChangeError:
         # Of a type that the schema has changed since.
-        return ""
+        text = ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    dates = ((entity.since if entity is not None else None) or {}).get(field.name, [])
+    days = [each.toordinal() for each in dates] if len(dates) == len(lines) else [0] * len(lines)
+    return DatedText("\n".join(lines), dict(zip(lines, days, strict=True)))

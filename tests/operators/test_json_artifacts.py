@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memory.schema.model import ValueType
 from operators.errors import RefusedChangeError
 from operators.json_artifacts import variants
-from operators.patch import Patch, edited, value_of
+from operators.patch_edit import Patch, edited, value_of
 
 WORD = st.sampled_from(["green", "tea", "hiking", "Oslo", "violin", "绿茶", "Ærø"])
 LINE = st.lists(WORD, min_size=1, max_size=4).map(" ".join)

@@ -1,5 +1,6 @@
 """PATCH edits the best approximate span, refuses unrelated searches, and retracts what it applied."""
 
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -7,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operators import patch
+from operators import patch, patch_edit
 from operators.errors import RefusedChangeError
-from operators.patch import MAX_RECENT, MAX_RECENT_TEXT, MAX_TEXT, Patch
+from operators.patch import MAX_RECENT, MAX_RECENT_TEXT
+from operators.patch_edit import MAX_TEXT, Patch
 
 
 def put(time: int, search: str, replace: str, name: str | None = None) -> Patch:
@@ -96,11 +98,11 @@ def test_the_text_is_bounded() -> None:
 def test_typed_text_stays_of_its_type() -> None:
     state = patch.apply(None, put(1, "", "12"), "int64")
     state = patch.apply(state, put(2, "", "13"), "int64")
-    assert patch.value_of(patch.text_of(state), "int64") == 13
+    assert patch_edit.value_of(patch.text_of(state), "int64") == 13
     with pytest.raises(RefusedChangeError, match="not_int64"):
         patch.apply(state, put(3, "13", "many"), "int64")
     listed = patch.apply(patch.apply(None, put(1, "", "tea"), "list<string>"), put(2, "", "cake"), "list<string>")
-    assert patch.value_of(patch.text_of(listed), "list<string>") == ["tea", "cake"]
+    assert patch_edit.value_of(patch.text_of(listed), "list<string>") == ["tea", "cake"]
 
 
 def test_a_patch_is_applied_once() -> None:
@@ -158,7 +160,8 @@ def test_a_state_is_bounded_json_of_its_patches(pairs: list[tuple[str, str]]) ->
             state = patch.apply(state, patch.patch_of({"search": search, "replace": replace}, time=time, source_id=one.id), "string")
         except RefusedChangeError:
             continue
-        text = patch.edited(text, one)
+        # Where it is not found, it edits what stood there before.
+        text = patch_edit.edited(text, one) if search in text else patch.text_of(state)
         assert orjson.loads(orjson.dumps(state)) == state
         assert len(state["recent"]) <= MAX_RECENT
         assert sum(len(each[2]) + len(each[3]) for each in state["recent"]) <= MAX_RECENT_TEXT
@@ -178,3 +181,83 @@ def test_apply_then_retract_is_the_identity(pairs: list[tuple[str, str]], time: 
 def test_patch_order_is_by_event_time(order: list[int]) -> None:
     patches = [put(each, "", f"fact {each}") for each in range(6)]
     assert text_after(*(patches[each] for each in order)) == text_after(*patches)
+
+
+LIVES = [f"job: {each}" for each in ("baker", "pilot at KLM", "nurse", "teacher", "judge", "at sea")]
+
+
+@given(st.permutations(range(1, 6)), st.lists(st.integers(0, 5), min_size=5, max_size=5))
+def test_the_newest_fact_stays_whatever_comes_late(order: list[int], shown: list[int]) -> None:
+    """Each patch was written by someone who was shown the first fact, or a newer one that lay before them."""
+    patches = {time: put(time, LIVES[min(shown[time - 1], time - 1)], LIVES[time]) for time in range(1, 6)}
+    state: Any = patch.apply(None, put(0, "", f"likes tea\n{LIVES[0]}"), "string")
+    known = [0]
+    for time in order:
+        about = min(shown[time - 1], time - 1)
+        try:
+            state = patch.apply(state, patches[time], "string")
+        except RefusedChangeError:
+            assert time < max(known) or about not in known, "only what is older, or edits what is not known"
+            continue
+        known.append(time)
+        assert patch.text_of(state) == f"likes tea\n{LIVES[max(known)]}"
+        assert patch.since_of(state) == [0, max(known)]
+
+
+@given(st.permutations(range(1, 6)), st.integers(1, 5))
+def test_what_came_late_is_retracted_without_a_trace(order: list[int], taken: int) -> None:
+    def state_of(times: list[int]) -> Any:
+        state: Any = patch.apply(None, put(0, "", LIVES[0]), "string")
+        for time in times:
+            state = patch.apply(state, put(time, LIVES[0], LIVES[time]), "string")
+        return state
+
+    assert patch.retract(state_of(order), put(taken, "", ""), "string") == state_of(sorted(set(order) - {taken}))
+
+
+@given(st.integers(0, MAX_RECENT + 8), st.sampled_from(["fact 3", "fact 20", "likes tea"]), st.sampled_from(["", "changed"]))
+def test_settled_facts_are_safe_from_older_patches(time: int, search: str, replace: str) -> None:
+    state: Any = patch.apply(None, put(0, "", "likes tea"), "string")
+    for each in range(1, MAX_RECENT + 8):
+        state = patch.apply(state, put(each, "", f"fact {each}"), "string")
+    before = dict(zip(patch.text_of(state).splitlines(), patch.since_of(state), strict=True))
+    with suppress(RefusedChangeError):
+        state = patch.apply(state, put(time, search, replace, name="late"), "string")
+    after = set(patch.text_of(state).splitlines())
+    assert all(since <= time for line, since in before.items() if line not in after)
+
+
+def test_no_older_patch_takes_a_settled_newer_fact() -> None:
+    state: Any = patch.apply(None, put(50, "", "lives in Rome"), "string")
+    for each in range(MAX_RECENT + 1):
+        state = patch.apply(state, put(100 + each, "", f"fact {each}"), "string")
+    with pytest.raises(RefusedChangeError, match="newer_fact"):
+        patch.apply(state, put(20, "lives in Rome", "lives in Paris", name="late"), "string")
+    later = patch.apply(state, put(60, "lives in Rome", "lives in Bonn", name="later"), "string")
+    assert patch.text_of(later).splitlines()[0] == "lives in Bonn"
+    number: Any = None
+    for each in range(MAX_RECENT + 2):
+        number = patch.apply(number, put(100 + each, "", str(each)), "int64")
+    with pytest.raises(RefusedChangeError, match="newer_fact"):
+        patch.apply(number, put(20, "", "99", name="late"), "int64")
+
+
+def test_patches_that_overtake_settle_with_what_they_overtake() -> None:
+    state: Any = patch.apply(None, put(0, "", "lives in Paris"), "string")
+    state = patch.apply(state, put(20, "Paris", "a house in Rome"), "string")
+    state = patch.apply(state, put(10, "Paris", "Lyon", name="late"), "string")
+    assert patch.text_of(state) == "lives in a house in Rome"
+    for each in range(2 * MAX_RECENT):
+        state = patch.apply(state, put(30 + each, "", f"fact {each}"), "string")
+        assert patch.text_of(state).startswith("lives in a house in Rome\nfact 0")
+        assert patch.since_of(state)[0] == 20
+        one = put(1000, "", "for a moment", name="tried")
+        assert patch.retract(patch.apply(state, one, "string"), one, "string") is not None
+
+
+def test_a_correction_stands_against_patches_of_the_old() -> None:
+    state: Any = patch.apply(None, put(0, "", "lives in Paris"), "string")
+    state = patch.apply(state, Patch(10, "corrected", None, "moved to Oslo"), "string")
+    with pytest.raises(RefusedChangeError, match="no_similar_span"):
+        patch.apply(state, put(20, "lives in Paris", "lives near Paris"), "string")
+    assert patch.since_of(state) == [10]

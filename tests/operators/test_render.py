@@ -1,5 +1,7 @@
 """An entity's memory: one id, a text that can be read and searched, and typed values."""
 
+from datetime import timedelta
+
 import pytest
 
 from memory.errors import KeyFormatError
@@ -94,3 +96,16 @@ def test_a_key_has_the_type_of_its_property() -> None:
 def test_a_key_that_is_none_is_refused() -> None:
     with pytest.raises(KeyFormatError):
         render(grown(), LOG, "acme", "trail run")
+
+
+def test_a_patched_text_says_since_when_its_lines_hold() -> None:
+    profile = next(each for each in SCHEMA.entity_types if each.name == "profile")
+    told = [
+        change("apply", "name", "p1", {"replace": "likes hills"}),
+        change("apply", "name", "p2", {"replace": "runs alone\n\nhas a dog"}).model_copy(update={"event_time": START + timedelta(days=40)}),
+    ]
+    memory = render(apply_contribution(None, contribution(*told), profile).state, profile, "acme", entity_key("ann"))
+    first, later = START.date(), (START + timedelta(days=40)).date()
+    assert memory.properties["name"] == "likes hills\nruns alone\n\nhas a dog"
+    assert memory.since == {"name": [first, later, later]}
+    assert Memory.from_json(memory.to_json()) == memory

@@ -95,6 +95,7 @@ async def test_an_import_lays_nothing_down_twice(flow: Settings) -> None:
             shown = request.prompt.partition("<<<entities")[2].partition("entities")[0]
             known = [line for line in expected if line in shown]
             assert known == (expected if session != order[0] else []), "what came before is shown, and no entity has it yet"
+            assert (f" 2024-05-0{1 + int(order[0])}" in shown) == bool(known), "and since when it holds"
             expected.append(f"Cousin{session}: a friend, as told in session {session}")
 
         async with serving(settings, BEHIND):

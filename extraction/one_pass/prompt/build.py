@@ -11,10 +11,10 @@ from pydantic import JsonValue
 
 from extraction.echo_filter import without_echoes, without_echoes_in_result
 from extraction.one_pass.answer import form
-from extraction.one_pass.prompt.entity_view import entity_heading, field_lines, flat_text
+from extraction.one_pass.prompt.entity_view import dated_lines, entity_heading, field_lines, flat_text
 from extraction.one_pass.prompt.limits import ENTITIES_PER_TYPE, PromptLimits, fair_share, truncate
 from extraction.one_pass.prompt.prefix import compile_prefix
-from extraction.one_pass.prompt.shown_lines import shown_lines, words_of
+from extraction.one_pass.prompt.shown_lines import shown_lines, size_of, words_of
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
 from memory.errors import KeyFormatError
@@ -99,9 +99,10 @@ def _lines_of_entity(source: Source, entity_type: EntityType, entity: Memory, li
     fields = [field.name for field in entity_type.patched_properties() if entity.properties.get(field.name) is not None]
     room = max(0, limits.entity_tokens - estimate_tokens(head) - sum(estimate_tokens(name) + 1 for name in fields))
     texts = [flat_text(entity.properties[name]) for name in fields]
-    cap = fair_share([estimate_tokens(text) for text in texts], room)
-    shown = (shown_lines(text, cap, near=near) for text in texts)
-    return [head, *(line for name, text in zip(fields, shown, strict=True) for line in field_lines(name, text))]
+    since = [dated_lines(text, (entity.since or {}).get(name, [])) for name, text in zip(fields, texts, strict=True)]
+    cap = fair_share([size_of(text, since=days) for text, days in zip(texts, since, strict=True)], room)
+    shown = [(name, shown_lines(text, cap, near=near, since=days), days) for name, text, days in zip(fields, texts, since, strict=True)]
+    return [head, *(line for each in shown for line in field_lines(*each))]
 
 
 def _message_lines(source: Source, limits: PromptLimits) -> tuple[list[str], int]:

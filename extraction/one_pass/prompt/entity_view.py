@@ -1,6 +1,7 @@
 """An entity in the prompt: each field is the text that patches edit, line for line, so that a search text copied from it matches."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Final
 
 import orjson
@@ -8,12 +9,17 @@ from pydantic import JsonValue
 
 from memory.fencing import one_line, one_line_json
 from memory.schema.coerce import coerce_value
+from memory.text import estimate_tokens
 
 BREAK: Final = "\x00"
 """Between the lines of a flat text: it counts as a token, and :func:`memory.fencing.one_line` leaves none in a line."""
 _FIELD_INDENT: Final = "  "
 _LINE_INDENT: Final = "    "
-"""Deeper than a field's, so that no line of a text can pass for a field or an entity."""
+"""Deeper than a field's, so that no line of a text can pass for a field, an entity or a date."""
+_SINCE_LINE: Final = "  @ {}"
+_SINCE_BESIDE: Final = " (since {})"
+SINCE_TOKENS: Final = 1 + max(estimate_tokens(form.format(date.max)) for form in (_SINCE_LINE, _SINCE_BESIDE))
+"""Of a date since when lines hold."""
 
 
 def entity_heading(entity_type: str, key: Sequence[str]) -> str:
@@ -27,12 +33,33 @@ def flat_text(value: JsonValue) -> str:
     return BREAK.join(map(_safe_line, text.strip().splitlines()))
 
 
-def field_lines(name: str, flat: str) -> list[str]:
-    """A field as lines of a prompt: beside its name, or indented below it where its text has several lines."""
+def dated_lines(flat: str, since: Sequence[date]) -> dict[str, date]:
+    """Since when each line of a flat text holds; nothing where there is not a date for each line that is not blank."""
+    lines = [line for line in flat.split(BREAK) if line.strip()]
+    return dict(zip(lines, since, strict=True)) if len(lines) == len(since) else {}
+
+
+def field_lines(name: str, flat: str, since: Mapping[str, date] | None = None) -> list[str]:
+    """A field as lines of a prompt: beside its name, or indented below it where its text has several lines.
+
+    Args:
+        name: Of the field.
+        flat: Its text.
+        since: Since when its lines hold, as far as that is known. It stands before them, since no patch may copy it.
+    """
+    since = since or {}
     lines = flat.split(BREAK)
     if len(lines) == 1:
-        return [f"{_FIELD_INDENT}{name}: {flat}"]
-    return [f"{_FIELD_INDENT}{name}:", *(f"{_LINE_INDENT}{line}" for line in lines)]
+        return [f"{_FIELD_INDENT}{name}{_SINCE_BESIDE.format(since[flat]) if flat in since else ''}: {flat}"]
+    shown = [f"{_FIELD_INDENT}{name}:"]
+    latest: date | None = None
+    for line in lines:
+        day = since.get(line, latest)
+        if day != latest:
+            shown.append(_SINCE_LINE.format(day))
+            latest = day
+        shown.append(f"{_LINE_INDENT}{line}")
+    return shown
 
 
 def _safe_line(line: str) -> str:

@@ -35,7 +35,8 @@ language of the messages.
 
 _PATCH_RULE: Final = """## patches
 Changes of the entities' text fields, only where the messages say something new about the entity. An entity without a key is the user's. \
-A field of several lines, or a list, stands indented below its name, an item a line; `[…]` stands for lines that are not shown.
+A field of several lines, or a list, stands indented below its name, an item a line; `[…]` stands for lines that are not \
+shown; `@` and `since` tell from which day on a text holds: earlier messages change nothing of it.
 - "type", "field": the entity type and one of its fields. "msgs": as above.
 - "search": the shortest piece of the field's text that is to be replaced, copied exactly; "" to add to it.
 - "replace": what stands there instead, in a few words; "" removes the piece. Of items that say the same, remove all but one; what no \

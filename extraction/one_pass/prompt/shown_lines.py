@@ -1,10 +1,12 @@
 """Which lines of a long field a prompt shows: whole ones, those nearest to the window first, so that patches can edit or remove them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from itertools import pairwise
 from typing import Final
 
-from extraction.one_pass.prompt.entity_view import BREAK
+from extraction.one_pass.prompt.entity_view import BREAK, SINCE_TOKENS
 from extraction.one_pass.prompt.limits import truncate
 from memory.text import estimate_tokens
 from memory.words import STOP_WORDS, stem
@@ -18,7 +20,7 @@ def words_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(stem(word) for word in words if word not in STOP_WORDS)
 
 
-def shown_lines(flat: str, tokens: int, *, near: frozenset[str]) -> str:
+def shown_lines(flat: str, tokens: int, *, near: frozenset[str], since: Mapping[str, date] | None = None) -> str:
     """A field's text in at most so many estimated tokens.
 
     Lines stay in their order, each whole; a last line says how many are left out. The nearest are those that share most stems with the
@@ -26,23 +28,41 @@ def shown_lines(flat: str, tokens: int, *, near: frozenset[str]) -> str:
 
     Args:
         flat: Its lines, as :func:`extraction.one_pass.prompt.entity_view.flat_text` makes them.
-        tokens: The cap.
+        tokens: The cap, dates included.
         near: The stems of the window.
+        since: Since when lines hold, where that stands before them.
     """
-    if estimate_tokens(flat) <= tokens:
-        return flat
     lines = flat.split(BREAK)
+    days = [(since or {}).get(line) for line in lines]
+    if size_of(flat, since=since) <= tokens:
+        return flat
     ranked = sorted(range(len(lines)), key=lambda index: (-len(near & words_of([lines[index]])), -index))
     room = tokens - estimate_tokens(_left_out(len(lines)))
     shown: list[int] = []
     for index in ranked:
         cost = estimate_tokens(lines[index]) + 1
-        if cost <= room:
+        if cost + _tokens_of_dates([days[each] for each in sorted([*shown, index])]) <= room:
             shown.append(index)
             room -= cost
     if not shown:
         return truncate(lines[ranked[0]], tokens)
     return BREAK.join([*(lines[index] for index in sorted(shown)), _left_out(len(lines) - len(shown))])
+
+
+def size_of(flat: str, *, since: Mapping[str, date] | None = None) -> int:
+    """The estimated tokens of a field's whole text, with its dates.
+
+    Args:
+        flat: Its lines.
+        since: Since when lines hold, where that stands before them.
+    """
+    return estimate_tokens(flat) + _tokens_of_dates([(since or {}).get(line) for line in flat.split(BREAK)])
+
+
+def _tokens_of_dates(days: Sequence[date | None]) -> int:
+    """A date stands before each line that has another one than the line before it."""
+    known = [day for day in days if day is not None]
+    return SINCE_TOKENS * sum(day != before for before, day in pairwise([None, *known]))
 
 
 def _left_out(count: int) -> str:

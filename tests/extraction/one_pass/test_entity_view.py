@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date, timedelta
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ from memory.keys import entity_key
 from memory.records import Memory
 from memory.schema import MemorySchema, parse_schema, scenario, scenario_names
 from memory.text import estimate_tokens
-from operators.patch import Patch, edited, value_of
+from operators.patch_edit import Patch, edited, value_of
 from tests.extraction.windows import BEGIN, window_of
 
 INDENT = "    "
@@ -40,7 +41,9 @@ def listing() -> MemorySchema:
     return parse_schema([{"EntityType": "profile", "Properties": properties}])
 
 
-def entity_lines(schema: MemorySchema, limits: PromptLimits, said: str = "Hi", **properties: JsonValue) -> list[str]:
+def entity_lines(
+    schema: MemorySchema, limits: PromptLimits, said: str = "Hi", *, since: dict[str, list[date]] | None = None, **properties: JsonValue
+) -> list[str]:
     entity = Memory(
         id="e1",
         tenant="acme",
@@ -51,6 +54,7 @@ def entity_lines(schema: MemorySchema, limits: PromptLimits, said: str = "Hi", *
         properties=properties,
         event_time=BEGIN,
         entity_key=entity_key("alice"),
+        since=since,
     )
     body = build_prompt(Source(window_of(said), schema), ExtractionContext(entities=(entity,)), limits).body
     lines = body.split("\n")
@@ -118,6 +122,37 @@ def test_no_value_line_passes_for_field_or_entity(listing: MemorySchema, limits:
     lines = entity_lines(listing, limits, likes=[*clean], home="\n".join(clean))
     assert [line.partition(":")[0] for line in lines if not line.startswith(INDENT)] == ["profile", "  likes", "  home"]
     assert all(len(line.splitlines()) <= 1 for line in lines)
+
+
+MAY, JUNE = date(2024, 5, 1), date(2024, 6, 2)
+
+
+def test_what_is_shown_says_since_when_it_holds(listing: MemorySchema, limits: PromptLimits) -> None:
+    likes: list[JsonValue] = ["green tea", "hiking", "chess", "rain"]
+    since = {"likes": [MAY, MAY, JUNE, MAY], "home": [JUNE]}
+    assert entity_lines(listing, limits, since=since, likes=likes, home="Oslo") == [
+        "profile",
+        "  likes:",
+        "  @ 2024-05-01",
+        "    green tea",
+        "    hiking",
+        "  @ 2024-06-02",
+        "    chess",
+        "  @ 2024-05-01",
+        "    rain",
+        "  home (since 2024-06-02): Oslo",
+    ]
+    unknown = entity_lines(listing, limits, since={"likes": [MAY]}, likes=likes, home="Oslo\n\nnear the fjord")
+    assert not any("2024" in line for line in unknown), "no date is told that may be another line's"
+
+
+def test_a_line_is_shown_with_its_own_date(listing: MemorySchema, limits: PromptLimits) -> None:
+    likes = [f"collects stamps of country number {number}" for number in range(300)]
+    likes[3] = "paints boats in watercolours"
+    days = [MAY + timedelta(days=number) for number in range(300)]
+    lines = entity_lines(listing, limits, "I have painted a boat again.", since={"likes": days}, likes=[*likes])
+    assert lines[lines.index("    paints boats in watercolours") - 1] == "  @ 2024-05-04"
+    assert len(lines) + sum(map(estimate_tokens, lines)) <= limits.entity_tokens + len(["profile", "  likes:", "left out"])
 
 
 @pytest.mark.parametrize("text", ["a" + "\n" * 3000 + "b", "x\n" * 2000, ("word " * 30 + "\n") * 26, "绿茶\n" * 1300])

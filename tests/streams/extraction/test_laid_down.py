@@ -1,6 +1,6 @@
 """A window is shown entities as its user's earlier windows left them, however much of that the entities have already."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from hypothesis import given
@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from memory.records import EntityPatch, Extraction, Memory, Message, Window
 from memory.schema import parse_schema
-from operators.patch import edited, patch_of, value_of
+from operators.patch import patch_of
+from operators.patch_edit import edited, value_of
 from runtime.laid_down import LaidDown
 from streams.extraction.laid_down import laid_down_by, with_laid_down
 
@@ -153,6 +154,24 @@ def test_entities_that_nobody_has_yet_are_shown() -> None:
     assert [each.entity_key for each in seen] == ["ann/Rome", "ann", "ann/Bern", "ann/Oslo"]
     assert seen[1].properties == {"friends": "Bob: friend"}
     assert overlaid([], laid(patch("", "a"), patch("a", "", number=1))) == (), "nothing is left of it"
+
+
+def test_what_was_laid_down_says_since_when_it_holds() -> None:
+    shown = [person(friends="Bob: friend\nKim: sister").model_copy(update={"since": {"friends": [date(2024, 5, 1), date(2024, 5, 2)]}})]
+    laid_down = laid(patch("Bob: friend", "Bob: foe"), patch("", "Rex: dog", number=1440), shown=shown)
+    (seen,) = overlaid(shown, laid_down)
+    assert str(seen.properties["friends"]).splitlines() == ["Bob: foe", "Kim: sister", "Rex: dog"]
+    assert seen.since == {"friends": [date(2024, 5, 6), date(2024, 5, 2), date(2024, 5, 7)]}
+    (undated,) = overlaid([person(friends="Kim: sister")], laid_down)
+    assert undated.since is None, "of one line it is not known"
+
+
+def test_no_older_session_takes_a_newer_fact() -> None:
+    shown = [person(friends="Bob: foe").model_copy(update={"since": {"friends": [date(2024, 6, 1)]}})]
+    older = patch("Bob: foe", "Bob: friend")
+    assert laid(older, shown=shown) == ()
+    (seen,) = overlaid(shown, laid(older, shown=[person(friends="Bob: foe")]))
+    assert str(seen.properties["friends"]).splitlines()[0] == "Bob: foe", "shown undated, it laid down what the entity does not take"
 
 
 LINES = st.sampled_from(["ada", "bob", "cy", "dan", "eve", "flo"])

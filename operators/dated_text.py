@@ -1,0 +1,100 @@
+"""A text that knows of each line since when it holds, so that patches may come in any order: the newer fact stays. Pure.
+
+Patches are applied in the order of their event times. One that comes late is put before those that are newer, which were written without
+it. It may have replaced what a newer one searches for. Then the newer one edits what stood there before, and that takes the place of what
+the late one put.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from memory.schema.model import ValueType
+from operators.errors import RefusedChangeError
+from operators.patch_edit import Patch, edited, located
+
+_NOT_FOUND: Final = "no_similar_span"
+
+
+@dataclass(frozen=True, slots=True)
+class DatedText:
+    """A text, and since when its lines hold."""
+
+    text: str
+    since: dict[str, int]
+    """By line, the event time of the patch that put it, in microseconds since 1970."""
+    former: dict[str, str | None] = field(default_factory=dict)
+    """By line that was replaced, what took its place; None: nothing did."""
+    overtakes: bool = False
+    """Whether a patch has edited a line that an older one had replaced."""
+
+    @classmethod
+    def of(cls, text: str, times: list[int]) -> "DatedText":
+        """The text whose :attr:`times` are known."""
+        return cls(text, dict(zip(text.splitlines(), times, strict=True)))
+
+    @property
+    def times(self) -> list[int]:
+        """Since when each line holds."""
+        return [self.since[line] for line in self.text.splitlines()]
+
+    def patched(self, patch: Patch, value_type: ValueType) -> "DatedText":
+        """The text with a patch applied that is not older than those before it.
+
+        Args:
+            patch: What to apply.
+            value_type: Of the property.
+
+        Raises:
+            RefusedChangeError: As :func:`operators.patch_edit.edited` raises it, or ``newer_fact`` if the patch would take away a line that
+                holds since later than itself.
+        """
+        overtakes = self.overtakes
+        try:
+            text = edited(self.text, patch, value_type)
+        except RefusedChangeError as error:
+            if error.reason != _NOT_FOUND:
+                raise
+            text = self._overtaken(patch, value_type)
+            overtakes = True
+        before, after = self.text.splitlines(), text.splitlines()
+        added = [line for line in dict.fromkeys(after) if line not in self.since]
+        kept = set(after)
+        removed = [line for line in dict.fromkeys(before) if line not in kept]
+        if patch.search is not None and any(self.since[line] > patch.time for line in removed):
+            raise RefusedChangeError("newer_fact")
+        former: dict[str, str | None] = {}
+        if patch.search is not None:
+            # What a person took away was wrong, and nothing edits it any more.
+            former = {line: successor for line, successor in self.former.items() if line not in kept}
+            former |= dict.fromkeys(removed, added[0] if added else None)
+        since = {line: self.since.get(line, patch.time) for line in after}
+        return DatedText(text, since, former, overtakes)
+
+    def _overtaken(self, patch: Patch, value_type: ValueType) -> str:
+        """The text once a patch has edited a line that is not there any more, in the place of what replaced it."""
+        line = self._former_line(patch, value_type)
+        new = edited(line, patch, value_type)
+        if not new.strip():
+            # What it takes away has gone.
+            raise RefusedChangeError(_NOT_FOUND)
+        lines = self.text.splitlines()
+        successor = self.former[line]
+        while successor is not None and successor not in lines:
+            successor = self.former.get(successor)
+        at = len(lines) if successor is None else lines.index(successor)
+        lines[at : at + 1] = [each for each in new.splitlines() if each not in lines or each == successor]
+        # As if it were appended, so that it keeps to the bounds and the type.
+        return edited("", Patch(patch.time, patch.id, None, "\n".join(lines)), value_type)
+
+    def _former_line(self, patch: Patch, value_type: ValueType) -> str:
+        best: tuple[int, str] | None = None
+        for line in self.former:
+            try:
+                span, _ = located(line, patch, value_type)
+            except RefusedChangeError:
+                continue
+            if best is None or span.distance < best[0]:
+                best = span.distance, line
+        if best is None:
+            raise RefusedChangeError(_NOT_FOUND)
+        return best[1]

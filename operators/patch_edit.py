@@ -1,0 +1,114 @@
+"""One SEARCH/REPLACE patch, and what it makes of a text (VikingMem 3.1, Algorithm 1).
+
+The algorithm differs from the paper's in three ways. An empty SEARCH appends a line, or creates the text; the paper skips it. A patch
+whose best span is less similar than :data:`MIN_SIMILARITY` is refused; the paper would overwrite unrelated text. Marks of JSON that a
+model puts around SEARCH and REPLACE are taken off (:mod:`operators.json_artifacts`).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from memory.schema.coerce import coerce_value
+from memory.schema.model import ValueType
+from operators.approximate_span import Span, best_approximate_span
+from operators.errors import RefusedChangeError
+from operators.json_artifacts import clean_replacement, variants
+
+MIN_SIMILARITY: Final = 0.75
+"""The least ``1 - distance / len(search)`` at which a patch is applied."""
+MAX_TEXT: Final = 4000
+"""The longest text, SEARCH or REPLACE, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One patch; ``time`` is its event time in microseconds. Patches of equal times keep the order in which they came."""
+
+    time: int
+    id: str
+    search: str | None
+    """None: the whole text is replaced, whatever it is: so people correct."""
+    replace: str
+
+
+def value_of(text: str, value_type: ValueType) -> JsonValue | None:
+    """A text as a value: each line of a list is an item; None if the text is not of the type, or empty."""
+    if not text.strip():
+        return None
+    if value_type.startswith("list"):
+        return coerce_value([line.strip() for line in text.splitlines() if line.strip()], value_type)
+    return coerce_value(text, value_type)
+
+
+def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
+    """A text with one patch applied (VikingMem 3.1, Algorithm 1, lines 3 to 7).
+
+    Args:
+        text: The text before.
+        patch: What to apply.
+        value_type: Of the property.
+
+    Raises:
+        RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type.
+    """
+    replace = patch.replace
+    if patch.search is None:
+        new = replace
+    elif patch.search:
+        span, replace = located(text, patch, value_type)
+        replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
+        new = f"{text[: span.start]}{replace}{text[span.end :]}" if replace else _without_span(text, span)
+    else:
+        replace = clean_replacement(replace, search="", text=text, value_type=value_type)
+        if not text or not (value_type == "string" or value_type.startswith("list")):
+            new = replace
+        else:
+            new = text if f"\n{replace}\n" in f"\n{text}\n" else f"{text}\n{replace}"
+    if value_type != "string":
+        new = text_of_value(value_of(new, value_type), value_type) if new.strip() else ""
+    if len(new) > MAX_TEXT:
+        raise RefusedChangeError("text_too_long")
+    if new.strip() and value_of(new, value_type) is None:
+        raise RefusedChangeError(f"not_{value_type}")
+    return new
+
+
+def _without_span(text: str, span: Span) -> str:
+    """A text without a piece of it; where the piece is a whole line, that leaves no blank line."""
+    before, after = text[: span.start], text[span.end :]
+    if after.startswith("\n") and (not before or before.endswith("\n")):
+        return before + after[1:]
+    return before.removesuffix("\n") if not after else before + after
+
+
+def located(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
+    """Where a patch's SEARCH stands in a text, and its REPLACE: as given, or without marks of JSON where that is nearer.
+
+    Args:
+        text: The text.
+        patch: With a SEARCH.
+        value_type: Of the property.
+
+    Raises:
+        RefusedChangeError: ``no_similar_span``.
+    """
+    best: tuple[Span, str] | None = None
+    for search, replace in variants(patch.search or "", patch.replace, value_type):
+        span = best_approximate_span(text, search, max_distance=int((1 - MIN_SIMILARITY) * len(search)))
+        if span is not None and (best is None or span.distance < best[0].distance):
+            best = span, replace
+        if span is not None and span.distance == 0:
+            break
+    if best is None:
+        raise RefusedChangeError("no_similar_span")
+    return best
+
+
+def text_of_value(value: JsonValue | None, value_type: ValueType) -> str:
+    """The text of a value in the prompt, so that a SEARCH copied from there is found: ``true`` for a ``yes``, no blank lines in a list."""
+    texts = [coerce_value(each, "string") for each in (value if isinstance(value, list) else [value])]
+    if not all(isinstance(each, str) for each in texts):
+        raise RefusedChangeError(f"not_{value_type}")
+    return "\n".join(map(str, texts))
