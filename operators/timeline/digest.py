@@ -1,13 +1,16 @@
 """What is kept of a summarised period: its most important events, and how many more there were.
 
-Without an LLM a summary is an extract. The same events in any order, and merged over whatever parts, give the same one.
+Without an LLM a summary is an extract. The same events in any order, and merged over whatever parts, give the same one. Some more are kept
+than a summary names, so that it names as many once some are taken back.
 """
 
 from bisect import bisect_left
 from typing import Any, Final
 
-CAPACITY: Final = 20
-"""Events that are kept of a period, however long it is."""
+NAMED: Final = 20
+"""Events that a summary names, however long its period is."""
+CAPACITY: Final = 30
+"""Events that are kept of a period."""
 
 Key = list[Any]
 """``[-importance in thousandths, time, event id]``: lower is more important; of equal ones, the earlier."""
@@ -20,7 +23,8 @@ Digest = list[Any]
 def with_event(digest: Digest | None, key: Key, text: str, message_ids: list[str], times: int) -> Digest | None:
     """A digest with an event added, or taken back.
 
-    What retractions take from the kept events is not filled up from the others before the entity is rebuilt.
+    What retractions take from the kept events is not filled up from the others, whose texts are gone: a summary names fewer once more are
+    taken back than are kept beyond the named ones.
 
     Args:
         digest: The digest; it is not changed.
@@ -59,8 +63,8 @@ def count_of(digest: Digest) -> int:
 
 
 def present(digest: Digest) -> list[Kept]:
-    """The events that it names, the most important first."""
-    return [each for each in digest[0] if each[3] > 0]
+    """The events that a summary names, the most important first."""
+    return [each for each in digest[0] if each[3] > 0][:NAMED]
 
 
 def _bounded(kept: list[Kept], dropped: int, best_dropped: Key | None) -> Digest | None:

@@ -243,8 +243,6 @@ SELECTION = (
         ),
         traffic=TrafficProfile(hot_key_share=0.2, clock_jump_share=0.02, user_change_share=0.01, misrouted_share=0.05),
         messages=300,
-        # A summary of an event that was corrected is not always judged as it stands: docs/delivery.md.
-        recalls=0.0,
     ),
 )
 """What ``make test`` runs: one short run with every kind of fault."""

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from loadtest.merge_answers import told
@@ -25,6 +26,8 @@ _NAMED = 20
 """Events that a summary names."""
 _LEAST_WRITTEN = 0.5
 """One answer in twenty is none, and leaves the extract."""
+_LONGEST_EXTRACT = 1500
+"""Characters."""
 _IN_FULL = " events in full"
 
 
@@ -112,7 +115,7 @@ def _problems_of(user: str, timeline: Timeline, summaries: Sequence[Memory]) -> 
         expected = len(inside), [each.id for each in named], [name for each in named for name in each.message_ids]
         actual = summary.properties["event_count"], summary.properties["events"], summary.message_ids
         by_model = told(each.text for each in named)
-        content = by_model if is_by_model(summary) else "; ".join(each.text for each in named)
+        content = by_model if is_by_model(summary) else "; ".join(_extract(named))
         if not summary.content.endswith(f"): {content}"):
             problems.append(f"{user}: {summary.content} does not say {content}")
         if actual != expected:
@@ -121,3 +124,9 @@ def _problems_of(user: str, timeline: Timeline, summaries: Sequence[Memory]) -> 
     if left:
         problems.append(f"{user}: {len(left)} events in no summary, such as {min(left)}")
     return problems
+
+
+def _extract(named: Sequence[TimelineEvent]) -> list[str]:
+    """The events that fit, of equal importance, and one at least."""
+    lengths = accumulate(len(each.text) for each in named)
+    return [each.text for number, (each, length) in enumerate(zip(named, lengths, strict=True)) if not number or length <= _LONGEST_EXTRACT]

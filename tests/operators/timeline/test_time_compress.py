@@ -11,7 +11,7 @@ from memory.records import Change, Contribution
 from operators.apply import apply_contribution, clock_of
 from operators.entity_state import EntityState
 from operators.render import render
-from operators.timeline.digest import CAPACITY
+from operators.timeline.digest import CAPACITY, NAMED
 from operators.timeline.summary import summaries
 from operators.timeline.timeline import LONGEST, MAX_WHOLE
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, due_time, story, tick, ticked
@@ -133,12 +133,26 @@ def test_a_full_timeline_takes_no_more_events() -> None:
     assert back.state.properties == state.properties
 
 
-def test_a_period_keeps_its_most_important_events() -> None:
-    changes = [story("apply", f"e{number:02d}", number / 10, importance=number / 100) for number in range(CAPACITY + 10)]
-    state, _ = ticked(applied(None, contribution(*changes)), day(20))
+def _important(*, number: int) -> list[Change]:
+    """Events of one week, each more important than the one before."""
+    return [story("apply", f"e{index:02d}", index / 10, importance=index / 100) for index in range(number)]
+
+
+def test_a_summary_names_the_most_important_events() -> None:
+    number = CAPACITY + 10
+    state, _ = ticked(applied(None, contribution(*_important(number=number))), day(20))
     (summary,) = summaries(state, LIFE, "acme", ANN).values()
-    assert summary.properties["events"] == [f"e{number:02d}" for number in range(CAPACITY + 9, 9, -1)]
-    assert summary.properties["event_count"] == CAPACITY + 10
+    assert summary.properties["events"] == [f"e{index:02d}" for index in range(number - 1, number - 1 - NAMED, -1)]
+    assert summary.properties["event_count"] == number
+
+
+def test_what_is_taken_back_makes_room_for_another() -> None:
+    events = _important(number=CAPACITY + 10)
+    state, _ = ticked(applied(None, contribution(*events)), day(20))
+    back = [each.model_copy(update={"op": "retract"}) for each in events[-(CAPACITY - NAMED) :]]
+    state = applied(state, contribution(*back, position=1))
+    without, _ = ticked(applied(None, contribution(*events[: -len(back)])), day(20))
+    assert told(state) == told(without)
 
 
 @st.composite
