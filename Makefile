@@ -15,7 +15,7 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards load docs generated check lock
+.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
@@ -72,6 +72,9 @@ test-helm: setup .venv-checks/.installed .venv-checkov/.installed ## lint and re
 test-dashboards: setup ## try the alerts, and run every panel's query on a Prometheus that scrapes the stack under load
 	@test -x $(PROMETHEUS)/promtool || { echo "it needs Prometheus: apt-get install prometheus, or PROMETHEUS=folder" >&2; exit 1; }
 	VARVE_TEST_PROMETHEUS=$(PROMETHEUS) $(BIN)/pytest tests/deploy/test_monitoring.py tests/deploy/test_monitoring_live.py
+
+test-producers: setup .venv-producers/.installed ## run the examples of docs/producers/ in every language whose toolchain is here, with their packages
+	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py
 
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
