@@ -25,12 +25,12 @@ def fates_of(
     return fates
 
 
-def nothing_relevant(candidates: Sequence[ScoredMemory], confidence: float, *, trace: bool) -> RecallResponse:
+def nothing_relevant(candidates: Sequence[ScoredMemory], confidence: float | None, *, trace: bool) -> RecallResponse:
     """The answer of a recall whose candidates do not answer the query.
 
     Args:
         candidates: All of them: they are rejected together.
-        confidence: How likely it was that they do.
+        confidence: How likely it was that they do; None: nobody looked.
         trace: Whether it is asked what became of each.
     """
     fates = fates_of(rejected=candidates, ranked=(), duplicates={}, limit=0) if trace else {}

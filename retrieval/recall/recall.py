@@ -9,6 +9,7 @@ from typing import Final
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
+from retrieval.recall import memx
 from retrieval.recall.confidence import confidence_of
 from retrieval.recall.deduplication import Deduplication
 from retrieval.recall.fate import fates_of, nothing_relevant, ranks_of
@@ -20,7 +21,9 @@ from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.supersession import with_superseded
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
+from runtime.errors import RedisUnavailableError
 from runtime.pieces import map_in_pieces
+from runtime.retrieval_counts import RetrievalCounts, Retrievals
 from runtime.settings import RecallSettings
 
 DUPLICATES_MARGIN: Final = 8
@@ -35,13 +38,17 @@ class Recall:
         embedder: Of the model that the memories were embedded with.
         settings: Defaults of what a request leaves open.
         clock: Its time determines the age and the expiry of memories.
+        counts: What recalls returned before, for the profile `memx`; None: nothing is known of it.
     """
 
-    def __init__(self, *, store: MemoryStore, embedder: Embedder, settings: RecallSettings, clock: Clock) -> None:
+    def __init__(
+        self, *, store: MemoryStore, embedder: Embedder, settings: RecallSettings, clock: Clock, counts: RetrievalCounts | None = None
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._clock = clock
+        self._counts = counts
         self._prepared = False
 
     async def recall(self, request: RecallRequest) -> RecallResponse:
@@ -54,9 +61,10 @@ class Recall:
             models.errors.ModelError: What the embedder raised.
         """
         weights = self._weights(request)
-        is_learned = (request.profile or self._settings.profile) == "learned"
+        profile = request.profile or self._settings.profile
         min_confidence = self._settings.min_confidence if request.min_confidence is None else request.min_confidence
-        looks_closer = is_learned or min_confidence > 0
+        judges = profile == "learned" or min_confidence > 0
+        looks_closer = judges or profile == "memx"
         limit = request.limit or self._settings.limit
         now = self._clock.now()
         query = RecallQuery(
@@ -80,15 +88,20 @@ class Recall:
         number = len(accepted)
         ranks = ranks_of(candidates) if request.explain else {}
         confidence = None
-        if looks_closer:
+        if judges:
             ranked = accepted[:MAX_RERANKED]
             await map_in_pieces(look_at, (each.memory.content for each in ranked))
             features = features_of(request.query, ranked) if ranked else {}
             confidence = confidence_of(request.query, ranked, features)
             if confidence < min_confidence:
                 return nothing_relevant(candidates, confidence, trace=request.trace)
-            if is_learned:
+            if profile == "learned":
                 accepted = reranked(accepted, features, LEARNED, explain=request.explain)
+        if profile == "memx":
+            if not memx.is_answered(accepted, memx.MEMX):
+                return nothing_relevant(candidates, confidence, trace=request.trace)
+            retrievals = await self._retrievals_of(request.scope.tenant, accepted)
+            accepted = memx.ranked(accepted, memx.MEMX, retrievals=retrievals, now=now, explain=request.explain)
         deduplication = Deduplication()
         await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now, ranks.get(each.memory.id, {}))), accepted)
         hits = deduplication.ranked()
@@ -168,6 +181,14 @@ class Recall:
             # It may return with points of another model.
             self._prepared = False
             raise
+
+    async def _retrievals_of(self, tenant: str, candidates: Sequence[ScoredMemory]) -> Mapping[str, Retrievals]:
+        if self._counts is None:
+            return {}
+        try:
+            return await self._counts.of(tenant, [each.memory.id for each in candidates])
+        except RedisUnavailableError:
+            return {}
 
     def _weights(self, request: RecallRequest) -> Weights:
         settings = self._settings

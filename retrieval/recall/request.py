@@ -68,7 +68,7 @@ class RecallHit:
     parts: dict[str, float]
     """``origin``, ``time`` and ``business``, before their weights. With ``explain`` also the parts of S_origin: ``dense`` (cosine),
     ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens), and of the ranking model ``ranking_`` and a feature's name: what the
-    feature adds before the sigmoid."""
+    feature adds before the sigmoid; of `memx` ``memx_`` and a factor's name, what it adds before standardising."""
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from, best first."""
     evidence_scores: tuple[float, ...]
@@ -107,6 +107,6 @@ class RecallResponse:
     duplicates: int = 0
     """Candidates that were left out as duplicates of a hit."""
     confidence: float | None = None
-    """How likely it is that the memories answer the query, in [0, 1]; None: the profile is ``weighted``, and no least one was asked for."""
+    """How likely it is that the memories answer the query, in [0, 1]; None: not by this profile, unless a least one is asked for."""
     fates: Mapping[str, Fate] = field(default_factory=dict)
     """With ``trace``: what became of each candidate, by its id."""

@@ -35,6 +35,7 @@ from runtime.logs import logger
 from runtime.metrics import Metrics, metrics
 from runtime.recall_history import RecallHistory
 from runtime.redis import GuardedRedis, open_redis
+from runtime.retrieval_counts import RetrievalCounts
 from runtime.session_tail import SessionTail
 from runtime.settings import Settings
 from runtime.shared_rate_limits import RateLimiter
@@ -105,9 +106,11 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             await producer.start()
         except KafkaUnavailableError as error:
             _log.warning("kafka_unavailable", error=str(error))
+        counts = RetrievalCounts(redis=redis)
         recall_log = RecallLog(
             producer=producer,
             recall_history=RecallHistory(redis=redis),
+            counts=counts,
             topic_prefix=settings.kafka.topic_prefix,
             max_pending=settings.service.max_pending_recalls,
             metrics=metrics(),
@@ -117,7 +120,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         stack.push_async_callback(memory_counts.close)
         proxy_usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
         stack.push_async_callback(proxy_usage.close)
-        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock, counts=counts)
         sift = Sift(recall=recall, llm=build_proxy_model(settings, redis=redis, usage=proxy_usage), settings=settings.sift)
         stack.push_async_callback(sift.close)
         yield Dependencies(

@@ -203,7 +203,8 @@ async def record_recall(
         content_hashes=list(dict.fromkeys(await map_in_pieces(content_hash, texts))),
         time=dependencies.clock.now(),
     )
-    dependencies.recall_log.append(record, record_headers(trace, record.time))
+    profile = request.profile or dependencies.settings.recall.profile
+    dependencies.recall_log.append(record, record_headers(trace, record.time), counts=profile == "memx")
     return record.id
 
 

@@ -14,6 +14,7 @@ from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger
 from runtime.metrics import Metrics
 from runtime.recall_history import RecallHistory, Returned
+from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.tracing import Headers
 
 _log = logger(__name__)
@@ -27,22 +28,42 @@ class RecallLog:
     Args:
         producer: Shared with the rest of the service.
         recall_history: Keeps the hashes.
+        counts: Keeps how often each memory was returned, where a ranking asks for it.
         topic_prefix: Prefix of the topic's name.
         max_pending: Most records that wait at the same time. Further ones are dropped and counted.
         metrics: Counts the outcomes.
     """
 
-    def __init__(self, *, producer: Producer, recall_history: RecallHistory, topic_prefix: str, max_pending: int, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        *,
+        producer: Producer,
+        recall_history: RecallHistory,
+        counts: RetrievalCounts,
+        topic_prefix: str,
+        max_pending: int,
+        metrics: Metrics,
+    ) -> None:
         self._producer = producer
         self._recall_history = recall_history
         self._topic = topic_name(RECALLS, topic_prefix)
         self._outcomes = metrics.recall_records
         self._recalled = metrics.memories_recalled
         self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending)
+        self._counts = BackgroundBatches(self._count, max_pending=max_pending)
+        self._retrieval_counts = counts
         self._records = BackgroundBatches(self._produce, max_pending=max_pending)
 
-    def append(self, record: RecallRecord, headers: Headers) -> None:
-        """Schedules a record to be written, and returns at once."""
+    def append(self, record: RecallRecord, headers: Headers, *, counts: bool = False) -> None:
+        """Schedules a record to be written, and returns at once.
+
+        Args:
+            record: The record.
+            headers: Its headers.
+            counts: Whether the memories are counted as returned.
+        """
+        if counts:
+            self._counts.add(Retrieved(record.tenant, record.memory_ids, record.time))
         if record.content_hashes:
             self._hashes.add(Returned(record.tenant, record.user, record.content_hashes))
         key = encode_key(record.tenant, record.user) if record.user else encode_key(record.tenant)
@@ -51,11 +72,15 @@ class RecallLog:
 
     async def close(self) -> None:
         """Waits for the pending records. The time-outs of Redis and of the producer bound the wait."""
-        await asyncio.gather(self._hashes.close(), self._records.close())
+        await asyncio.gather(self._hashes.close(), self._counts.close(), self._records.close())
 
     async def _keep_hashes(self, returned: Sequence[Returned]) -> None:
         with suppress(RedisUnavailableError):
             self._recalled.inc(await self._recall_history.add(returned))
+
+    async def _count(self, retrieved: Sequence[Retrieved]) -> None:
+        with suppress(RedisUnavailableError):
+            await self._retrieval_counts.add(retrieved)
 
     async def _produce(self, records: Sequence[OutgoingRecord]) -> None:
         for outcome in await self._producer.send_each(records):

@@ -6,15 +6,15 @@ from pydantic import Field, SecretStr, model_validator
 
 from runtime.settings.group import Group
 
-RankingProfile = Literal["learned", "weighted"]
-"""How S_origin comes of the store's scores: by the ranking model, or by hand-set weights of the three scores."""
+RankingProfile = Literal["learned", "weighted", "memx"]
+"""How S_origin comes of the store's scores: by the ranking model, by hand-set weights of the three scores, or by MemX's four factors."""
 
 
 class RecallSettings(Group):
     """Hybrid recall (VikingMem 3.3)."""
 
     profile: RankingProfile = Field(
-        default="learned", description="How results are ranked, unless the request says otherwise: `learned` or `weighted`."
+        default="learned", description="How results are ranked, unless the request says otherwise: `learned`, `weighted` or `memx`."
     )
     limit: int = Field(default=10, ge=1, description="Results unless the request says otherwise.")
     context_tokens: int = Field(

@@ -91,7 +91,7 @@ def test_the_right_session_comes_first(tmp_path: Path) -> None:
     report = run(argparse.Namespace(data=data, profile="learned", questions=None))
     assert (report["overall"]["questions"], report["without_answer"]) == (2, 1)
     assert report["overall"]["ndcg_at_5"] == 1.0
-    assert set(report["ways"]) == {"learned", "weighted"}
+    assert set(report["ways"]) == {"learned", "weighted", "memx"}
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason=f"needs a record of LongMemEval at {PUBLISHED} (folder in VARVE_TEST_DATA)")

@@ -122,7 +122,7 @@ class IsolationMachine(RuleBasedStateMachine):
         own = {each.id: each for each in self.steps.values() if (each.tenant, each.entity) == (tenant, stable_id(entity))}
         assert {each.id: each for each in found} == own
 
-    @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40), profile=st.sampled_from(["learned", "weighted"]))
+    @rule(tenant=tenants, user=users, word=words, limit=st.integers(1, 40), profile=st.sampled_from(["learned", "weighted", "memx"]))
     def recalled(self, tenant: str, user: str | None, word: str, limit: int, profile: Any) -> None:
         scope = TenantScope(tenant, user)
         request = RecallRequest(scope=scope, query=word, limit=limit, profile=profile, explain=True, trace=True)

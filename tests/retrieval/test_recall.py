@@ -1,5 +1,6 @@
 """Recall over a real store: ranking, duplicates, expiry, entities."""
 
+import uuid
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from retrieval.recall.features import FEATURES
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import ManualClock
-from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings
+from runtime.redis import open_redis
+from runtime.retrieval_counts import RetrievalCounts, Retrieved
+from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings, RedisSettings
 from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, in_feed, memory
 
 pytestmark = pytest.mark.integration
@@ -106,7 +109,7 @@ async def test_hits_below_the_minimum_score_are_rejected(edge_store: EdgeStore) 
     assert len(lenient.hits) == 2
 
 
-@pytest.mark.parametrize("profile", ["learned", "weighted"])
+@pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
 async def test_a_recall_that_is_not_sure_is_empty(edge_store: EdgeStore, profile: RankingProfile) -> None:
     only = memory("Ann bought a red bicycle")
     await store_all(edge_store, only)
@@ -117,6 +120,36 @@ async def test_a_recall_that_is_not_sure_is_empty(edge_store: EdgeStore, profile
     strict = await recall.recall(ask("red bicycle", profile=profile, min_confidence=1.0, trace=True))
     assert (strict.hits, strict.rejected, strict.confidence) == ((), 1, found.confidence)
     assert strict.fates[only.id].outcome == "below_threshold"
+
+
+async def test_memx_ranks_by_what_was_returned(edge_store: EdgeStore, redis_url: str) -> None:
+    notes = [memory(f"red bicycle {number}", event_time=NOON - timedelta(days=90)) for number in range(6)]
+    await store_all(edge_store, *notes)
+    asked = ask("red bicycle", profile="memx")
+    async with open_redis(RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:")) as redis:
+        counts = RetrievalCounts(redis=redis)
+        recall = Recall(store=edge_store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), counts=counts)
+        before = await recall.recall(asked)
+        last = before.hits[-1].memory
+        await counts.add([Retrieved("acme", [last.id], NOON)])
+        after = await recall.recall(asked)
+    assert after.hits[0].memory == last
+    assert (after.confidence, len(after.hits)) == (None, 6)
+
+
+async def test_memx_returns_nothing_where_nothing_is_near(edge_store: EdgeStore) -> None:
+    only = memory("Ann bought a red bicycle")
+    await store_all(edge_store, only)
+    found = await recall_over(edge_store).recall(ask("quantum flux", profile="memx", trace=True))
+    assert (found.hits, found.rejected, found.fates[only.id].outcome) == ((), 1, "below_threshold")
+
+
+async def test_memx_works_while_redis_is_away(edge_store: EdgeStore, tmp_path: Path) -> None:
+    await store_all(edge_store, memory("red bicycle"))
+    async with open_redis(RedisSettings(url=f"unix://{tmp_path}/nobody")) as redis:
+        counts = RetrievalCounts(redis=redis)
+        recall = Recall(store=edge_store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON), counts=counts)
+        assert len((await recall.recall(ask("red bicycle", profile="memx"))).hits) == 1
 
 
 async def test_only_the_learned_profile_looks_how_sure_it_is(edge_store: EdgeStore) -> None:

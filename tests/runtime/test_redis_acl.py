@@ -14,6 +14,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.kept_answers import LARGEST_ANSWER, Begun, KeptAnswers
 from runtime.recall_history import RecallHistory, Returned
 from runtime.redis import GuardedRedis, open_redis
+from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.session_tail import SessionTail, SessionView, TailUpdate, TailWindow
 from runtime.settings import RedisSettings
 from tests.redis_server import RedisServer
@@ -45,6 +46,9 @@ async def test_varve_needs_no_more_than_its_acl(guarded: RedisServer) -> None:
         history = RecallHistory(redis=redis)
         await history.add([Returned("acme", "ann", ["hash"])])
         assert await history.of("acme", "ann", until=datetime.now(UTC)) == {"hash"}
+        counts = RetrievalCounts(redis=redis)
+        await counts.add([Retrieved("acme", ["m"], datetime.now(UTC))])
+        assert (await counts.of("acme", ["m"]))["m"].number == 1
         answers = KeptAnswers(redis=redis, ttl_s=60, max_bytes=LARGEST_ANSWER)
         begun = await answers.begin("acme", "key", b"request")
         assert isinstance(begun, Begun)
