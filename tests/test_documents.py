@@ -1,15 +1,22 @@
 """What the documents name is there."""
 
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 import yaml
 
 from deploy.generate import stale
 from memory.topics import ALL
 from memory.wire_schema import RECORDS
+from runtime.settings import Settings
+from runtime.settings_table import setting_rows
 from streams.stages import STAGES
+from varve.cli.application import app
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -17,6 +24,13 @@ PATH = re.compile(
     r"`((?:\.ci|benchmarks|deploy|docs|evaluation|extraction|helm|loadtest|memory|models|operators|retrieval|runtime|streams|tests|varve)/[\w./-]*)`"
 )
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+GUIDES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"`varve ([^`\n]+)`")
+SETTING = re.compile(r"\bVARVE_[A-Z0-9_]+\*?")
+TESTS_OWN = ("VARVE_TEST_", "VARVE_FORBID_SKIPS")
+COMMANDS: Any = typer.main.get_command(app)
+USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -47,3 +61,81 @@ def test_every_stage_is_deployed() -> None:
 def test_the_wire_format_tells_of_every_topic() -> None:
     of_others = {"control", "audit", "dead-letters"}
     assert RECORDS.keys() == {topic.name for topic in ALL} - of_others, "a topic's records are named in memory/wire_schema.py"
+
+
+def test_every_setting_that_documents_name_is_known() -> None:
+    known = {row.name for row in setting_rows(Settings.model_construct())}
+    unknown = {
+        (str(document.relative_to(ROOT)), name)
+        for document in DOCUMENTS
+        for name in SETTING.findall(document.read_text())
+        if not name.startswith(TESTS_OWN)
+        and name not in known
+        # A group's name, as in VARVE_QUOTA__*, or with its members behind it.
+        and not (name.endswith(("_", "*")) and any(each.startswith(name.rstrip("*")) for each in known))
+    }
+    assert unknown == set()
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+def test_a_guides_commands_are_ones_that_varve_takes(guide: Path) -> None:
+    commands = [command for block in SHELL.findall(guide.read_text()) for command in commands_of(block)]
+    assert commands, f"{guide.name} has no command in a block of sh"
+    for command in commands:
+        parse(command)
+
+
+@pytest.mark.parametrize(
+    "command", [["recal", "who?"], ["recall"], ["recall", "who?", "--usr", "ann"], ["replay", "index", "--from-time", "noon"]], ids=" ".join
+)
+def test_a_command_that_varve_does_not_take_is_noticed(command: list[str]) -> None:
+    with pytest.raises(USAGE_ERROR):
+        parse(command)
+
+
+def test_commands_within_sentences_are_there() -> None:
+    unknown = []
+    for document in DOCUMENTS:
+        for words in SPAN.findall(document.read_text()):
+            command = COMMANDS
+            for word in words.split():
+                names = word.split("|")
+                if not hasattr(command, "commands") or not all(re.fullmatch("[a-z][a-z-]*", name) for name in names):
+                    break
+                unknown += [(str(document.relative_to(ROOT)), words) for name in names if name not in command.commands]
+                command = command.commands.get(names[0]) if len(names) == 1 else None
+    assert unknown == []
+
+
+def commands_of(block: str) -> Iterator[list[str]]:
+    """The arguments of each ``varve`` that a block of shell calls; texts that the block writes into files are passed over."""
+    block = re.sub(r"<<'(\w+)'\n.*?^ *\1$", "", block, flags=re.MULTILINE | re.DOTALL).replace("\\\n", " ")
+    for line in block.splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
+        lexer.whitespace_split = True
+        words: list[str] = []
+        for token in [*lexer, ";"]:
+            if not re.fullmatch("[|&;<>()]+", token):
+                words.append(token)
+                continue
+            # In front may stand variables, a loop's `do`, or another program's `--`.
+            called = " ".join(words).partition("varve ")[0]
+            if "varve" in words and re.fullmatch(r"(do |[A-Z_]+=\S* |.* -- )*", called):
+                yield words[words.index("varve") + 1 :]
+            words = []
+
+
+def parse(command: list[str]) -> None:
+    """Lets the command line's own parser read a command, and calls nothing.
+
+    Args:
+        command: What stands behind ``varve``.
+
+    Raises:
+        USAGE_ERROR: If there is no such command, or it takes other arguments.
+    """
+    group, rest = COMMANDS, command
+    context = typer.Context(group, info_name="varve")
+    while hasattr(group, "commands"):
+        name, group, rest = group.resolve_command(context, rest)
+    group.make_context(name, list(rest), parent=context)
