@@ -76,7 +76,7 @@ test-dashboards: setup ## try the alerts, and run every panel's query on a Prome
 test-producers: setup .venv-producers/.installed ## run the examples of docs/producers/ in every language whose toolchain is here, with their packages
 	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py
 
-load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, steady, spike, soak or billion): build/reports/load.json and load.html
+load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)
 
 docs: setup .venv-docs/.installed ## build the documentation's site, strictly: build/site

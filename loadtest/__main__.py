@@ -25,7 +25,7 @@ from varve.client import ServiceClient
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
-from varve.lag import wait_for_zero_lag
+from varve.lag import lag_by_stage, wait_for_zero_lag
 from varve.supervisor.supervisor import Supervisor
 
 _ROOT = Path(__file__).parents[1]
@@ -66,8 +66,9 @@ async def run(profile: str, *, seed: int, locust: Path, report: Path, folder: Pa
         for tenant in tenants:
             async with ServiceClient(url=stack.service_url, api_key=tenant["key"]) as service:
                 await service.flush()
-        await wait_for_zero_lag(settings)
+        await wait_for_zero_lag(settings, stages=LOAD_PROFILES[profile].drained)
         drained_s = time.monotonic() - begun - sending_s
+        lag = await lag_by_stage(settings)
         windows = [Window.from_json(each.value or b"") async for each in read_topic(settings.topic("windows"), settings.kafka)]
     outcomes = [json.loads(line) for line in (folder / "outcomes.jsonl").read_text().splitlines()]
     figures = summary(outcomes, {window.id: [message.id or "" for message in window.messages] for window in windows})
@@ -78,6 +79,7 @@ async def run(profile: str, *, seed: int, locust: Path, report: Path, folder: Pa
         "arrival_seconds": LOAD_PROFILES[profile].seconds,
         "run_seconds": round(sending_s, 1),
         "seconds_until_no_lag": round(drained_s, 1),
+        "lag": lag,
         "windows": len(windows),
         "load_before": round(load_before, 2),
         "load_after": round(psutil.getloadavg()[0], 2),
@@ -115,7 +117,7 @@ async def _locust(program: Path, report: Path, *, given: Path) -> None:
 
 
 def main() -> None:
-    """Runs, prints and writes the report; ends with 1 where a message was lost or doubled, or nothing was sent."""
+    """Runs, prints and writes the report; ends with 1 where a message was lost or doubled, none was sent, or they came too late."""
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke")
     parser.add_argument("--seed", type=int, default=1)
@@ -127,7 +129,9 @@ def main() -> None:
         figures = asyncio.run(run(arguments.profile, seed=arguments.seed, locust=arguments.locust, report=page, folder=Path(folder)))
     arguments.report.write_text(json.dumps(figures, indent=2) + "\n")
     print(json.dumps(figures, indent=2))
-    if figures["lost"] or figures["duplicated"] or not figures["sent"]:
+    limit_s, freshness_s = LOAD_PROFILES[arguments.profile].freshness_limit_s, figures["freshness_p95_seconds"]
+    is_late = limit_s is not None and (freshness_s is None or freshness_s > limit_s)
+    if figures["lost"] or figures["duplicated"] or not figures["sent"] or is_late:
         raise SystemExit(1)
 
 

@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from streams.stages import STAGES
+
+_AS_FAR_AS_WINDOWS: Final = ("sessions",)
+
 
 @dataclass(frozen=True, slots=True)
 class Phase:
@@ -26,6 +30,10 @@ class LoadProfile:
     probes: float
     """Freshness probes: a message, its window closed, recalls until it is found."""
     tenants: int
+    drained: tuple[str, ...] = tuple(STAGES)
+    """The stages that must have no lag in the end. What arrives faster than it can be extracted is drained as far as windows."""
+    freshness_limit_s: float | None = None
+    """The run fails if the freshness probes' p95 is longer."""
 
     @property
     def seconds(self) -> float:
@@ -35,9 +43,15 @@ class LoadProfile:
 
 LOAD_PROFILES: Final[Mapping[str, LoadProfile]] = {
     "smoke": LoadProfile(phases=(Phase(30),), messages=10, direct_share=0.5, recalls=2, probes=0.3, tenants=3),
-    "steady": LoadProfile(phases=(Phase(300),), messages=400, direct_share=0.95, recalls=2, probes=0.2, tenants=20),
+    # A tenth of what two cores embed: what there is to wait for is then the way itself.
+    "freshness": LoadProfile(phases=(Phase(120),), messages=10, direct_share=0.5, recalls=1, probes=0.5, tenants=3, freshness_limit_s=1.0),
+    "steady": LoadProfile(
+        phases=(Phase(300),), messages=400, direct_share=0.95, recalls=1, probes=0.05, tenants=20, drained=_AS_FAR_AS_WINDOWS
+    ),
     "spike": LoadProfile(phases=(Phase(60), Phase(30, 10), Phase(60)), messages=20, direct_share=0.8, recalls=2, probes=0.2, tenants=20),
     "soak": LoadProfile(phases=(Phase(4 * 3600),), messages=40, direct_share=0.5, recalls=2, probes=0.1, tenants=100),
     # A billion tokens a day of one tenant: about 400 messages a second of 29 tokens each.
-    "billion": LoadProfile(phases=(Phase(600),), messages=400, direct_share=0.95, recalls=2, probes=0.2, tenants=1),
+    "billion": LoadProfile(
+        phases=(Phase(600),), messages=400, direct_share=0.95, recalls=1, probes=0.05, tenants=1, drained=_AS_FAR_AS_WINDOWS
+    ),
 }

@@ -18,6 +18,7 @@ from locust import User, task
 from locust.exception import StopUser
 
 from loadtest.load_profiles import LOAD_PROFILES
+from loadtest.outcomes import NOT_RECALLED
 from loadtest.schedule import Arrival, arrivals
 from memory.keys import encode_key
 
@@ -100,7 +101,7 @@ class OpenLoop(User):  # type: ignore[misc]
                 self._note(arrival, closed)
                 return
             gevent.sleep(0.05)
-        self._note(arrival, closed, error=f"not recalled {PROBE_DEADLINE_S:g} s after its window closed")
+        self._note(arrival, closed, error=f"{NOT_RECALLED} {PROBE_DEADLINE_S:g} s after its window closed")
 
     def _message(self, arrival: Arrival) -> dict[str, Any]:
         return {

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 MESSAGES = ("http", "kafka", "probe")
+NOT_RECALLED = "not recalled"
+"""How the error of a probe begins that was sent, and not found in time."""
 
 
 def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterable[str]]) -> dict[str, Any]:
@@ -17,11 +19,14 @@ def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterabl
 
     Returns:
         ``sent`` (messages accepted), ``lost`` (of them in no window), ``duplicated`` (in more than one place), ``errors``, and latencies in
-        seconds, those that were not measured as None.
+        seconds, those that were not measured as None. A probe that was not recalled counts with the time that it waited.
     """
     accepted = {each["id"] for each in outcomes if each["kind"] in MESSAGES and _was_accepted(each)}
     places = Counter(each for ids in windows.values() for each in ids)
-    seconds = {kind: [each["seconds"] for each in outcomes if each["kind"] == kind and not each["error"]] for kind in (*MESSAGES, "recall")}
+    seconds = {
+        kind: [each["seconds"] for each in outcomes if each["kind"] == kind and (not each["error"] or NOT_RECALLED in each["error"])]
+        for kind in (*MESSAGES, "recall")
+    }
     return {
         "sent": len(accepted),
         "lost": len(accepted - places.keys()),
@@ -39,7 +44,7 @@ def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterabl
 
 def _was_accepted(outcome: Mapping[str, Any]) -> bool:
     """A probe that was not recalled in time was sent all the same."""
-    return not outcome["error"] or "not recalled" in outcome["error"]
+    return not outcome["error"] or NOT_RECALLED in outcome["error"]
 
 
 def _p95(seconds: Sequence[float]) -> float | None:

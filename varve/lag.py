@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from runtime.kafka import KafkaOffsets
@@ -17,7 +17,13 @@ STALL_S: Final = 180.0
 Progress = Callable[[str, int], None]
 
 
-async def wait_for_zero_lag(settings: Settings, *, stall_s: float = STALL_S, progress: Progress = lambda stage, lag: None) -> None:
+async def wait_for_zero_lag(
+    settings: Settings,
+    *,
+    stages: Sequence[str] = tuple(STAGES),
+    stall_s: float = STALL_S,
+    progress: Progress = lambda stage, lag: None,
+) -> None:
     """Waits until all stages have committed all records of their topics, and done those that they had parked.
 
     A stage's outputs are durable before it commits the record they come from. So once a stage has committed all of its topic, it adds
@@ -26,6 +32,7 @@ async def wait_for_zero_lag(settings: Settings, *, stall_s: float = STALL_S, pro
 
     Args:
         settings: Where Kafka is.
+        stages: Only these, by their names.
         stall_s: The longest time in which a stage may commit nothing while it has lag, in seconds.
         progress: Called with each stage's name and lag, parked records included, whenever the lag changes.
 
@@ -38,21 +45,33 @@ async def wait_for_zero_lag(settings: Settings, *, stall_s: float = STALL_S, pro
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         before: dict[str, int] | None = None
         while True:
-            for stage in STAGES.values():
-                await _wait_for_stage(stage, offsets, settings, stall_s, progress)
-            ends = {name: await _end(stage, offsets, settings) for name, stage in STAGES.items()}
+            for name in stages:
+                await _wait_for_stage(STAGES[name], offsets, settings, stall_s, progress)
+            ends = {name: await _end(STAGES[name], offsets, settings) for name in stages}
             if ends == before:
                 return
             before = ends
 
 
+async def lag_by_stage(settings: Settings) -> dict[str, int]:
+    """How many records each stage has before it, parked ones included.
+
+    Args:
+        settings: Where Kafka is.
+
+    Raises:
+        KafkaUnavailableError: If no broker answers.
+    """
+    async with KafkaOffsets(kafka=settings.kafka) as offsets:
+        return {name: sum(await _lag(stage, offsets, settings)) for name, stage in STAGES.items()}
+
+
 async def _wait_for_stage(stage: StageSpec, offsets: KafkaOffsets, settings: Settings, stall_s: float, progress: Progress) -> None:
-    group, topics = stage.group(settings.kafka.topic_prefix), _topics(stage, settings)
     last: int | None = None
     changed_at = time.monotonic()
     while True:
-        parked = (await read_parked(offsets, group, topics)).count
-        lag = parked + sum((await offsets.lag(group, topics)).values())
+        parked, ahead = await _lag(stage, offsets, settings)
+        lag = parked + ahead
         if lag != last:
             last, changed_at = lag, time.monotonic()
             progress(stage.name, lag)
@@ -64,6 +83,12 @@ async def _wait_for_stage(stage: StageSpec, offsets: KafkaOffsets, settings: Set
                 "their tenants' budgets or schemas: see its log"
             )
         await asyncio.sleep(POLL_S)
+
+
+async def _lag(stage: StageSpec, offsets: KafkaOffsets, settings: Settings) -> tuple[int, int]:
+    """How many records it has parked, and how many lie before it."""
+    group, topics = stage.group(settings.kafka.topic_prefix), _topics(stage, settings)
+    return (await read_parked(offsets, group, topics)).count, sum((await offsets.lag(group, topics)).values())
 
 
 async def _end(stage: StageSpec, offsets: KafkaOffsets, settings: Settings) -> int:

@@ -46,7 +46,7 @@ def test_one_tenant_sends_most_and_sessions_end() -> None:
 
 
 def test_every_profile_can_be_run() -> None:
-    assert set(LOAD_PROFILES) == {"smoke", "steady", "spike", "soak", "billion"}
+    assert set(LOAD_PROFILES) == {"smoke", "freshness", "steady", "spike", "soak", "billion"}
     for profile in LOAD_PROFILES.values():
         assert next(arrivals(profile, seed=1)).at_s < profile.seconds
     assert LOAD_PROFILES["billion"].tenants == 1
