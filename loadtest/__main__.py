@@ -21,6 +21,7 @@ from runtime.control.key_changes import add_key
 from runtime.control.tenant_changes import add_tenant
 from runtime.kafka import read_topic
 from runtime.settings import Settings
+from streams.stages import STAGES
 from varve.client import ServiceClient
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
@@ -61,16 +62,16 @@ async def run(profile: str, *, seed: int, locust: Path, report: Path, folder: Pa
         (folder / "given.json").write_text(json.dumps(given))
         load_before = psutil.getloadavg()[0]
         begun = time.monotonic()
-        await _locust(locust, report, given=folder / "given.json")
+        code = await _locust(locust, report, given=folder / "given.json")
         sending_s = time.monotonic() - begun
         for tenant in tenants:
             async with ServiceClient(url=stack.service_url, api_key=tenant["key"]) as service:
                 await service.flush()
-        await wait_for_zero_lag(settings, stages=LOAD_PROFILES[profile].drained)
+        await wait_for_zero_lag(settings, stages=LOAD_PROFILES[profile].drained or tuple(STAGES))
         drained_s = time.monotonic() - begun - sending_s
         lag = await lag_by_stage(settings)
         windows = [Window.from_json(each.value or b"") async for each in read_topic(settings.topic("windows"), settings.kafka)]
-    outcomes = [json.loads(line) for line in (folder / "outcomes.jsonl").read_text().splitlines()]
+    outcomes = _outcomes(folder / "outcomes.jsonl", code)
     figures = summary(outcomes, {window.id: [message.id or "" for message in window.messages] for window in windows})
     return {
         **figures,
@@ -100,7 +101,7 @@ async def _add_tenants(settings: Settings, count: int) -> list[dict[str, str]]:
     return tenants
 
 
-async def _locust(program: Path, report: Path, *, given: Path) -> None:
+async def _locust(program: Path, report: Path, *, given: Path) -> int:
     report.parent.mkdir(parents=True, exist_ok=True)
     process = await asyncio.create_subprocess_exec(
         *(str(program), "--locustfile", str(_ROOT / "loadtest" / "locustfile.py"), "--headless", "--only-summary", "--users", "1"),
@@ -109,11 +110,18 @@ async def _locust(program: Path, report: Path, *, given: Path) -> None:
     )
     try:
         # Its exit code says whether a request failed; what failed stands in the outcomes.
-        await process.wait()
+        code = await process.wait()
     finally:
         if process.returncode is None:
             process.terminate()
             await process.wait()
+    return code
+
+
+def _outcomes(file: Path, code: int) -> list[dict[str, Any]]:
+    if not file.exists():
+        raise SystemExit(f"Locust ended with {code} before the schedule did: see what it says above")
+    return [json.loads(line) for line in file.read_text().splitlines()]
 
 
 def main() -> None:

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from streams.stages import STAGES
-
 _AS_FAR_AS_WINDOWS: Final = ("sessions",)
 
 
@@ -30,8 +28,8 @@ class LoadProfile:
     probes: float
     """Freshness probes: a message, its window closed, recalls until it is found."""
     tenants: int
-    drained: tuple[str, ...] = tuple(STAGES)
-    """The stages that must have no lag in the end. What arrives faster than it can be extracted is drained as far as windows."""
+    drained: tuple[str, ...] | None = None
+    """The stages that must have no lag in the end; None: all. What arrives faster than it can be extracted is drained as far as windows."""
     freshness_limit_s: float | None = None
     """The run fails if the freshness probes' p95 is longer."""
 
