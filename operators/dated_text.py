@@ -56,18 +56,17 @@ class DatedText:
                 raise
             text = self._overtaken(patch, value_type)
             overtakes = True
-        before, after = self.text.splitlines(), text.splitlines()
-        added = [line for line in dict.fromkeys(after) if line not in self.since]
-        kept = set(after)
-        removed = [line for line in dict.fromkeys(before) if line not in kept]
-        if patch.search is not None and any(self.since[line] > patch.time for line in removed):
-            raise RefusedChangeError("newer_fact")
-        former: dict[str, str | None] = {}
-        if patch.search is not None:
+        since = {line: self.since.get(line, patch.time) for line in text.splitlines()}
+        removed = [line for line in self.since if line not in since]
+        if patch.search is None:
             # What a person took away was wrong, and nothing edits it any more.
-            former = {line: successor for line, successor in self.former.items() if line not in kept}
-            former |= dict.fromkeys(removed, added[0] if added else None)
-        since = {line: self.since.get(line, patch.time) for line in after}
+            return DatedText(text, since, {}, overtakes)
+        if any(self.since[line] > patch.time for line in removed):
+            raise RefusedChangeError("newer_fact")
+        former = self.former
+        if former or removed:
+            added = next((line for line in since if line not in self.since), None)
+            former = {line: successor for line, successor in former.items() if line not in since} | dict.fromkeys(removed, added)
         return DatedText(text, since, former, overtakes)
 
     def _overtaken(self, patch: Patch, value_type: ValueType) -> str:
