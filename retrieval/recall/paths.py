@@ -13,8 +13,9 @@ from runtime.errors import RedisUnavailableError
 
 T = TypeVar("T")
 
-PathName = Literal["memories", "entities", "session_tail", "sift"]
-"""What each path answers with, as ``degraded`` names it; ``sift``: the proxy model's ranking."""
+PathName = Literal["memories", "entities", "session_tail", "sift", "entity_history"]
+"""What each path answers with, as ``degraded`` names it; ``sift``: the proxy model's ranking; ``entity_history``:
+of some entity what it was is not kept any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memory.records import Memory
@@ -28,6 +28,9 @@ from runtime.settings import RecallSettings
 
 DUPLICATES_MARGIN: Final = 8
 """Candidates fetched beyond the limit, to replace duplicates. Where more than the store's score ranks, ``prefetch`` ones are fetched."""
+
+ALL_KINDS: Final = ("event", "entity", "summary", "segment")
+LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class Recall:
@@ -73,16 +76,18 @@ class Recall:
             embedding=await self._embedder.embed_query(request.query),
             limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if looks_closer or weights.time or weights.business else 0),
             prefetch=self._settings.prefetch,
-            kinds=request.kinds,
+            kinds=_kinds(request),
             types=request.types,
             sessions=request.sessions,
             since=request.since,
-            until=request.until,
+            until=_until(request),
             generation=request.generation,
             alive_at=now,
             explain=request.explain or looks_closer,
         )
-        candidates = await self._search(query)
+        # Where only entities are asked for as of then, there is nothing to search.
+        candidates = await self._search(query) if query.kinds or not request.kinds else []
+        now = request.as_of or now
         min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
         accepted = [each for each in candidates if each.score >= min_score]
         number = len(accepted)
@@ -198,6 +203,18 @@ class Recall:
             freshness_window_s=settings.freshness_window_s,
             half_life_s=settings.half_life_s,
         )
+
+
+def _kinds(request: RecallRequest) -> tuple[str, ...]:
+    return request.kinds if request.as_of is None else tuple(each for each in request.kinds or ALL_KINDS if each != "entity")
+
+
+def _until(request: RecallRequest) -> datetime | None:
+    """The end of the time searched, which lies behind it: what happened at ``as_of`` itself had happened by then."""
+    if request.as_of is None:
+        return request.until
+    behind = request.as_of + min(timedelta.resolution, LATEST - request.as_of)
+    return behind if request.until is None else min(request.until, behind)
 
 
 def _hit(found: ScoredMemory, request: RecallRequest, weights: Weights, now: datetime, ranks: Mapping[str, int]) -> RecallHit:

@@ -28,6 +28,8 @@ class RecallRequest:
     """Only memories whose event time is not before this one (aware)."""
     until: datetime | None = None
     """Only memories whose event time is before this one (aware)."""
+    as_of: datetime | None = None
+    """Only what had happened by then (aware), and no entity, which is as it is now. Ages are taken at that moment."""
     generation: str = ""
     """Empty: the live one."""
     profile: RankingProfile | None = None
@@ -52,7 +54,7 @@ class RecallRequest:
             raise ValueError("a recall needs a query that is not blank")
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"a recall's limit must be at least 1, got {self.limit}")
-        for name in ("since", "until"):
+        for name in ("since", "until", "as_of"):
             moment: datetime | None = getattr(self, name)
             if moment is not None and moment.tzinfo is None:
                 raise ValueError(f"{name} needs a time zone, got {moment.isoformat()}")

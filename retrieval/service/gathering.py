@@ -16,6 +16,7 @@ from retrieval.recall.paths import LeftOut, PathName, attempt
 from retrieval.recall.repetition import repeated
 from retrieval.recall.sift.sift import Sifted
 from retrieval.service.dependencies import Dependencies
+from retrieval.service.entities_as_of import as_they_were
 from runtime.logs import logger
 from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
@@ -97,7 +98,6 @@ async def gather(
             outage.
     """
     tenant, user = request.scope.tenant, request.scope.user
-    recall = dependencies.recall
     if user is not None and not request.kinds:
         # The user's entities have a path of their own, and are told once.
         request = replace(request, kinds=_BUT_ENTITIES)
@@ -112,9 +112,7 @@ async def gather(
             "memories",
             _ready(sifted.sifted.memories, sifted.positions) if isinstance(sifted, SiftedAt) else _memories(dependencies, request),
         ),
-        _none()
-        if user is None
-        else taking("entities", recall.nearest_entities(request.scope, [request.query], types, generation=request.generation)),
+        _none() if user is None else taking("entities", _entities(dependencies, request, types)),
         _none() if tail is None else taking("session_tail", dependencies.tail.read(tenant, tail.session)),
     )
     taken: dict[PathName, object] = {"session_tail": view, "memories": memories, "entities": entities}
@@ -126,11 +124,14 @@ async def gather(
         if len(degraded) == len(taken) and memories.outcome == "away":
             raise memories.error
         _log.warning("recall_without_memories", outcome=memories.outcome, error=str(memories.error))
+    nearest, all_kept = _or_else(entities, ([], True))
+    if not all_kept:
+        degraded = (*degraded, "entity_history")
     if isinstance(sifted, LeftOut):
         degraded = (*degraded, "sift")
     response, positions = _or_else(memories, (_NOTHING, ()))
     told = {hit.memory.id for hit in response.hits}
-    beside = [each for each in _or_else(entities, ()) if each.id not in told]
+    beside = [each for each in nearest if each.id not in told]
     return Gathered(
         memories=_without(response, repeated(response.hits, beside)),
         positions=positions,
@@ -159,6 +160,12 @@ async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple
     # Read before the search, they are what it rests on at least.
     positions = await dependencies.store_positions.read()
     return await dependencies.recall.recall(request), positions
+
+
+async def _entities(dependencies: Dependencies, request: RecallRequest, types: Sequence[str]) -> tuple[list[Memory], bool]:
+    """The nearest, and whether what they were at the request's moment is kept of all."""
+    nearest = await dependencies.recall.nearest_entities(request.scope, [request.query], types, generation=request.generation)
+    return (nearest, True) if request.as_of is None else await as_they_were(dependencies, request, nearest)
 
 
 async def _ready(memories: RecallResponse, positions: tuple[LogPosition, ...]) -> tuple[RecallResponse, tuple[LogPosition, ...]]:

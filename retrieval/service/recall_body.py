@@ -65,6 +65,8 @@ class QueryBody(BaseModel):
     """Only memories whose event time is not before this one."""
     until: Time | None = None
     """Only memories whose event time is before this one."""
+    as_of: Time | None = None
+    """Only what had happened by then, and the entities as they were; None: as they are now."""
     profile: RankingProfile | None = None
     """How results are ranked; None: the setting."""
     mode: Literal["fast", "sift"] = "fast"
@@ -107,6 +109,7 @@ class QueryBody(BaseModel):
             sessions=self.sessions,
             since=self.since,
             until=self.until,
+            as_of=self.as_of,
             type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
             generation=caller.tenant.generation,
             profile=self.profile,

@@ -128,6 +128,7 @@ def filter_against(memory: Memory, request: RecallRequest) -> str | None:
         "types": not request.types or memory.type in request.types,
         "sessions": not request.sessions or memory.session in request.sessions,
         "since": _not_before(memory.event_time, request.since),
+        "as_of": request.as_of is None or (memory.event_time <= request.as_of and memory.kind != "entity"),
         "until": request.until is None or memory.event_time < request.until,
     }
     return next((name for name, does_pass in passes.items() if not does_pass), None)

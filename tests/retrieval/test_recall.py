@@ -1,7 +1,7 @@
 """Recall over a real store: ranking, duplicates, expiry, entities."""
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +120,25 @@ async def test_a_recall_that_is_not_sure_is_empty(edge_store: EdgeStore, profile
     strict = await recall.recall(ask("red bicycle", profile=profile, min_confidence=1.0, trace=True))
     assert (strict.hits, strict.rejected, strict.confidence) == ((), 1, found.confidence)
     assert strict.fates[only.id].outcome == "below_threshold"
+
+
+async def test_as_of_finds_what_had_happened(edge_store: EdgeStore) -> None:
+    first, then, later = (memory(f"red bicycle {day}", event_time=NOON + timedelta(days=day)) for day in (-40, -20, -19))
+    entity = memory("Ann: red bicycle", kind="entity", event_time=NOON - timedelta(days=60))
+    await store_all(edge_store, first, then, later, entity)
+    recall = recall_over(edge_store)
+
+    async def found(**fields: Any) -> set[str]:
+        return {each.memory.content for each in (await recall.recall(ask("red bicycle", **fields))).hits}
+
+    assert await found(as_of=then.event_time) == {first.content, then.content}
+    assert await found(as_of=then.event_time, since=then.event_time) == {then.content}
+    assert await found(as_of=NOON, until=then.event_time) == {first.content}
+    assert await found(as_of=NOON, kinds=("entity",)) == set()
+    assert await found(as_of=datetime.max.replace(tzinfo=UTC)) == {first.content, then.content, later.content}
+    fresh = await recall.recall(ask("red bicycle", as_of=then.event_time, time_weight=1.0))
+    assert fresh.hits[0].memory == then
+    assert fresh.hits[0].score == 1, "its age is taken at that moment"
 
 
 async def test_memx_ranks_by_what_was_returned(edge_store: EdgeStore, redis_url: str) -> None:

@@ -49,6 +49,7 @@ async def test_a_memory_tells_where_it_stopped(service: RunningService) -> None:
         ({"kinds": ["summary"]}, "kinds"),
         ({"sessions": ["s"]}, "sessions"),
         ({"since": "2024-06-01T00:00:00Z"}, "since"),
+        ({"as_of": "2024-05-06T11:00:00Z"}, "as_of"),
     ],
 )
 async def test_a_filter_that_stops_a_memory_is_named(service: RunningService, narrowed: dict[str, Any], name: str) -> None:
