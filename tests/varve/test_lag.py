@@ -1,12 +1,16 @@
 """Waiting by offsets, and reading whole topics, on a real broker."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer, OffsetAndMetadata, TopicPartition
 
-from memory.topics import MESSAGES, WINDOWS
+from memory.topics import MEMORIES, MESSAGES, WINDOWS
 from runtime.kafka import KafkaOffsets, Producer, create_topics, read_topic
 from runtime.kafka.parked_note import ParkedNote, read_parked
 from runtime.settings import Settings
@@ -70,6 +74,33 @@ async def test_what_is_parked_is_waited_for_and_shown(settings: Settings) -> Non
         assert (await read_parked(offsets, group, [settings.topic(WINDOWS.name)])).count == 4
     await _commit(settings, "extraction")
     await wait_for_zero_lag(settings)
+
+
+async def test_a_replay_is_followed_until_all_have_caught_up(settings: Settings, tmp_path: Path) -> None:
+    await _produce(settings, MEMORIES.name, 3)
+    await _commit(settings, "index")
+    environment = {
+        **os.environ,
+        "VARVE_DATA": str(tmp_path),
+        "VARVE_KAFKA__BOOTSTRAP": settings.kafka.bootstrap,
+        "VARVE_KAFKA__TOPIC_PREFIX": settings.kafka.topic_prefix,
+    }
+    command = (sys.executable, "-m", "varve", "replay", "index", "--follow")
+    following = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, env=environment)
+    assert following.stdout is not None
+    try:
+        async with asyncio.timeout(120):
+            printed = [await following.stdout.readline() for _ in range(2)]
+            while b"start the workers" not in printed[-1]:
+                printed.append(await following.stdout.readline())
+            assert following.returncode is None
+            await _commit(settings, "index")
+            assert (await following.stdout.read()).decode() == "every stage has caught up\n"
+            assert await following.wait() == 0
+    finally:
+        if following.returncode is None:
+            following.kill()
+            await following.wait()
 
 
 async def test_a_topic_is_read_from_beginning_to_end(settings: Settings) -> None:

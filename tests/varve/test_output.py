@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from varve.output import say, say_json, visible
-from varve.progress import progress_bar
 from varve.results import ResultTable
 
 ANY_TEXT = st.text(st.characters(codec=None) | st.sampled_from("\0\x07\x1b\x7f\x9b\u061c\u200b\u202e\u2028\u2066\ufeff\U000e0041\ud800"))
@@ -57,15 +56,3 @@ def test_a_recalled_memory_paints_nothing() -> None:
     assert "m\\u001b[2J and 1 more" in text
     assert "[red]who?" in text
     assert acts(text) == set()
-
-
-@pytest.mark.parametrize("is_terminal", [True, False])
-def test_a_bar_is_drawn_on_a_terminal_alone(is_terminal: bool) -> None:
-    with io.StringIO() as printed:
-        with progress_bar("sending [red]all[/]", 4, console=Console(file=printed, force_terminal=is_terminal, width=80)) as progress:
-            progress(1)
-            progress(3)
-        drawn = printed.getvalue()
-    assert ("4/4" in drawn) is is_terminal
-    assert ("sending [red]all[/]" in drawn) is is_terminal
-    assert bool(drawn.strip()) is is_terminal

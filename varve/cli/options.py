@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
@@ -21,6 +22,9 @@ START_TIMEOUT_S: Final = 120.0
 """How long a command waits for a stack that is starting."""
 _LOOK_S: Final = 0.2
 
+FollowOption = Annotated[
+    bool, typer.Option("--follow", help="Wait until the stages, started again, have caught up; on a terminal with a bar for each.")
+]
 DataOption = Annotated[Path | None, typer.Option("--data", help="Folder for all local state; VARVE_DATA, or .varve, where not given.")]
 
 
@@ -142,3 +146,17 @@ async def settings_of_stack(data: Path | None = None) -> "Settings":
             f"the stack on {settings.data} is not ready after {START_TIMEOUT_S:g} s: see what `varve dev` prints, or its logs"
         ) from error
     return attached_settings(data)
+
+
+async def follow(settings: "Settings") -> None:
+    """Waits until no stage is behind, however long that takes, and shows how far each is.
+
+    Args:
+        settings: Where Kafka is.
+    """
+    from varve.lag import wait_for_zero_lag
+    from varve.progress import lag_bars
+
+    with lag_bars() as progress:
+        await wait_for_zero_lag(settings, stall_s=math.inf, progress=progress)
+    say("every stage has caught up")

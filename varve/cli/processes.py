@@ -56,8 +56,12 @@ def canary(
 def fetch() -> None:
     """Download Kafka's jars, which the embedded stack needs."""
     from varve.embedded import jars
+    from varve.progress import progress_bar
 
-    typer.echo(f"Kafka {jars.KAFKA_VERSION} is in {jars.fetch(load_settings().cache_path)}")
+    cache = load_settings().cache_path
+    with progress_bar("downloading Kafka's jars", len(jars.expected_hashes())) as progress:
+        folder = jars.fetch(cache, progress=progress)
+    typer.echo(f"Kafka {jars.KAFKA_VERSION} is in {folder}")
 
 
 @topics.command("create")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.options import DataOption, attached_settings, load_settings, print_notice
+from varve.cli.options import DataOption, FollowOption, attached_settings, follow, load_settings, print_notice
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -22,12 +22,14 @@ app = typer.Typer()
 
 
 @app.command()
-def rebuild(data: DataOption = None, embedded: EmbeddedOption = False) -> None:
+def rebuild(until_caught_up: FollowOption = False, data: DataOption = None, embedded: EmbeddedOption = False) -> None:
     """Drop the vector store, Redis' keys and the tables; the stages, started again, rebuild all of it from the log without an LLM.
 
     Every worker has to be stopped first. Then start them, and follow them with `varve status`.
     """
-    asyncio.run(_rebuild(data, embedded))
+    if embedded and until_caught_up:
+        raise typer.BadParameter("the servers of --embedded stop with this command: start `varve dev`, which shows how far the stages are")
+    asyncio.run(_rebuild(data, embedded, until_caught_up))
 
 
 @app.command()
@@ -41,7 +43,7 @@ def snapshot(
     asyncio.run(_snapshot(tenant, digest, data, embedded))
 
 
-async def _rebuild(data: Path | None, embedded: bool) -> None:
+async def _rebuild(data: Path | None, embedded: bool, until_caught_up: bool) -> None:
     from retrieval.stores.build import build_store
     from runtime.redis import open_redis
     from streams.rebuild import rebuild
@@ -53,7 +55,9 @@ async def _rebuild(data: Path | None, embedded: bool) -> None:
                 await rebuild(settings, store=store, redis=redis, notice=typer.echo)
         finally:
             await store.close()
-    typer.echo("start the stages: they rebuild everything")
+        typer.echo("start the stages: they rebuild everything")
+        if until_caught_up:
+            await follow(settings)
 
 
 async def _snapshot(tenant: str, digest: bool, data: Path | None, embedded: bool) -> None:

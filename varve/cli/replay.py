@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from varve.cli.options import DataOption, attached_settings, parse_time
+from varve.cli.options import DataOption, FollowOption, attached_settings, follow, parse_time
 
 if TYPE_CHECKING:
     from runtime.settings import Settings
@@ -28,12 +28,17 @@ def replay(
         str | None,
         typer.Option(help="Of `extraction`: do not set it back, but write this generation beside the live one, until SIGTERM."),
     ] = None,
+    until_caught_up: FollowOption = False,
     data: DataOption = None,
 ) -> None:
     """Set a stage back, to process records again, with the same ids. Stop its workers before, and start them after."""
     if generation is not None:
         if stage != "extraction" or from_offset is not None or partition is not None:
             raise typer.BadParameter("only `extraction` writes a generation: from the beginning, from a time, or from where it was")
+        if until_caught_up:
+            raise typer.BadParameter(
+                "a worker that writes a generation goes on until SIGTERM: `varve generations switch` says how far it is"
+            )
         from runtime.generations.names import generation_named
 
         _write_generation(attached_settings(data), generation_named(generation), from_time)
@@ -45,8 +50,11 @@ def replay(
         start = ReplayStart(time=from_time, offset=from_offset, partition=partition)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    moved = asyncio.run(set_back(attached_settings(data), stage, start, notice=typer.echo))
+    settings = attached_settings(data)
+    moved = asyncio.run(set_back(settings, stage, start, notice=typer.echo))
     typer.echo(f"start the workers of {stage}: they go on from there" if moved else f"{stage} has not come that far: nothing to set back")
+    if moved and until_caught_up:
+        asyncio.run(follow(settings))
 
 
 def _write_generation(settings: "Settings", generation: str, since: datetime | None) -> None:

@@ -7,7 +7,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from varve.errors import FetchError, MissingPartError
 KAFKA_VERSION: Final = "4.3.0"
 COORDINATES: Final = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}+org.slf4j:slf4j-simple:1.7.36"
 ATTEMPTS: Final = 3
+_LOOK_S: Final = 0.2
 
 
 def java() -> Path:
@@ -53,8 +54,12 @@ def class_path(cache: Path) -> str:
     return os.pathsep.join(map(str, paths))
 
 
-def fetch(cache: Path) -> Path:
+def fetch(cache: Path, *, progress: Callable[[int], None] = lambda jars: None) -> Path:
     """Downloads the jars into the cache folder, unless they are there.
+
+    Args:
+        cache: The folder that caches lie in.
+        progress: Called with how many more jars have come, of those of :func:`expected_hashes`.
 
     Returns:
         The folder that holds them.
@@ -70,7 +75,7 @@ def fetch(cache: Path) -> Path:
     with tempfile.TemporaryDirectory(dir=cache, prefix="fetch-") as scratch:
         fresh = Path(scratch) / "jars"
         fresh.mkdir()
-        for jar in _resolve(Path(scratch)):
+        for jar in _resolve(Path(scratch), progress):
             shutil.copyfile(jar, fresh / jar.name)
         faults = _faults(fresh)
         if faults:
@@ -86,17 +91,47 @@ def expected_hashes() -> Mapping[str, str]:
     return hashes
 
 
-def _resolve(scratch: Path) -> list[Path]:
+def _resolve(scratch: Path, progress: Callable[[int], None]) -> list[Path]:
     command = [sys.executable, "-m", "varve.embedded.jar_resolver", COORDINATES, str(scratch)]
     problem = ""
     for _ in range(ATTEMPTS):
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=_resolver_environment())
-        if done.returncode == 0:
-            return [Path(line) for line in done.stdout.splitlines()]
-        problem = (done.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_resolver_environment()) as resolver:
+            printed, complaints = watched(resolver, folder=scratch / "maven", progress=progress)
+        if resolver.returncode == 0:
+            return [Path(line) for line in printed.splitlines()]
+        problem = (complaints.strip().splitlines() or ["it wrote nothing"])[-1]
     raise FetchError(
         f"Kafka {KAFKA_VERSION} cannot be fetched from Maven Central ({problem}): check the network, then run `make setup` again"
     )
+
+
+def watched(process: "subprocess.Popen[str]", *, folder: Path, progress: Callable[[int], None]) -> tuple[str, str]:
+    """Waits for a process that fills a folder with jars.
+
+    Args:
+        process: With pipes for what it prints.
+        folder: Where they come; need not be there yet.
+        progress: Called with how many more have come.
+
+    Returns:
+        What it printed, and what it printed to standard error.
+    """
+    there = _jars_in(folder)
+    while True:
+        try:
+            return process.communicate(timeout=_LOOK_S)
+        except subprocess.TimeoutExpired:
+            now = _jars_in(folder)
+            progress(now - there)
+            there = now
+        except BaseException:
+            process.kill()
+            raise
+
+
+def _jars_in(folder: Path) -> int:
+    # os.walk bears that a folder goes away while it is walked.
+    return sum(name.endswith(".jar") for _, _, names in os.walk(folder) for name in names)
 
 
 def _resolver_environment() -> dict[str, str]:
