@@ -61,7 +61,7 @@ def test_jars_are_counted_while_they_come(tmp_path: Path) -> None:
         if more:
             came.touch()
 
-    command = [sys.executable, "-c", SLOW_DOWNLOAD, begin, came, tmp_path / "maven" / "org"]
+    command = [sys.executable, "-c", SLOW_DOWNLOAD, *map(str, (begin, came, tmp_path / "maven" / "org"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert watched(process, folder=tmp_path / "maven", progress=progress) == ("done\n", "")
     assert sum(told) == 1
