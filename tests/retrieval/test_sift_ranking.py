@@ -59,6 +59,8 @@ def test_any_other_text_is_refused(text: str, sessions: int) -> None:
         answer_of("1,٠"),
         answer_of("session1,session0"),
         answer_of("1,0,"),
+        answer_of("1,1"),
+        answer_of("1"),
         "<think>x</think><ranking>1,0",
         answer_of("1,0") * 2,
     ],
