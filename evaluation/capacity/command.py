@@ -1,0 +1,63 @@
+"""``python -m evaluation capacity --data build/reports/ingest.json``: what rates and users take, by the report of ``make bench-ingest``."""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from evaluation.capacity.model import Costs, Prices, limits, population_of, rate_of
+from evaluation.capacity.tables import MESSAGES_A_DAY, PARTITIONS, RATES, SESSIONS_A_DAY, USERS
+from streams.sessions.codec import SessionCodec
+from streams.sessions.windows import SessionState
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's options; defaults are what was measured elsewhere, as ``docs/capacity.md`` says."""
+    parser.add_argument("--prompt-price", type=float, default=0.10, help="dollars for a million prompt tokens")
+    parser.add_argument("--completion-price", type=float, default=0.40, help="dollars for a million completion tokens")
+    parser.add_argument("--prompt-tokens", type=float, default=96.3, help="of a message")
+    parser.add_argument("--completion-tokens", type=float, default=25.6, help="of a message")
+    parser.add_argument("--messages-per-window", type=float, default=23.3)
+    parser.add_argument("--call-seconds", type=float, default=3.0)
+    parser.add_argument("--memory-bytes", type=float, default=5700.0, help="of a memory in the store")
+    parser.add_argument("--tail-bytes", type=float, default=1400.0, help="of a session in Redis")
+    parser.add_argument("--log-bytes", type=float, default=1600.0, help="of a message in the topics that are kept for ever")
+    parser.add_argument("--messages-a-day", type=float, default=MESSAGES_A_DAY, help="of a user")
+    parser.add_argument("--sessions-a-day", type=float, default=SESSIONS_A_DAY, help="of a user")
+    parser.add_argument("--partitions", type=int, default=PARTITIONS, help="that the topics were created with")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The report: the costs that went in, and what each rate and population takes."""
+    measured = orjson.loads(arguments.data.read_bytes())
+    costs = Costs(
+        cpu_ms=measured["cpu_ms_per_message"],
+        memories_per_message=round(measured["memories"] / measured["messages"], 3),
+        prompt_tokens=arguments.prompt_tokens,
+        completion_tokens=arguments.completion_tokens,
+        messages_per_window=arguments.messages_per_window,
+        call_s=arguments.call_seconds,
+        memory_bytes=arguments.memory_bytes,
+        session_row_bytes=closed_session_bytes(),
+        tail_bytes=arguments.tail_bytes,
+        log_bytes=arguments.log_bytes,
+    )
+    prices = Prices(prompt=arguments.prompt_price, completion=arguments.completion_price)
+    people = [
+        population_of(each, costs, messages_a_day=arguments.messages_a_day, sessions_a_day=arguments.sessions_a_day) for each in USERS
+    ]
+    return {
+        "costs": asdict(costs),
+        "prices": asdict(prices),
+        "rates": [asdict(each) for each in (rate_of(each, costs, prices) for each in RATES)],
+        "population": [asdict(each) for each in people],
+        "limits": [{"messages_per_second": round(rate, 1), "what": what} for rate, what in limits(costs, partitions=arguments.partitions)],
+    }
+
+
+def closed_session_bytes() -> int:
+    """A closed session's row as the stage writes it, with names as long as UUIDs."""
+    name = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    closed = SessionState(tenant="acme", session=name, sequence=3, user=name, last_offset=10**9, last_event_ms=1_800_000_000_000)
+    return len(SessionCodec().encode(closed))

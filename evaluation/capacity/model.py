@@ -1,0 +1,141 @@
+"""The model: what a rate of messages and a number of users take. Pure; all that was measured comes in as :class:`Costs`."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+UTILISATION: Final = 0.6
+"""Of a core that is planned with: the rest is for peaks, restarts, and the second worker's share while one is away."""
+STAGES: Final = ("sessions", "extraction", "events", "entities", "merging", "recalls", "index")
+"""One process each, which computes on one core. A stage has as many workers as it needs cores, and at least as many partitions."""
+SERVERS: Final = ("service", "edge", "kafka", "redis")
+_YEAR_S: Final = 365.25 * 86400
+_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What was measured; where each figure comes from says ``docs/capacity.md``."""
+
+    cpu_ms: Mapping[str, float]
+    """Computing time for a message, by process, with the offline extractor."""
+    memories_per_message: float
+    prompt_tokens: float
+    """For a message, of the one call that extracts its window."""
+    completion_tokens: float
+    messages_per_window: float
+    call_s: float
+    """How long a call of the model takes."""
+    memory_bytes: float
+    """Of a memory in the store, on disk; its vectors are read at random, so it should fit into memory."""
+    session_row_bytes: float
+    """Of a closed session in the sessions stage's table and changelog. It is kept for ever."""
+    tail_bytes: float
+    """Of a session in Redis, for a week."""
+    log_bytes: float
+    """Of a message in Kafka, over all topics that are kept for ever, before replication."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Of a model, in dollars a million tokens."""
+
+    prompt: float
+    completion: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """What a number of messages a second takes."""
+
+    messages: float
+    cores: Mapping[str, float]
+    """Of each process, before :data:`UTILISATION`."""
+    workers: Mapping[str, int]
+    """Of each stage."""
+    partitions: int
+    calls_in_flight: float
+    dollars_per_million: float
+    """Messages, for the model alone."""
+
+    @property
+    def machines_cores(self) -> float:
+        """Cores in all, with room."""
+        return sum(self.cores.values()) / UTILISATION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Population:
+    """What a number of users has laid down after a year."""
+
+    users: int
+    memories: float
+    store_bytes: float
+    session_rows_bytes: float
+    redis_bytes: float
+    log_bytes: float
+
+
+def rate_of(messages: float, costs: Costs, prices: Prices) -> Rate:
+    """What a rate takes.
+
+    Args:
+        messages: A second.
+        costs: Of a message.
+        prices: Of the model.
+    """
+    cores = {name: messages * each / 1000 for name, each in costs.cpu_ms.items()}
+    workers = {name: max(1, math.ceil(cores.get(name, 0.0) / UTILISATION)) for name in STAGES}
+    tokens = costs.prompt_tokens * prices.prompt + costs.completion_tokens * prices.completion
+    return Rate(
+        messages=messages,
+        cores=cores,
+        workers=workers,
+        partitions=max(workers.values()),
+        calls_in_flight=messages / costs.messages_per_window * costs.call_s,
+        dollars_per_million=tokens,
+    )
+
+
+def population_of(users: int, costs: Costs, *, messages_a_day: float, sessions_a_day: float) -> Population:
+    """What users have laid down after a year, nothing let go.
+
+    Args:
+        users: How many.
+        costs: Of a message.
+        messages_a_day: Of each user.
+        sessions_a_day: Of each user.
+    """
+    days = _YEAR_S / 86400
+    messages, sessions = users * messages_a_day * days, users * sessions_a_day * days
+    memories = messages * costs.memories_per_message
+    return Population(
+        users=users,
+        memories=memories,
+        store_bytes=memories * costs.memory_bytes,
+        session_rows_bytes=sessions * costs.session_row_bytes,
+        redis_bytes=users * sessions_a_day * 7 * costs.tail_bytes,
+        log_bytes=messages * costs.log_bytes,
+    )
+
+
+def limits(costs: Costs, *, partitions: int) -> list[tuple[float, str]]:
+    """What breaks first as the rate grows: messages a second, and what gives way there, the least first.
+
+    Args:
+        costs: Of a message.
+        partitions: That the topics were created with. A partition has one worker.
+    """
+    found = [
+        (UTILISATION * partitions / (ms / 1000), f"the stage {name} has a worker for each of {partitions} partitions")
+        for name, ms in costs.cpu_ms.items()
+        if name in STAGES and ms > 0
+    ]
+    if edge := costs.cpu_ms.get("edge", 0.0):
+        found.append((UTILISATION / (edge / 1000), "Edge is one process: a Qdrant server takes its place"))
+    if redis := costs.cpu_ms.get("redis", 0.0):
+        found.append((UTILISATION / (redis / 1000), "Redis computes on one core: split tenants among several"))
+    if kafka := costs.cpu_ms.get("kafka", 0.0):
+        found.append((UTILISATION * 8 / (kafka / 1000), "a broker of eight cores: add brokers"))
+    return sorted(found)

@@ -1,0 +1,63 @@
+"""The model's figures as the tables of ``docs/capacity.md``."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from evaluation.capacity.model import SERVERS, STAGES, Costs, Prices, limits, population_of, rate_of
+
+RATES: Final = (1_000, 10_000, 100_000)
+"""Messages a second."""
+USERS: Final = (1_000_000, 10_000_000, 100_000_000)
+MESSAGES_A_DAY: Final = 20.0
+"""Of a user."""
+SESSIONS_A_DAY: Final = 1.0
+PARTITIONS: Final = 64
+"""The topics', where limits are told."""
+_UNITS: Final = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"))
+
+
+def tables(costs: Costs, prices: Prices) -> str:
+    """All tables, as Markdown.
+
+    Args:
+        costs: Of a message.
+        prices: Of the model.
+    """
+    rates = [rate_of(each, costs, prices) for each in RATES]
+    by_rate = [
+        *([f"cores: {name}", *(_number(each.cores.get(name, 0.0)) for each in rates)] for name in (*STAGES, *SERVERS)),
+        ["cores in all, with room", *(_number(each.machines_cores) for each in rates)],
+        ["partitions, at least", *(_number(each.partitions) for each in rates)],
+        ["model calls at once", *(_number(each.calls_in_flight) for each in rates)],
+        ["dollars for a million messages, model", *(f"{each.dollars_per_million:,.2f}" for each in rates)],
+    ]
+    people = [population_of(each, costs, messages_a_day=MESSAGES_A_DAY, sessions_a_day=SESSIONS_A_DAY) for each in USERS]
+    by_users = [
+        ["memories after a year", *(f"{each.memories / 1e9:,.1f} billion" for each in people)],
+        ["store, on disk and in memory", *(_bytes(each.store_bytes) for each in people)],
+        ["rows of closed sessions", *(_bytes(each.session_rows_bytes) for each in people)],
+        ["Redis, tails of a week", *(_bytes(each.redis_bytes) for each in people)],
+        ["Kafka, kept for ever, one copy", *(_bytes(each.log_bytes) for each in people)],
+    ]
+    breaks = [[_number(rate), what] for rate, what in limits(costs, partitions=PARTITIONS)]
+    return "\n\n".join(
+        (
+            _table(["messages a second", *(f"{each:,}" for each in RATES)], by_rate),
+            _table(["users", *(f"{each:,}" for each in USERS)], by_users),
+            _table(["messages a second", "what gives way"], breaks),
+        )
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(each)} |" for each in lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:,.1f}"
+
+
+def _bytes(value: float) -> str:
+    size, unit = next((each for each in _UNITS if value >= each[0]), _UNITS[-1])
+    return f"{value / size:,.1f} {unit}"
