@@ -73,8 +73,8 @@ test-dashboards: setup ## try the alerts, and run every panel's query on a Prome
 	@test -x $(PROMETHEUS)/promtool || { echo "it needs Prometheus: apt-get install prometheus, or PROMETHEUS=folder" >&2; exit 1; }
 	VARVE_TEST_PROMETHEUS=$(PROMETHEUS) $(BIN)/pytest tests/deploy/test_monitoring.py tests/deploy/test_monitoring_live.py
 
-test-producers: setup .venv-producers/.installed ## run the examples of docs/producers/ in every language whose toolchain is here, with their packages
-	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py
+test-producers: setup .venv-producers/.installed ## run the examples of docs/producers/ in every language whose toolchain is here, and hold the AsyncAPI document against its specification
+	VARVE_TEST_PRODUCERS=$(CURDIR)/.venv-producers $(BIN)/pytest tests/test_producers.py tests/deploy/test_asyncapi.py
 
 load: setup .venv-load/.installed ## load the embedded stack (PROFILE=smoke, freshness, steady, spike, soak or billion): build/reports/load.json and load.html
 	$(BIN)/python -m loadtest --profile $(or $(PROFILE),smoke) --locust .venv-load/bin/locust $(LOAD_ARGS)

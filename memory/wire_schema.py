@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from pydantic.json_schema import models_json_schema
 
+from memory.headers import COMMAND, CORRECTION, EXPIRY, FEEDBACK, GENERATION_DROP, KIND, TICK, TOUCHES
 from memory.records import (
     Contribution,
     Correction,
@@ -36,6 +37,17 @@ RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
 }
 """What lies in each topic, by its name. Missing are those of what others wrote, and the control log, which is nobody else's."""
 
+KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
+    (MESSAGES.name, SessionCommand): COMMAND,
+    (EXTRACTIONS.name, GenerationDrop): GENERATION_DROP,
+    (EXTRACTIONS.name, Touches): TOUCHES,
+    (EXTRACTIONS.name, Expiry): EXPIRY,
+    (EXTRACTIONS.name, Contribution): TICK,
+    (EXTRACTIONS.name, Correction): CORRECTION,
+    (RECALLS.name, FeedbackRecord): FEEDBACK,
+}
+"""What the header ``varve-kind`` says of a record that is not its topic's usual one."""
+
 _KEY: Final = "The parts of the key, in this order, percent-encoded, joined by a slash: "
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -51,12 +63,13 @@ def records_schema() -> dict[str, Any]:
 
 
 def asyncapi() -> dict[str, Any]:
-    """The topics as AsyncAPI 3.0, under their names without the prefix."""
+    """The topics as AsyncAPI 3.1, under their names without the prefix."""
     channels = {topic.name: _channel(topic) for topic in ALL if topic.name in RECORDS}
     messages = {
         _name(topic, record): {
             "name": record.__name__,
             "contentType": "application/json",
+            **_headers(topic, record),
             "payload": {"$ref": f"#/components/schemas/{record.__name__}"},
             "bindings": {"kafka": {"key": {"type": "string", "description": _KEY + ", ".join(topic.key)}}},
         }
@@ -64,7 +77,7 @@ def asyncapi() -> dict[str, Any]:
         for record in RECORDS.get(topic.name, ())
     }
     return {
-        "asyncapi": "3.0.0",
+        "asyncapi": "3.1.0",
         "info": {
             "title": "Varve",
             "version": "1.0",
@@ -91,6 +104,14 @@ def _definitions(template: str) -> dict[str, Any]:
 def _name(topic: TopicSpec, record: type[Record]) -> str:
     """One record lies in two topics under different keys."""
     return f"{topic.name}.{record.__name__}"
+
+
+def _headers(topic: TopicSpec, record: type[Record]) -> dict[str, Any]:
+    """What a reader tells the records of one topic apart by."""
+    kind = KINDS.get((topic.name, record))
+    if kind is None:
+        return {}
+    return {"headers": {"type": "object", "properties": {KIND: {"const": kind.decode()}}, "required": [KIND]}}
 
 
 def _channel(topic: TopicSpec) -> dict[str, Any]:

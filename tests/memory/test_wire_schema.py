@@ -1,15 +1,18 @@
 """The wire format as others read it, held against real records."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
+from memory import headers
 from memory.records import Message, SessionCommand
 from memory.schema import sample_conversation
-from memory.wire_schema import RECORDS, asyncapi, records_schema
+from memory.wire_schema import KINDS, RECORDS, asyncapi, records_schema
 
+DOCUMENTS = Path(__file__).parents[2] / "docs"
 SCHEMA = records_schema()
 
 
@@ -44,6 +47,22 @@ def test_topics_of_records_are_channels() -> None:
     assert references(messages) <= {f"#/components/schemas/{each}" for each in document["components"]["schemas"]}
     assert references(document["operations"]) <= {f"#/channels/{each}" for each in document["channels"]}
     assert messages["merged.Contribution"]["bindings"] != messages["contributions.Contribution"]["bindings"]
+
+
+def test_a_header_tells_the_records_of_a_topic_apart() -> None:
+    usual = {topic: [record for record in records if (topic, record) not in KINDS] for topic, records in RECORDS.items()}
+    assert {topic: records for topic, records in usual.items() if len(records) != 1} == {}
+    assert sorted(KINDS.values()) == sorted(value for value in vars(headers).values() if isinstance(value, bytes))
+    messages = asyncapi()["components"]["messages"]
+    assert messages["extractions.Expiry"]["headers"]["properties"] == {"varve-kind": {"const": "expiry"}}
+    assert "headers" not in messages["contributions.Contribution"]
+
+
+def test_the_architecture_names_every_kind() -> None:
+    row = next(line for line in (DOCUMENTS / "architecture.md").read_text().splitlines() if line.startswith("| `varve-kind`"))
+    _, _, topics, meaning, _ = row.split("|")
+    assert {name for name in RECORDS if f"`{name}`" in topics} == {topic for topic, _ in KINDS}
+    assert [kind for kind in KINDS.values() if f"`{kind.decode()}`" not in meaning] == []
 
 
 def references(value: Any) -> set[str]:
