@@ -11,6 +11,8 @@ from runtime.metrics import Metrics
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
+from streams.events.correcting import corrected_window_key
+from streams.events.corrections import CorrectedWindow, present_events
 from streams.events.ledger import Entry, ExpiredEvents, Ledger, PublishedWindow, expired_events, expired_key
 from streams.events.publishing import Publisher
 from streams.tenancy import schema_of_record
@@ -70,7 +72,8 @@ class Ager:
         """Lets events go: their memories, and where the schema says so what they have contributed to other properties.
 
         An event of a window that was extracted again since, unknown to the timeline, is another one, and stays. So does one that was
-        invalidated meanwhile: the timeline holds it no longer, and whoever said so may still take it back.
+        invalidated meanwhile: the timeline holds it no longer, and whoever said so may still take it back. What was corrected since,
+        unknown to the timeline, stays, too, until it is asked for again: a rebuild sends its expiries once more, behind such corrections.
 
         Args:
             batch: The step that it is part of.
@@ -88,6 +91,7 @@ class Ager:
         for window, published, ids in _windows(batch, expiry.tenant, expiry.generation, expiry.events):
             if published.position > expiry.known.get(self._source, -1):
                 continue
+            ids -= _corrected_later(batch, published, expiry.known.get(self._source, -1))
             held = {each.source_id for contribution, each in _applied(published, ids) if _is_of(contribution, each, expiry)}
             gone = expired_events(batch.state, *window)
             new = held - gone
@@ -176,6 +180,16 @@ def _windows(batch: Batch, tenant: str, generation: str, events: Iterable[EventR
         published = Ledger(batch.state).get(_window_key(window_id, generation), PublishedWindow)
         if published is not None and published.extraction.tenant == tenant:
             yield (window_id, generation), published, ids
+
+
+def _corrected_later(batch: Batch, published: PublishedWindow, offset: int) -> set[str]:
+    """The events of a window that were corrected behind an offset."""
+    key = corrected_window_key(published.extraction.tenant, published.extraction.window_id)
+    corrected = Ledger(batch.state).get(key, CorrectedWindow)
+    if corrected is None:
+        return set()
+    present = present_events(published.extraction, corrected)
+    return {each.event.id for each in present if each.correction is not None and each.correction.changed_at > offset}
 
 
 def _applied(published: PublishedWindow, ids: Iterable[str]) -> Iterator[tuple[Contribution, Change]]:

@@ -19,7 +19,7 @@ from streams.events.corrections import (
     event_index,
     present_events,
 )
-from streams.events.ledger import MAX_ENTITY_CORRECTIONS, CorrectedEntity, Ledger, PublishedWindow
+from streams.events.ledger import MAX_ENTITY_CORRECTIONS, CorrectedEntity, Ledger, PublishedWindow, expired_events, revive
 from streams.events.publishing import Publisher, memory_of
 from streams.tenancy import schema_of_record
 
@@ -125,6 +125,8 @@ class Corrector:
             recorded_at=record.appended_at,
             cause="correction",
         )
+        # A correction that was sent before its event was let go may lie behind that.
+        revive(batch.state, extraction.window_id, extraction.generation, ids, position=record.offset)
         for each in changed:
             self._publisher.memory(batch, record, memory_of(each, extraction, position=window.position))
         self._publisher.contributions(batch, record, contributions)
@@ -132,8 +134,9 @@ class Corrector:
 
     def _repeat(self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, corrected: CorrectedWindow) -> None:
         """Repeats what a correction published, for a replay that repairs the later stages."""
+        gone = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
         for each in present_events(window.extraction, corrected):
-            if each.correction is not None:
+            if each.correction is not None and each.event.id not in gone:
                 self._publisher.memory(batch, record, memory_of(each, window.extraction, position=window.position))
         for contributions in window.corrections:
             self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))

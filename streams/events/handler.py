@@ -13,7 +13,7 @@ from streams.delivery.records import ConsumedRecord
 from streams.events.aging import Ager
 from streams.events.correcting import Corrector, corrected_window_key, with_valid_events
 from streams.events.corrections import CorrectedWindow, PresentEvent, present_events
-from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow
+from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow, expired_events
 from streams.events.publishing import Publisher, memory_of
 from streams.tenancy import schema_of_record
 
@@ -110,8 +110,11 @@ class EventsHandler(BatchHandler):
         return origin.offset if (origin.topic, origin.partition) == (self._extractions_topic, record.partition) else record.offset
 
     def _emit(self, batch: Batch, cause: ConsumedRecord, present: list[PresentEvent], published: PublishedWindow) -> None:
-        """Emits what is published for a window. A repetition is harmless; a replay for repair relies on it."""
+        """Emits what is published for a window. A repetition is harmless; a replay for repair relies on it. What was let go stays so."""
+        gone = expired_events(batch.state, published.extraction.window_id, published.extraction.generation)
         for each in present:
+            if each.event.id in gone:
+                continue
             self._publisher.memory(batch, cause, memory_of(each, published.extraction, position=published.position))
         self._publisher.contributions(batch, cause, published.contributions)
 

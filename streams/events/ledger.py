@@ -152,6 +152,27 @@ def expired_events(state: PartitionState[PackedEntry], window_id: str, generatio
     return frozenset(() if found is None else found.ids)
 
 
+def revive(state: PartitionState[PackedEntry], window_id: str, generation: str, ids: Iterable[str], *, position: int) -> None:
+    """Events are memories again, whether or not they were let go.
+
+    Args:
+        state: The partition's state.
+        window_id: Their window.
+        generation: Of the extraction.
+        ids: The events.
+        position: The offset of the record that brings them back.
+    """
+    gone = expired_events(state, window_id, generation)
+    left = gone.difference(ids)
+    if left == gone:
+        return
+    key = expired_key(window_id, generation)
+    if left:
+        Ledger(state).put(key, ExpiredEvents(tuple(sorted(left))), position=position)
+    else:
+        state.delete(key, position=position)
+
+
 def expired_key(window_id: str, generation: str) -> bytes:
     """The key of what was let go of a window."""
     # Three parts, where a window's key has two.

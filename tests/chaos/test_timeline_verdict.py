@@ -52,10 +52,10 @@ def tick(days: float) -> tuple[bytes, bytes]:
     return TICK, Contribution.model_validate({"tenant": TENANT, "entity_type": STORY, "entity_key": USER, **fields}).to_json()
 
 
-def expiry(*events: str) -> tuple[bytes, bytes]:
+def expiry(*events: str, known: int = 0) -> tuple[bytes, bytes]:
     refs = [EventRef(id=each, window_id=WINDOW) for each in events]
     at = MONDAY + timedelta(days=31)
-    fields = {"user": USER, "entity_type": STORY, "entity_key": USER, "property": TIMELINE, "known": {"extractions/0": 0}, "time": at}
+    fields = {"user": USER, "entity_type": STORY, "entity_key": USER, "property": TIMELINE, "known": {"extractions/0": known}, "time": at}
     return EXPIRY, Expiry.model_validate({"tenant": TENANT, "events": refs, **fields}).to_json()
 
 
@@ -137,8 +137,18 @@ def correct(action: str, event: str, name: str) -> tuple[bytes, bytes]:
 def test_what_was_invalidated_is_in_no_summary() -> None:
     wrong = correct("invalidate", EVENTS[0], "c1")
     assert judged([wrong, tick(31), expiry(EVENTS[1])], [summary((1,))]).passed
-    assert judged([wrong, wrong, correct("revert", EVENTS[0], "c2"), correct("revert", EVENTS[0], "c3"), *LIVED], [summary()]).passed
+    assert judged(
+        [wrong, wrong, correct("revert", EVENTS[0], "c2"), correct("revert", EVENTS[0], "c3"), tick(31), expiry(*EVENTS[:2], known=5)],
+        [summary()],
+    ).passed
     assert judged([wrong, tick(31), expiry(EVENTS[1])], [summary()]).wrong_values > 0
+
+
+def test_a_correction_behind_an_expiry_gives_an_event_back() -> None:
+    back = [*LIVED, correct("correct", EVENTS[0], "c1")]
+    assert judged([*back, tick(32), expiry(EVENTS[0], known=4)], [summary()]).passed
+    assert judged([*back, tick(32)], [summary()]).lost == 1, "it had to be let go again"
+    assert judged(back, [summary()]).let_go == 1
 
 
 def test_corrections_change_what_entities_are_expected_to_hold() -> None:

@@ -80,6 +80,7 @@ class TimelineOracle:
         self._events = events
         self._by_id = {each.id: (user, each) for user, of_window in events.values() for each in of_window}
         self._extracted: dict[str, int] = {}
+        self._corrected: dict[str, int] = {}
         self._asked: Counter[str] = Counter()
         self.timelines: dict[str, Timeline] = {}
         """By user."""
@@ -105,7 +106,7 @@ class TimelineOracle:
             elif kind == EXPIRY:
                 self._expire(record, Expiry.from_json(record.value))
             elif kind == CORRECTION:
-                self._correct(Correction.from_json(record.value))
+                self._correct(record, Correction.from_json(record.value))
 
     def unsent(self) -> list[str]:
         """Events that had to be let go, and of which no expiry says so."""
@@ -148,10 +149,12 @@ class TimelineOracle:
         if not timeline.events:
             del self.timelines[user]
 
-    def _correct(self, correction: Correction) -> None:
+    def _correct(self, record: LogRecord, correction: Correction) -> None:
         if correction.tenant != self._tenant or not self.corrections.make(correction) or correction.memory_id not in self._by_id:
             return
         user, event = self._by_id[correction.memory_id]
+        self.gone.discard(event.id)
+        self._corrected[event.id] = record.offset
         self._retract(user, {event.id})
         self._apply(user, event)
 
@@ -177,7 +180,8 @@ class TimelineOracle:
         for each in expiry.events:
             if not self._asked[each.id]:
                 self.problems.append(f"{each.id} was let go before its time, at {record.position}")
-            if self._extracted.get(each.window_id, -1) <= known and each.id in timeline.events:
+            newest = max(self._extracted.get(each.window_id, -1), self._corrected.get(each.id, -1))
+            if newest <= known and each.id in timeline.events:
                 timeline.events[each.id].is_whole = False
                 self.gone.add(each.id)
 

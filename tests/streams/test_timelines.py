@@ -194,6 +194,35 @@ async def test_an_expiry_passes_over_what_is_invalid_meanwhile(settings: Setting
     assert texts(other) == set()
 
 
+async def test_a_correction_behind_an_expiry_gives_its_event_back(settings: Settings) -> None:
+    flow = timelines(settings, diary_schema(Retract=True))
+    what = await flow.extract(0, 0, ["Moved to Lyon.", "Met Paul."])
+    await flow.pass_time(60)
+    assert texts(flow) == set()
+    await flow.deliver_again(correction_record(correction(what.events[0], 1, content="Moved to Nice."), 1))
+    assert texts(flow) == {"Moved to Nice."}
+    assert summary(flow).properties["event_count"] == 2
+    assert "Nice" in summary(flow).content
+    assert (await flow.rebuilt()).memories == flow.memories, "an expiry that was asked before the correction does not mean it"
+    await flow.pass_time(60)
+    assert texts(flow) == set()
+    assert [each.properties.get("count") for each in flow.kinds("entity").values()] == [None], "taken back again"
+    await flow.repeat()
+    assert texts(flow) == set()
+
+
+async def test_a_repetition_brings_nothing_back_that_was_let_go(flow: Timelines) -> None:
+    what = await flow.extract(0, 0, ["Moved to Lyon."])
+    record = correction_record(correction(what.events[0], 1, content="Moved to Nice."), 1)
+    await flow.deliver_again(record)
+    await flow.pass_time(60)
+    assert texts(flow) == set()
+    await flow.deliver_again(record)
+    assert texts(flow) == set()
+    batch = await flow.events.process([flow.extractions[0]])
+    assert [each for each in batch.outputs if each.topic.endswith("memories") and each.value is not None] == []
+
+
 @pytest.mark.parametrize(("retract", "count"), [(False, 2), (True, None)])
 async def test_entities_forget_only_where_the_schema_says(settings: Settings, retract: bool, count: int | None) -> None:
     flow = timelines(settings, diary_schema(Retract=retract))
