@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from streams.stages import STAGES
+
 UTILISATION: Final = 0.6
 """Of a core that is planned with: the rest is for peaks, restarts, and the second worker's share while one is away."""
-STAGES: Final = ("sessions", "extraction", "events", "entities", "merging", "recalls", "index")
-"""One process each, which computes on one core. A stage has as many workers as it needs cores, and at least as many partitions."""
 SERVERS: Final = ("service", "edge", "kafka", "redis")
-_YEAR_S: Final = 365.25 * 86400
-_MILLION: Final = 1_000_000
+"""What runs beside the stages. A stage's worker computes on one core: it has as many as it needs cores, and at least as many partitions."""
+_YEAR_DAYS: Final = 365.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +107,7 @@ def population_of(users: int, costs: Costs, *, messages_a_day: float, sessions_a
         messages_a_day: Of each user.
         sessions_a_day: Of each user.
     """
-    days = _YEAR_S / 86400
-    messages, sessions = users * messages_a_day * days, users * sessions_a_day * days
+    messages, sessions = (users * each * _YEAR_DAYS for each in (messages_a_day, sessions_a_day))
     memories = messages * costs.memories_per_message
     return Population(
         users=users,

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from evaluation.capacity.model import SERVERS, STAGES, Costs, Prices, limits, population_of, rate_of
+from evaluation.capacity.model import SERVERS, Costs, Prices, limits, population_of, rate_of
+from streams.stages import STAGES
 
 RATES: Final = (1_000, 10_000, 100_000)
 """Messages a second."""

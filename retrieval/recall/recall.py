@@ -17,7 +17,7 @@ from retrieval.recall.features import features_of, look_at
 from retrieval.recall.query_embedding import embed_query_texts
 from retrieval.recall.ranking import Weights, final_score
 from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, reranked
-from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
+from retrieval.recall.request import BUT_ENTITIES, RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.supersession import with_superseded
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
@@ -29,8 +29,7 @@ from runtime.settings import RecallSettings
 DUPLICATES_MARGIN: Final = 8
 """Candidates fetched beyond the limit, to replace duplicates. Where more than the store's score ranks, ``prefetch`` ones are fetched."""
 
-ALL_KINDS: Final = ("event", "entity", "summary", "segment")
-LATEST: Final = datetime.max.replace(tzinfo=UTC)
+_LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class Recall:
@@ -206,14 +205,14 @@ class Recall:
 
 
 def _kinds(request: RecallRequest) -> tuple[str, ...]:
-    return request.kinds if request.as_of is None else tuple(each for each in request.kinds or ALL_KINDS if each != "entity")
+    return request.kinds if request.as_of is None else tuple(each for each in request.kinds or BUT_ENTITIES if each != "entity")
 
 
 def _until(request: RecallRequest) -> datetime | None:
     """The end of the time searched, which lies behind it: what happened at ``as_of`` itself had happened by then."""
     if request.as_of is None:
         return request.until
-    behind = request.as_of + min(timedelta.resolution, LATEST - request.as_of)
+    behind = request.as_of + min(timedelta.resolution, _LATEST - request.as_of)
     return behind if request.until is None else min(request.until, behind)
 
 

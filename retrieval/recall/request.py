@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from memory.records import Memory
 from retrieval.stores.port import TenantScope
 from runtime.settings import RankingProfile
+
+BUT_ENTITIES: Final = ("event", "summary", "segment")
+"""All kinds of memories but the one that is as it is now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

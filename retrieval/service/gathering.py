@@ -14,6 +14,7 @@ from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
 from retrieval.recall.paths import LeftOut, PathName, attempt
 from retrieval.recall.repetition import repeated
+from retrieval.recall.request import BUT_ENTITIES
 from retrieval.recall.sift.sift import Sifted
 from retrieval.service.dependencies import Dependencies
 from retrieval.service.entities_as_of import as_they_were
@@ -28,7 +29,6 @@ T = TypeVar("T")
 _log = logger(__name__)
 
 NO_TAIL: Final = SessionView()
-_BUT_ENTITIES: Final = ("event", "summary", "segment")
 _NOTHING: Final = RecallResponse(hits=())
 
 
@@ -100,7 +100,7 @@ async def gather(
     tenant, user = request.scope.tenant, request.scope.user
     if user is not None and not request.kinds:
         # The user's entities have a path of their own, and are told once.
-        request = replace(request, kinds=_BUT_ENTITIES)
+        request = replace(request, kinds=BUT_ENTITIES)
 
     async def taking(name: PathName, path: Awaitable[T]) -> T | LeftOut:
         with dependencies.metrics.recall_path_seconds.labels(name).time():

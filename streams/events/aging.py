@@ -11,9 +11,8 @@ from runtime.metrics import Metrics
 from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
-from streams.events.correcting import corrected_window_key
-from streams.events.corrections import CorrectedWindow, present_events
-from streams.events.ledger import Entry, ExpiredEvents, Ledger, PublishedWindow, expired_events, expired_key
+from streams.events.corrections import present_events
+from streams.events.ledger import Entry, ExpiredEvents, Ledger, PublishedWindow, corrected_window, expired_events, expired_key
 from streams.events.publishing import Publisher
 from streams.tenancy import schema_of_record
 
@@ -88,10 +87,11 @@ class Ager:
         rows: list[tuple[bytes, Entry]] = []
         tombstones: list[str] = []
         count = 0
+        known = expiry.known.get(self._source, -1)
         for window, published, ids in _windows(batch, expiry.tenant, expiry.generation, expiry.events):
-            if published.position > expiry.known.get(self._source, -1):
+            if published.position > known:
                 continue
-            ids -= _corrected_later(batch, published, expiry.known.get(self._source, -1))
+            ids -= _corrected_later(batch, published, known)
             held = {each.source_id for contribution, each in _applied(published, ids) if _is_of(contribution, each, expiry)}
             gone = expired_events(batch.state, *window)
             new = held - gone
@@ -184,11 +184,8 @@ def _windows(batch: Batch, tenant: str, generation: str, events: Iterable[EventR
 
 def _corrected_later(batch: Batch, published: PublishedWindow, offset: int) -> set[str]:
     """The events of a window that were corrected behind an offset."""
-    key = corrected_window_key(published.extraction.tenant, published.extraction.window_id)
-    corrected = Ledger(batch.state).get(key, CorrectedWindow)
-    if corrected is None:
-        return set()
-    present = present_events(published.extraction, corrected)
+    extraction = published.extraction
+    present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
     return {each.event.id for each in present if each.correction is not None and each.correction.changed_at > offset}
 
 

@@ -19,7 +19,16 @@ from streams.events.corrections import (
     event_index,
     present_events,
 )
-from streams.events.ledger import MAX_ENTITY_CORRECTIONS, CorrectedEntity, Ledger, PublishedWindow, expired_events, revive
+from streams.events.ledger import (
+    MAX_ENTITY_CORRECTIONS,
+    CorrectedEntity,
+    Ledger,
+    PublishedWindow,
+    corrected_window,
+    corrected_window_key,
+    expired_events,
+    revive,
+)
 from streams.events.publishing import Publisher, memory_of
 from streams.tenancy import schema_of_record
 
@@ -62,7 +71,7 @@ class Corrector:
     def _event(self, batch: Batch, record: ConsumedRecord, correction: Correction, seen: EventSeen) -> None:
         key = corrected_window_key(correction.tenant, seen.window_id)
         ledger = Ledger(batch.state)
-        before = ledger.get(key, CorrectedWindow) or CorrectedWindow()
+        before = corrected_window(batch.state, correction.tenant, seen.window_id)
         windows = _windows(ledger, correction, seen)
         if correction.id in before.known:
             for window in windows:
@@ -182,12 +191,6 @@ class Corrector:
 
     def _count(self, what: str) -> None:
         self._metrics.records.labels("events", f"correction_{what}").inc()
-
-
-def corrected_window_key(tenant: str, window_id: str) -> bytes:
-    """The key of a window's corrections, in all generations."""
-    # Three parts, where what is published of a window in one generation has two.
-    return encode_key("corrected", tenant, window_id)
 
 
 def with_valid_events(extraction: Extraction, present: Sequence[PresentEvent]) -> Extraction:

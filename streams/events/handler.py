@@ -11,9 +11,9 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.events.aging import Ager
-from streams.events.correcting import Corrector, corrected_window_key, with_valid_events
-from streams.events.corrections import CorrectedWindow, PresentEvent, present_events
-from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow, expired_events
+from streams.events.correcting import Corrector, with_valid_events
+from streams.events.corrections import PresentEvent, present_events
+from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow, corrected_window, expired_events
 from streams.events.publishing import Publisher, memory_of
 from streams.tenancy import schema_of_record
 
@@ -83,8 +83,7 @@ class EventsHandler(BatchHandler):
         offset = self._original_offset(record)
         if previous is not None and offset < previous.position:
             return
-        corrected = ledger.get(corrected_window_key(extraction.tenant, extraction.window_id), CorrectedWindow) or CorrectedWindow()
-        present = present_events(extraction, corrected)
+        present = present_events(extraction, corrected_window(batch.state, extraction.tenant, extraction.window_id))
         if previous is not None and offset == previous.position:
             self._emit(batch, record, present, previous)
             return

@@ -140,6 +140,23 @@ class Ledger:
         self._state.put(key, PackedEntry.of(entry), position=position)
 
 
+def corrected_window(state: PartitionState[PackedEntry], tenant: str, window_id: str) -> CorrectedWindow:
+    """What was corrected of a window, in all generations.
+
+    Args:
+        state: The partition's state.
+        tenant: Whose window.
+        window_id: The window.
+    """
+    return Ledger(state).get(corrected_window_key(tenant, window_id), CorrectedWindow) or CorrectedWindow()
+
+
+def corrected_window_key(tenant: str, window_id: str) -> bytes:
+    """The key of a window's corrections, in all generations."""
+    # Three parts, where what is published of a window in one generation has two.
+    return encode_key("corrected", tenant, window_id)
+
+
 def expired_events(state: PartitionState[PackedEntry], window_id: str, generation: str) -> frozenset[str]:
     """The events of a window that were let go.
 

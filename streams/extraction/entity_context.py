@@ -63,50 +63,19 @@ class EntityContext:
         """
         if not schema.entity_types:
             return ()
-        generation = place.generation
-        if self._notes is None:
+        generation, notes = place.generation, self._notes
+        if notes is None:
             return tuple(await self._nearest_to(window, schema, generation))
         try:
-            remembered = await self._notes.prompt_entities.of(window.tenant, window.id, generation)
+            remembered = await notes.prompt_entities.of(window.tenant, window.id, generation)
         except RedisUnavailableError:
             return tuple(await self._nearest_to(window, schema, generation))
         if remembered is not None:
             return remembered
-        entities = await self._with_what_is_newer(await self._nearest_to(window, schema, generation), window, schema, place)
+        entities = await _with_what_is_newer(await self._nearest_to(window, schema, generation), notes, window, schema, place)
         with suppress(RedisUnavailableError):
-            await self._notes.prompt_entities.remember(window.tenant, window.id, generation, entities)
+            await notes.prompt_entities.remember(window.tenant, window.id, generation, entities)
         return entities
-
-    async def _with_what_is_newer(
-        self, nearest: Sequence[Memory], window: Window, schema: MemorySchema, place: WindowPlace
-    ) -> tuple[Memory, ...]:
-        """Entities as the entities stage has them, and then as the user's earlier windows left them: the store is behind both."""
-        if self._notes is None:
-            return tuple(nearest)
-        try:
-            laid_down = await self._notes.laid_down.before(place)
-            found = await self._as_the_stage_has_them(nearest, laid_down, place, self._notes.view)
-        except RedisUnavailableError:
-            return tuple(nearest)
-        return with_laid_down(_apart_from(window, found), laid_down, window=window, schema=schema, generation=place.generation)
-
-    @staticmethod
-    async def _as_the_stage_has_them(
-        nearest: Sequence[Memory], laid_down: Sequence[LaidDown], place: WindowPlace, view: EntityView
-    ) -> list[Memory]:
-        """The nearest entities, and behind them those that were changed lately, each in the newest version that is known."""
-        changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in laid_down)
-        stored = {each.id: each for each in nearest}
-        ids = list(dict.fromkeys([*stored, *changed]))
-        viewed = await asyncio.gather(*(view.read(place.tenant, each) for each in ids))
-        found = []
-        for memory_id, shown in zip(ids, viewed, strict=True):
-            memory = stored.get(memory_id)
-            if shown is not None and (memory is None or shown.version > memory.version):
-                memory = shown.memory
-            if memory is not None:
-                found.append(memory)
-        return found
 
     async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> list[Memory]:
         texts = [message.text for message in window.messages]
@@ -127,6 +96,36 @@ class EntityContext:
         except ModelError as error:
             raise TransientError(str(error), dependency="embedding") from error
         return _apart_from(window, nearest)
+
+
+async def _with_what_is_newer(
+    nearest: Sequence[Memory], notes: EntityNotes, window: Window, schema: MemorySchema, place: WindowPlace
+) -> tuple[Memory, ...]:
+    """Entities as the entities stage has them, and then as the user's earlier windows left them: the store is behind both."""
+    try:
+        laid_down = await notes.laid_down.before(place)
+        found = await _as_the_stage_has_them(nearest, laid_down, place, notes.view)
+    except RedisUnavailableError:
+        return tuple(nearest)
+    return with_laid_down(_apart_from(window, found), laid_down, window=window, schema=schema, generation=place.generation)
+
+
+async def _as_the_stage_has_them(
+    nearest: Sequence[Memory], laid_down: Sequence[LaidDown], place: WindowPlace, view: EntityView
+) -> list[Memory]:
+    """The nearest entities, and behind them those that were changed lately, each in the newest version that is known."""
+    changed = (entity_id(place.tenant, each.entity_type, each.entity_key, place.generation) for each in laid_down)
+    stored = {each.id: each for each in nearest}
+    ids = list(dict.fromkeys([*stored, *changed]))
+    viewed = await asyncio.gather(*(view.read(place.tenant, each) for each in ids))
+    found = []
+    for memory_id, shown in zip(ids, viewed, strict=True):
+        memory = stored.get(memory_id)
+        if shown is not None and (memory is None or shown.version > memory.version):
+            memory = shown.memory
+        if memory is not None:
+            found.append(memory)
+    return found
 
 
 def _apart_from(window: Window, entities: Sequence[Memory]) -> list[Memory]:

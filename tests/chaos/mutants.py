@@ -509,7 +509,7 @@ MUTANTS: Final = (
     Mutant(
         "expiry means later extractions",
         "streams/events/aging.py",
-        "            if published.position > expiry.known.get(self._source, -1):\n",
+        "            if published.position > known:\n",
         "            if False:\n",
         (TEST_TIMELINES,),
     ),

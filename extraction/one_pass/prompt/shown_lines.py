@@ -32,10 +32,10 @@ def shown_lines(flat: str, tokens: int, *, near: frozenset[str], since: Mapping[
         near: The stems of the window.
         since: Since when lines hold, where that stands before them.
     """
-    lines = flat.split(BREAK)
-    days = [(since or {}).get(line) for line in lines]
     if size_of(flat, since=since) <= tokens:
         return flat
+    lines = flat.split(BREAK)
+    days = [(since or {}).get(line) for line in lines]
     ranked = sorted(range(len(lines)), key=lambda index: (-len(near & words_of([lines[index]])), -index))
     room = tokens - estimate_tokens(_left_out(len(lines)))
     shown: list[int] = []

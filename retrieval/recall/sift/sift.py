@@ -73,8 +73,7 @@ class Sift:
             RetrievalError: What the recall raised.
             models.errors.ModelError: What the embedder raised.
         """
-        if self._llm is None:
-            raise SiftError("off", "no proxy model is set (VARVE_SIFT__BASE_URL)")
+        self._model()
         if request.kinds and "event" not in request.kinds:
             return History(RecallResponse(hits=()), (), 0)
         most = self._settings.memories
@@ -116,14 +115,18 @@ class Sift:
         if self._llm is not None:
             await self._llm.close()
 
-    async def _ask(self, tenant: str, query: str, sessions: Sequence[SessionText]) -> SessionRanking:
+    def _model(self) -> LLM:
         if self._llm is None:
             raise SiftError("off", "no proxy model is set (VARVE_SIFT__BASE_URL)")
+        return self._llm
+
+    async def _ask(self, tenant: str, query: str, sessions: Sequence[SessionText]) -> SessionRanking:
+        llm = self._model()
         if self._asking >= self._settings.waiting:
             raise SiftError("busy", f"{self._asking} recalls wait for the proxy model already (VARVE_SIFT__WAITING)")
         self._asking += 1
         try:
-            answer = await self._llm.complete(LLMRequest(messages=prompt_of(sessions, query), tenant=tenant, stage=STAGE, purpose=PURPOSE))
+            answer = await llm.complete(LLMRequest(messages=prompt_of(sessions, query), tenant=tenant, stage=STAGE, purpose=PURPOSE))
         except TransientModelError:
             raise
         except BudgetExceededError as error:

@@ -196,13 +196,15 @@ class Shard:
         Yields:
             An empty piece after each call of the engine but the last; then all matches, in no order: :func:`best` puts them in one.
         """
+        if self._engine is None:
+            return
+        self._check_dimensions(plan.dense, plan.late)
         # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another.
         for searched in dict.fromkeys((plan.filter.without_upkeep, plan.filter)):
             rankings: list[list[str]] = []
             for request in candidate_requests(plan, searched):
                 if self._engine is None:
                     return
-                self._check_dimensions(plan.dense, plan.late)
                 rankings.append([str(point.id) for point in self._engine.query(request)])
                 yield []
             candidates = fused(rankings, plan.prefetch)
