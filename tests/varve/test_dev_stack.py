@@ -58,6 +58,8 @@ def test_messages_survive_a_killed_stage_and_a_restart(tmp_path: Path) -> None:
     with VarveProcess("dev", "--data", str(data), output=tmp_path / "second") as dev:
         dev.wait_for_output("redis: ready")  # a question waits for the rest
         assert "m2" in _recall(data, "the name of the cat")
+        assert "m2" in _recall(data, "the name of the cat", "--profile", "memx")
+        assert _recall(data, "the name of the cat", "--as-of", "2000-01-01") == []
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(120) == 0
 
@@ -99,9 +101,9 @@ def _varve(data: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def _recall(data: Path, query: str) -> list[str]:
+def _recall(data: Path, query: str, *options: str) -> list[str]:
     """The evidence of the best result."""
-    results = orjson.loads(_varve(data, "recall", query, "--json"))
+    results = orjson.loads(_varve(data, "recall", query, "--json", *options))
     return list(results[0]["evidence"]) if results else []
 
 

@@ -1,12 +1,13 @@
 """``varve send``, ``varve recall`` and ``varve context``: into the stream, and out of the memory."""
 
 import asyncio
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from varve.cli.options import DataOption, settings_of_stack
+from varve.cli.options import DataOption, parse_time, settings_of_stack
 from varve.output import say, say_json
 
 app = typer.Typer()
@@ -27,6 +28,11 @@ def recall(
     query: Annotated[str, typer.Argument(help="The question.")],
     user: Annotated[str | None, typer.Option(help="Only this user's memories.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Most results.")] = None,
+    as_of: Annotated[
+        datetime | None, typer.Option(parser=parse_time, help="Only what had happened by then, entities as they were then (ISO 8601).")
+    ] = None,
+    profile: Annotated[str | None, typer.Option(help="How results are ranked: learned, weighted or memx.")] = None,
+    sift: Annotated[bool, typer.Option("--sift", help="Let the proxy model rank the sessions.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -35,7 +41,8 @@ def recall(
 
     from varve.results import ResultTable
 
-    results = asyncio.run(_recall(query, user, limit, data))
+    asked = {"user": user, "limit": limit, "as_of": as_of and as_of.isoformat(), "profile": profile, "mode": "sift" if sift else None}
+    results = asyncio.run(_recall(query, asked, data))
     if as_json:
         say_json(results, indent=True)
         return
@@ -78,11 +85,11 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
     return sent
 
 
-async def _recall(query: str, user: str | None, limit: int | None, data: Path | None) -> list[dict[str, object]]:
+async def _recall(query: str, asked: dict[str, Any], data: Path | None) -> list[dict[str, object]]:
     from varve.client import ServiceClient
 
     async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
-        return await service.recall(query, user=user, limit=limit)
+        return await service.recall(query, **asked)
 
 
 async def _context(query: str, user: str | None, session: str | None, tokens: int | None, data: Path | None) -> dict[str, Any]:
