@@ -9,7 +9,7 @@ from typing import Final
 
 from extraction.bounds import LONGEST_KEYWORD
 from extraction.offline.content_words import topic_words
-from extraction.offline.dates.calendar import MONTHS, NUMBERS, SEASONS, WEEKDAYS
+from memory.dates.calendar import MONTHS, NUMBERS, SEASONS, WEEKDAYS
 from memory.text import RUN_WITHOUT_SPACES
 
 _PHRASE_BREAK: Final = re.compile(r"[.,;:!?](?=\s|$)|[()\[\]{}\"“”\n、，。！？；：「」『』（）《》]|\s-\s")

@@ -8,8 +8,8 @@ from extraction.bounds import LONGEST_CONTENT, LONGEST_SPEAKER
 from extraction.drafts import Tally
 from extraction.echo_filter import is_echo, without_echoes, without_echoes_in_result
 from extraction.offline.content_words import content_words, is_filler, only_asks
-from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.sentences import pieces_of, questions_of
+from memory.dates.mentions import DateMention, resolve_dates
 from memory.records import Message
 from memory.text import shortened
 

@@ -8,10 +8,10 @@ from typing import Final
 import orjson
 
 from extraction.bounds import LONGEST_CONTENT
-from extraction.offline.dates.calendar import day_in_words
-from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
+from memory.dates.calendar import day_in_words
+from memory.dates.mentions import DateMention, resolve_dates
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
 from memory.text import estimate_tokens, shortened

@@ -10,9 +10,9 @@ import pytest
 from extraction import bounds
 from extraction.bounds import build_bounded, most_important
 from extraction.offline import drafting, extractor, turns
-from extraction.offline.dates.mentions import DateMention, resolve_dates
 from extraction.offline.extractor import OfflineExtractor
 from extraction.port import ExtractionContext
+from memory.dates.mentions import DateMention, resolve_dates
 from memory.schema import scenario
 from tests.extraction.embedders import CountingEmbedder
 from tests.extraction.offline.windows import window_of

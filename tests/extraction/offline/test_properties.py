@@ -3,11 +3,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.drafts import Tally
-from extraction.offline.dates.mentions import resolve_dates
 from extraction.offline.meanings import Meaning, meaning_of
 from extraction.offline.properties import properties_of, tool_properties
 from extraction.offline.quantities import Quantity, quantities_of
 from extraction.offline.turns import Passage, Turn, turns_of
+from memory.dates.mentions import resolve_dates
 from memory.records import Message, ToolCall
 from memory.schema import EventType, Property, coerce_properties
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extraction.offline.content_words import content_words, is_filler, only_asks
-from extraction.offline.dates.mentions import resolve_dates
 from extraction.offline.keywords import KeywordRanker
 from extraction.offline.sentences import asks, closes, ends_in_question, pieces_of, points_back, questions_of, replies, sentences_of
 from extraction.offline.wording import event_time_of, first_to_third_person, second_to_third_person, with_dates
+from memory.dates.mentions import resolve_dates
 from memory.text import estimate_tokens
 
 MESSAGE_TIME = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

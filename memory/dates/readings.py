@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final, Literal
 
-from extraction.offline.dates.calendar import (
+from memory.dates.calendar import (
     MONTHS,
     NUMBERS,
     SEASONS,

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extraction.offline.dates import mentions
-from extraction.offline.dates.mentions import resolve_dates
+from memory.dates import mentions
+from memory.dates.mentions import resolve_dates
 
 MONDAY = date(2023, 5, 8)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
-from extraction.offline.dates.calendar import SEASONS, Precision, day_in_words
-from extraction.offline.dates.readings import PATTERNS, tense_around
+from memory.dates.calendar import SEASONS, Precision, day_in_words
+from memory.dates.readings import PATTERNS, tense_around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
