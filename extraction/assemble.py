@@ -47,6 +47,7 @@ def build_extraction(
             importance=each.importance,
             keywords=list(each.keywords),
             event_time=each.event_time,
+            date=None if each.date is None else each.date.text,
             said_at=each.said_at,
             segment_id=None if each.segment is None else segments[each.segment].id,
             message_ids=[ids[index] for index in each.messages],

@@ -18,6 +18,7 @@ from extraction.bounds import MAX_EVIDENCE
 from extraction.drafts import EventDraft, Tally
 from extraction.recurrence import may_be_distinct
 from extraction.statements import Statement, differ_in_fact, either_says_all, says_all_of, share_frame
+from memory.dates.event_date import UNKNOWN_DATE
 from memory.records import Message, NotedEvent
 from models.embedding.port import Vector
 from runtime.settings import ExtractionSettings
@@ -87,11 +88,14 @@ def candidates_of(events: Sequence[EventDraft], session_events: Sequence[NotedEv
         messages: The window's messages.
     """
     tools = frozenset(index for index, message in enumerate(messages) if message.role == "tool")
-    earlier = [Candidate(each.type, Statement(each.content, each.properties, each.event_time), True) for each in session_events]
+    earlier = [
+        Candidate(each.type, Statement(each.content, each.properties, each.event_time, each.date != UNKNOWN_DATE.text), True)
+        for each in session_events
+    ]
     return earlier + [
         Candidate(
             type=each.type,
-            statement=Statement(each.content, each.properties, each.event_time),
+            statement=Statement(each.content, each.properties, each.event_time, each.date != UNKNOWN_DATE),
             is_from_earlier_window=False,
             tool_messages=tools.intersection(each.messages),
             messages=each.messages,
@@ -220,12 +224,15 @@ def _merged(one: EventDraft, other: EventDraft) -> EventDraft:
     """Both as one: the fuller text, all evidence and keywords."""
     fuller, lesser = (other, one) if len(other.content) > len(one.content) else (one, other)
     keywords = {word.casefold(): word for word in (*lesser.keywords, *fuller.keywords)}
+    dated = lesser if fuller.date == UNKNOWN_DATE else fuller
     return replace(
         fuller,
         properties={**lesser.properties, **fuller.properties},
         importance=max(one.importance, other.importance),
         keywords=tuple(keywords.values()),
         segment=one.segment if one.segment is not None else other.segment,
+        event_time=dated.event_time,
+        date=dated.date,
         messages=tuple(dict.fromkeys((*fuller.messages, *lesser.messages)))[:MAX_EVIDENCE],
         said_at=max(one.said_at, other.said_at),
     )

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from memory.dates.event_date import EventDate
 from memory.records import Dropped
 
 Kind = Literal["event", "segment", "patch", "property", "message"]
@@ -35,6 +36,8 @@ class EventDraft:
     """Indices of messages in the window, at least one, best first."""
     event_time: datetime
     said_at: datetime
+    date: EventDate | None = None
+    """How exactly the event's time is known; None: to the moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,8 @@ class Statement:
     content: str
     properties: Mapping[str, JsonValue]
     event_time: datetime
+    is_dated: bool = True
+    """Whether anything tells when it was."""
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -58,7 +60,7 @@ def differ_in_fact(one: Statement, other: Statement) -> bool:
     A name more is no difference, a name instead of another is one.
     """
     return (
-        one.event_time.astimezone(UTC).date() != other.event_time.astimezone(UTC).date()
+        (one.is_dated and other.is_dated and one.event_time.astimezone(UTC).date() != other.event_time.astimezone(UTC).date())
         or one.numbers != other.numbers
         or one.negations != other.negations
         or bool(one.names - other.names and other.names - one.names)

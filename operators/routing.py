@@ -7,11 +7,12 @@ filters, and has all its keys, changes the properties whose aggregates name the 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Literal
 
 from pydantic import JsonValue
 
+from memory.dates.event_date import EventDate
 from memory.errors import KeyFormatError
 from memory.keys import LONGEST_KEY_PART, entity_key, entity_key_parts, key_part
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
@@ -93,7 +94,8 @@ def contributions_of(
 def left_out(extraction: Extraction, schema: MemorySchema) -> tuple[Dropped, ...]:
     """The events and patches that reach no entity, with the reason, for counters.
 
-    An event is left out as ``no_key`` if a property to group by is missing or too long. A patch is left out as ``unknown_entity_type``,
+    An event is left out as ``no_key`` if a property to group by is missing or too long, and as ``inexact_date`` if its date is not known as
+    exactly as the key asks: what happened some day in May is in no day's count. A patch is left out as ``unknown_entity_type``,
     ``not_patched`` (no such property, or one that events change), ``bad_key``, or ``foreign_key``: the key names another user or session
     than the window's, and nobody's words change another's entity.
     """
@@ -129,7 +131,8 @@ def _route_event(event: Event, entity_type: EntityType, routes: _Routes) -> None
     parts = [_key_part(key, event) for key in entity_type.keys]
     key = _key_or_none([part for part in parts if part])
     if key is None or not all(parts):
-        routes.left_out["event", "no_key"] += 1
+        is_inexact = any(part is None and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True))
+        routes.left_out["event", "inexact_date" if is_inexact else "no_key"] += 1
         return
     for change in changes:
         routes.add((entity_type.name, key), change)
@@ -188,18 +191,29 @@ def _key_part(key: str, event: Event) -> str | None:
     if key == "event_type":
         return event.type
     if key in CALENDAR_KEYS:
-        return _calendar_part(key, event.event_time)
+        return _calendar_part(key, event.event_time) if event.date is None else _calendar_part_of_date(key, EventDate.parse(event.date))
     return key_part(event.properties.get(key))
 
 
 def _calendar_part(key: str, time: datetime) -> str:
     """The hour, day, ISO week or month of a time in UTC: ``2026-05-04T13``, ``2026-05-04``, ``2026-W19``, ``2026-05``."""
     utc = time.astimezone(UTC)
+    return f"{utc.date().isoformat()}T{utc.hour:02d}" if key == "hour" else _part_of_day(key, utc.date())
+
+
+def _calendar_part_of_date(key: str, known: EventDate) -> str | None:
+    """The same of a date; None where it is not known so exactly. Its days are the speaker's own, in whatever zone."""
+    if known.first is None or known.last is None or key == "hour":
+        return None
+    first, last = _part_of_day(key, known.first), _part_of_day(key, known.last)
+    return first if first == last else None
+
+
+def _part_of_day(key: str, day: date) -> str:
     if key == "week":
-        year, week, _ = utc.isocalendar()
+        year, week, _ = day.isocalendar()
         return f"{year:04d}-W{week:02d}"
-    day = utc.date().isoformat()
-    return {"hour": f"{day}T{utc.hour:02d}", "day": day, "month": day[:7]}[key]
+    return day.isoformat()[: len("2026-05") if key == "month" else None]
 
 
 def _key_or_none(parts: Sequence[str]) -> str | None:

@@ -63,9 +63,9 @@ class SessionHistory:
         return EarlierWindows(
             topics=tuple(topic for each in windows for topic in each["topics"]),
             events=tuple(
-                NotedEvent(kind, content, properties, datetime.fromisoformat(event_time))
+                NotedEvent(kind, content, properties, datetime.fromisoformat(event_time), date)
                 for each in windows
-                for kind, content, properties, event_time in each["events"]
+                for kind, content, properties, event_time, date in each["events"]
             ),
         )
 
@@ -75,7 +75,9 @@ class SessionHistory:
         packed = orjson.dumps(
             {
                 "topics": [segment.topic for segment in extraction.segments],
-                "events": [(each.type, each.content, each.properties, each.event_time) for each in extraction.events[-MAX_EVENTS:]],
+                "events": [
+                    (each.type, each.content, each.properties, each.event_time, each.date) for each in extraction.events[-MAX_EVENTS:]
+                ],
             }
         )
 
@@ -89,4 +91,4 @@ class SessionHistory:
         await self._redis.run("keeping a session's history", add)
 
     def _key(self, tenant: str, session: str, generation: str) -> str:
-        return self._redis.key("notes", encode_key(tenant, session, generation or "-").decode("ascii"))
+        return self._redis.key("noted", encode_key(tenant, session, generation or "-").decode("ascii"))

@@ -1,12 +1,14 @@
 """What a recall found, as a table for people. Nothing of a memory is cut off."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from memory.dates.event_date import shown_date
 from varve.output import visible
 
 
@@ -33,7 +35,7 @@ class ResultTable:
         for result in results:
             first, *others = [_plain(each) for each in result["evidence"]] or ["no message"]
             source = f"{first} and {len(others)} more" if others else first
-            when = str(result.get("event_time") or "")[:10]
+            when = shown_date(datetime.fromisoformat(result["event_time"]), result.get("date"))
             content = f"[cyan]{_plain(result['type'])}[/]  {_plain(' '.join(str(result['content']).split()))}"
             self.table.add_row(f"{result['score']:.3f}", _plain(when), content, source)
 

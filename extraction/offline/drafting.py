@@ -17,7 +17,7 @@ from extraction.offline.profile_facts import patches_of
 from extraction.offline.properties import properties_of
 from extraction.offline.segmentation import Utterance, topics
 from extraction.offline.turns import Passage, Turn, passages_of, turns_of
-from extraction.offline.wording import event_content, event_time_of
+from extraction.offline.wording import event_content, event_date_of
 from extraction.port import ExtractionContext
 from extraction.statements import either_says_all
 from memory.records import Window
@@ -165,6 +165,7 @@ def _event(
 ) -> EventDraft:
     turn = turns[passage.turn_index]
     said_at = turn.message.event_time
+    date = event_date_of(passage.mentions, said_at)
     messages = [turn.message_index]
     if passage.question_turn is not None and passage.is_short:
         messages.append(passage.question_turn.message_index)
@@ -176,7 +177,8 @@ def _event(
         keywords=tuple(ranker.keywords(passage.text, limit=_KEYWORDS)),
         segment=segment,
         messages=tuple(messages),
-        event_time=event_time_of(passage.mentions, said_at),
+        event_time=said_at if date is None else date.begins_at(said_at.tzinfo) or said_at,
+        date=date,
         said_at=said_at,
     )
 

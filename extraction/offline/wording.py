@@ -11,6 +11,7 @@ from extraction.bounds import LONGEST_CONTENT
 from extraction.offline.sentences import pieces_of
 from extraction.offline.turns import Passage, Turn
 from memory.dates.calendar import day_in_words
+from memory.dates.event_date import EventDate
 from memory.dates.mentions import DateMention, resolve_dates
 from memory.records import ToolCall
 from memory.records.limits import is_recordable_time
@@ -111,15 +112,17 @@ def with_dates(text: str, mentions: Sequence[DateMention], *, opening: int = 0) 
     return "".join([*parts, text[done:]])
 
 
-def event_time_of(mentions: Sequence[DateMention], said_at: datetime) -> datetime:
-    """When the event of a text happened: the beginning of the first past date in it, else the time of the message.
+def event_date_of(mentions: Sequence[DateMention], said_at: datetime) -> EventDate | None:
+    """When the event of a text happened: the first past date in it; None: when it was said.
 
     A date in the future is not the time of an event: the message about it is of now. One that no record may bear is none either.
     """
     today = said_at.date()
     past = next((mention for mention in mentions if mention.last < today), None)
-    time = said_at if past is None else datetime.combine(past.first, datetime.min.time(), tzinfo=said_at.tzinfo)
-    return time if is_recordable_time(time) else said_at
+    if past is None:
+        return None
+    begins_at = datetime.combine(past.first, datetime.min.time(), tzinfo=said_at.tzinfo)
+    return EventDate(past.first, past.last) if is_recordable_time(begins_at) else None
 
 
 def first_to_third_person(text: str, name: str) -> str:

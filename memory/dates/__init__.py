@@ -1,1 +1,1 @@
-"""Dates in texts: words, readings, mentions."""
+"""Dates: how exactly one is known, and what the words for one mean on the day they are said."""

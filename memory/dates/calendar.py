@@ -45,7 +45,7 @@ NUMBERS: Final[dict[str, int]] = {"a": 1, "an": 1, "couple": 2} | {
 }
 """The numbers that people count days, weeks, months and years by in words."""
 
-Precision = Literal["day", "week", "weekend", "month", "season", "year"]
+Precision = Literal["day", "week", "weekend", "month", "season", "year", "between"]
 Span = tuple[date, date, Precision]
 """The first and the last day, and how exact the words were."""
 
@@ -112,6 +112,22 @@ def relative_span(message_date: date, unit: str, count: int) -> Span:
             return month_span(*add_months(message_date.year, message_date.month, count))
         case _:
             return year_span(message_date.year + count)
+
+
+def few_units_ago(message_date: date, unit: str) -> Span:
+    """What "a few days ago" may mean: from six of the units back to two of them, from seven of days.
+
+    Args:
+        message_date: The day to count from.
+        unit: ``day``, ``week``, ``month`` or ``year``.
+    """
+    first = relative_span(message_date, unit, -7 if unit == "day" else -6)[0]
+    return first, relative_span(message_date, unit, -2)[1], "between"
+
+
+def the_other_day(message_date: date) -> Span:
+    """One of the seven days before."""
+    return message_date - timedelta(days=7), message_date - timedelta(days=1), "between"
 
 
 def day_in_words(day: date) -> str:

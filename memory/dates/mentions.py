@@ -26,7 +26,10 @@ class DateMention:
 
     @property
     def label(self) -> str:
-        """The absolute date in words: ``7 May 2023``, ``week of 1 May 2023``, ``April 2023``, ``summer 2022``, ``2022``."""
+        """The absolute date in words: ``7 May 2023``, ``week of 1 May 2023``, ``April 2023``, ``summer 2022``, ``2022``.
+
+        What may be any day of several is ``1 May 2023 to 7 May 2023``.
+        """
         match self.precision:
             case "day":
                 return day_in_words(self.first)
@@ -41,13 +44,16 @@ class DateMention:
                 return f"{name} {self.first.year}"
             case "year":
                 return str(self.first.year)
+            case "between":
+                return f"{day_in_words(self.first)} to {day_in_words(self.last)}"
 
 
 def resolve_dates(text: str, message_date: date) -> list[DateMention]:
     """Finds the dates in a text and makes them absolute.
 
     A weekday, a day or a month without a year is the nearest past or future one, by the tense of its sentence. If the tense is unknown, it
-    is the nearest of all. What only guesswork could resolve ("a few weeks ago", "soon") is left out.
+    is the nearest of all. "The other day" and "a few weeks ago" are one of several days; what only guesswork could resolve ("soon") is left
+    out.
 
     Args:
         text: A message, in English.

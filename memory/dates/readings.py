@@ -13,9 +13,11 @@ from memory.dates.calendar import (
     Span,
     add_months,
     day_span,
+    few_units_ago,
     month_span,
     relative_span,
     season_span,
+    the_other_day,
     week_span,
     weekend_span,
     year_span,
@@ -104,6 +106,14 @@ def _read_near_day(match: re.Match[str], message_date: date, _: TenseOf) -> Span
 
 def _read_ago(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     return relative_span(message_date, match["unit"].lower(), -_count(match))
+
+
+def _read_few_ago(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
+    return few_units_ago(message_date, match["unit"].lower())
+
+
+def _read_other_day(_match: re.Match[str], message_date: date, _: TenseOf) -> Span:
+    return the_other_day(message_date)
 
 
 def _read_ahead(match: re.Match[str], message_date: date, tense_of: TenseOf) -> Span | None:
@@ -222,6 +232,8 @@ PATTERNS: Final[tuple[tuple[re.Pattern[str], bool, Reading], ...]] = (
         _read_near_day,
     ),
     (_compiled(rf"{_COUNT} {_UNIT} (?:ago|back|earlier)"), True, _read_ago),
+    (_compiled(rf"(?:a few|several|some) {_UNIT} (?:ago|back|earlier)"), True, _read_few_ago),
+    (_compiled(r"the other (?:day|night|morning|afternoon|evening)"), True, _read_other_day),
     (_compiled(rf"in (?:about )?{_COUNT} {_UNIT}(?:' time)?"), True, _read_ahead),
     (_compiled(rf"{_WHICH} (?P<unit>week|weekend|month|year)"), True, _read_which_unit),
     (_compiled(rf"(?:on |by |until |before |since |{_WHICH} ){_WEEKDAY}"), True, _read_weekday),

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from memory.dates.event_date import DateText
 from memory.records.base import Record, Value
 from memory.records.limits import Time
 from memory.records.message import Name
@@ -34,7 +35,9 @@ class Event(Record):
     importance: float = Field(default=0.5, ge=0, le=1)
     keywords: list[str] = Field(default_factory=list)
     event_time: Time
-    """When it happened, as far as the messages say; else when it was said."""
+    """When it happened, as far as the messages say; else when it was said. Of a date its beginning."""
+    date: DateText | None = None
+    """How exactly that is known; None: to the moment. Of an unknown date, ``event_time`` is when it was said."""
     said_at: Time
     """The time of the latest message it rests on."""
     segment_id: str | None = None
@@ -52,6 +55,7 @@ class NotedEvent:
     content: str
     properties: dict[str, JsonValue]
     event_time: datetime
+    date: str | None = None
 
 
 class EntityPatch(Value):

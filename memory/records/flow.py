@@ -1,10 +1,11 @@
 """What flows behind the entities: changes of memories, recalls, dead letters."""
 
-from datetime import date
+import datetime
 from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from memory.dates.event_date import DateText
 from memory.records.base import Record, Value
 from memory.records.correction_note import CorrectionNote
 from memory.records.history import Step
@@ -27,6 +28,8 @@ class Memory(Record):
     keywords: list[str] = Field(default_factory=list)
     importance: float = Field(default=0.5, ge=0, le=1)
     event_time: Time
+    date: DateText | None = None
+    """Of an event: how exactly it is known when it was; None: to the moment."""
     session: str | None = None
     window_id: str | None = None
     turn: int | None = Field(default=None, ge=0)
@@ -47,7 +50,7 @@ class Memory(Record):
     written: dict[str, WrittenText] | None = None
     """Of an entity, by property: how a text that was merged came about. Of a summary, by the timeline: that a model was asked for it, and
     has yet to answer."""
-    since: dict[str, list[date]] | None = None
+    since: dict[str, list[datetime.date]] | None = None
     """Of an entity, by property that patches edit: since when each of its lines holds (UTC), those that are not blank, in their order."""
 
 

@@ -7,9 +7,9 @@ there depends on the query; where they stand does not.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
+from memory.dates.event_date import shown_date
 from memory.fencing import one_line_json
 from memory.records import Memory, Message
 from memory.text import estimate_tokens
@@ -153,7 +153,7 @@ def _memory_note(fence: Fence, memory: Memory, evidence: tuple[str, ...]) -> _No
         return _note(fence, "states", (memory.type, memory.entity_key or "", memory.id), citation, memory.content)
     section = "events" if memory.kind == "event" else "summaries"
     order = (memory.event_time, memory.session or "", memory.turn or 0, memory.id)
-    return _note(fence, section, order, citation, f"{_day(memory.event_time)} {memory.content}")
+    return _note(fence, section, order, citation, f"{shown_date(memory.event_time, memory.date)} {memory.content}")
 
 
 def _message_note(fence: Fence, place: int, message: Message) -> _Note:
@@ -162,13 +162,11 @@ def _message_note(fence: Fence, place: int, message: Message) -> _Note:
     said = [message.text] if message.text.strip() else []
     if message.tool_call is not None:
         said.append(f"{message.tool_call.name}: {one_line_json(message.tool_call.result)}")
-    return _note(fence, "session", (place,), citation, f"{_day(message.event_time)} {message.speaker or message.role}: {' '.join(said)}")
+    return _note(
+        fence, "session", (place,), citation, f"{shown_date(message.event_time, None)} {message.speaker or message.role}: {' '.join(said)}"
+    )
 
 
 def _note(fence: Fence, section: str, order: tuple[Any, ...], citation: Citation, text: str) -> _Note:
     line = f"[{citation.mark}] {fence.line(text)}"
     return _Note(section, order, citation, line, estimate_tokens(line))
-
-
-def _day(moment: datetime) -> str:
-    return moment.date().isoformat()

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.dates.event_date import months_of
 from memory.words import STOP_WORDS
 from retrieval.stores.lexical import K1, B, terms_of
 from retrieval.stores.port import ScoredMemory
@@ -32,7 +33,7 @@ FEATURES: Final[Mapping[str, str]] = MappingProxyType(
         "coverage": "share of the query's terms that it has, weighted by their rarity among the candidates",
         "session_coverage": "the same of all candidates of its session together",
         "named": "1 if the query names whom it is about, -1 if the query names another candidate's person",
-        "month": "1 if it happened in a month that the query names",
+        "month": "1 if it may have happened in a month that the query names",
         "importance": "its importance",
         "question": "1 if it is a question",
         "length": "logarithm of its length in characters",
@@ -184,7 +185,7 @@ def _named(query: str, texts: Sequence[_Text]) -> Column:
 
 def _month(query: str, candidates: Sequence[ScoredMemory]) -> Column:
     named = {_MONTHS.index(found.casefold()) + 1 for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
-    return np.array([float(each.memory.event_time.month in named) for each in candidates])
+    return np.array([float(not named.isdisjoint(months_of(each.memory.event_time, each.memory.date))) for each in candidates])
 
 
 def _subject(content: str) -> str:

@@ -67,7 +67,11 @@ class MemoryCorrections:
             KafkaUnavailableError: If Kafka does not take it.
         """
         if not any(getattr(fields, name) is not None for name in EventFields.model_fields):
-            raise ProblemError(422, "invalid", "nothing is set; name at least one of content, properties, event_time, importance, keywords")
+            raise ProblemError(
+                422, "invalid", "nothing is set; name at least one of content, properties, event_time, date, importance, keywords"
+            )
+        if fields.event_time is not None and fields.date is not None:
+            raise ProblemError(422, "invalid", "event_time and date are both set; a moment is an event_time, a day or more is a date")
         if len(orjson.dumps(fields.properties)) > _MAX_PROPERTIES_BYTES:
             raise ProblemError(413, "too-large", f"properties: more than {_MAX_PROPERTIES_BYTES} bytes")
         schema = tenants.schema_of(request.caller.tenant.id, request.memory.generation)
@@ -157,7 +161,7 @@ def _correction_of_entity(request: CorrectionRequest, changes: list[Change], *, 
 
 def _entity_changes(request: CorrectionRequest, fields: EventFields, schema: MemorySchema) -> list[Change]:
     memory = request.memory
-    others = [name for name in ("content", "importance", "keywords") if getattr(fields, name) is not None]
+    others = [name for name in ("content", "date", "importance", "keywords") if getattr(fields, name) is not None]
     if others or not fields.properties:
         raise ProblemError(422, "invalid", "of an entity only properties can be set, and with them the event_time since when they hold")
     entity_type = _entity_type(memory, schema)

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 import orjson
 
+from memory.dates.event_date import last_moment
 from memory.records import Memory
 from retrieval.recall import RecallRequest
 from retrieval.recall.request import Outcome
@@ -127,7 +128,7 @@ def filter_against(memory: Memory, request: RecallRequest) -> str | None:
         "kinds": not request.kinds or memory.kind in request.kinds,
         "types": not request.types or memory.type in request.types,
         "sessions": not request.sessions or memory.session in request.sessions,
-        "since": _not_before(memory.event_time, request.since),
+        "since": _not_before(last_moment(memory.event_time, memory.date), request.since),
         "as_of": request.as_of is None or (memory.event_time <= request.as_of and memory.kind != "entity"),
         "until": request.until is None or memory.event_time < request.until,
     }

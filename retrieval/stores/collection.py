@@ -23,6 +23,8 @@ MESSAGES: Final = "messages"
 """The messages that it rests on; an entity, which rests on very many, lacks the field."""
 GENERATION: Final = "generation"
 EVENT_TIME: Final = "event_time"
+EVENT_LAST: Final = "event_last"
+"""The latest moment at which it may have happened: of an event that is known to a day, month or year its end."""
 EXPIRES_AT: Final = "expires_at"
 STEP_TENANT: Final = "step_tenant"
 """Whose a step of an entity's history is. It has no other tenant, so that it is no memory to any query, count, page or statistic."""
@@ -42,7 +44,7 @@ DELETED_AT: Final = "deleted_at"
 
 KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, MESSAGES, STEP_TENANT, STEP_OF)
 """Fields with a keyword index."""
-DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
+DATETIME_FIELDS: Final = (EVENT_TIME, EVENT_LAST, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""
 POSITION_FIELDS: Final = (FEED_PARTITION, FEED_OFFSET, FEED_MS)
 """Whole numbers. Only the server filters by them, so only there they are indexed."""
@@ -50,6 +52,9 @@ POSITION_FIELDS: Final = (FEED_PARTITION, FEED_OFFSET, FEED_MS)
 VECTORS_VERSION: Final = 2
 """Of how vectors are made and kept, beyond the model: the projection of token vectors, and the datatypes. Raise it when they change: scores
 of vectors that were made in two ways cannot be compared, and an engine cannot change a datatype, so an older store is refused."""
+
+PAYLOAD_VERSION: Final = 2
+"""Of the fields that filters use. Raise it when one is added: points that lack it pass no filter of it, so an older store is refused."""
 
 _UNVERSIONED: Final = 1
 """The versions of collections that were created before they were recorded."""
@@ -69,6 +74,7 @@ def metadata_of(model: str, dimension: int, late_dimension: int | None) -> dict[
         "late_dimension": late_dimension,
         "vectors_version": VECTORS_VERSION,
         "analyzer_version": ANALYZER_VERSION,
+        "payload_version": PAYLOAD_VERSION,
     }
 
 
@@ -81,9 +87,15 @@ def check_metadata(existing: Mapping[str, Any], requested: Mapping[str, Any], *,
         collection: The collection's name, for the error.
 
     Raises:
-        ModelMismatchError: If model, dimensions, the way of vectors or the analyzer differ.
+        ModelMismatchError: If model, dimensions, the way of vectors, the payload or the analyzer differ.
     """
-    made = {"late_dimension": None, "vectors_version": _UNVERSIONED, "analyzer_version": _UNVERSIONED, **existing}
+    made = {
+        "late_dimension": None,
+        "vectors_version": _UNVERSIONED,
+        "analyzer_version": _UNVERSIONED,
+        "payload_version": _UNVERSIONED,
+        **existing,
+    }
     if any(made.get(name) != value for name, value in requested.items()):
         raise ModelMismatchError(
             f"the points of {collection} were made by {_described(made)}, not by {_described(requested)}: "
@@ -95,6 +107,6 @@ def _described(metadata: Mapping[str, Any]) -> str:
     late = metadata.get("late_dimension")
     return (
         f"{metadata.get('model')} with {metadata.get('dimension')} dimensions, "
-        f"{'no token vectors' if late is None else f'token vectors of {late}'}, vector format {metadata.get('vectors_version')} "
-        f"and lexical analyzer {metadata.get('analyzer_version')}"
+        f"{'no token vectors' if late is None else f'token vectors of {late}'}, vector format {metadata.get('vectors_version')}, "
+        f"payload {metadata.get('payload_version')} and lexical analyzer {metadata.get('analyzer_version')}"
     )

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from retrieval.stores.collection import (
     DELETED_AT,
+    EVENT_LAST,
     EVENT_TIME,
     EXPIRES_AT,
     GENERATION,
@@ -87,9 +88,9 @@ class TenantFilter:
     messages: tuple[str, ...] = ()
     """Only memories that rest on one of these messages, which entities are not searched by; empty: any."""
     since: datetime | None = None
-    """Only memories whose event time is not before this one."""
+    """Only memories that may have happened at this time or later."""
     until: datetime | None = None
-    """Only memories whose event time is before this one."""
+    """Only memories that may have happened before this time."""
     generation: str | None = None
     """Only memories of this generation (empty text: the live one); None: any."""
     alive_at: datetime | None = None
@@ -137,8 +138,10 @@ class TenantFilter:
             yield MatchAny(SESSION, self.sessions)
         if self.messages:
             yield MatchAny(MESSAGES, self.messages)
-        if self.since is not None or self.until is not None:
-            yield DatetimeRange(EVENT_TIME, _optional_iso_time(self.since), _optional_iso_time(self.until))
+        if self.since is not None:
+            yield DatetimeRange(EVENT_LAST, iso_time(self.since), None)
+        if self.until is not None:
+            yield DatetimeRange(EVENT_TIME, None, iso_time(self.until))
         if self.generation is not None:
             yield MatchAny(GENERATION, (self.generation,))
         if self.alive_at is not None:

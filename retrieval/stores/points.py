@@ -12,11 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from memory.dates.event_date import last_moment
 from memory.records import Memory
 from models.embedding.port import Embedding, Vector
 from retrieval.errors import StoreRejectedError
 from retrieval.stores.collection import (
     DELETED_AT,
+    EVENT_LAST,
     EVENT_TIME,
     EXPIRES_AT,
     GENERATION,
@@ -54,6 +56,7 @@ def payload_of(point: Point, *, model: str) -> dict[str, Any]:
         SESSION: memory.session,
         MESSAGES: None if memory.kind == "entity" else memory.message_ids,
         EVENT_TIME: iso_time(memory.event_time),
+        EVENT_LAST: iso_time(last_moment(memory.event_time, memory.date)),
         EXPIRES_AT: memory.expires_at and iso_time(memory.expires_at),
         GENERATION: memory.generation,
         MODEL: model,

@@ -9,11 +9,12 @@ differs in one of those is another statement: it stands, and the correction wait
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field, JsonValue
 
 from extraction.statements import Statement, differ_in_fact
+from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.records import Correction, CorrectionNote, Event, EventFields, EventSeen, Extraction, Value
 from memory.text import content_hash
 
@@ -59,6 +60,7 @@ class CorrectedEvent(Value):
     content: str
     properties: dict[str, JsonValue]
     event_time: datetime
+    date: str | None = None
     message_ids: list[str]
     standing: list[Standing]
     changed_at: int
@@ -73,6 +75,7 @@ class CorrectedEvent(Value):
             content=event.content,
             properties=event.properties,
             event_time=event.event_time,
+            date=event.date,
             message_ids=event.message_ids,
             standing=[],
             changed_at=-1,
@@ -85,8 +88,8 @@ class CorrectedEvent(Value):
         shared = bool(set(event.message_ids) & set(self.message_ids))
         if content_hash(event.content) == content_hash(self.content):
             return 3.0 if shared else 2.0
-        one = Statement(self.content, self.properties, self.event_time)
-        other = Statement(event.content, event.properties, event.event_time)
+        one = Statement(self.content, self.properties, self.event_time, self.date != UNKNOWN_DATE.text)
+        other = Statement(event.content, event.properties, event.event_time, event.date != UNKNOWN_DATE.text)
         common = _dice(one.words, other.words)
         return common if shared and common >= _LEAST_COMMON and not differ_in_fact(one, other) else 0.0
 
@@ -196,10 +199,18 @@ def _present(event: Event, correction: CorrectedEvent | None) -> PresentEvent:
     for step in correction.standing if correction is not None else ():
         fields = fields.with_later(step.fields)
     set_fields = {name: value for name in EventFields.model_fields if (value := getattr(fields, name)) is not None}
+    set_fields |= _times(event, fields)
     if fields.properties is not None:
         both = {**event.properties, **fields.properties}
         set_fields["properties"] = {name: value for name, value in both.items() if value is not None}
     return PresentEvent(event.model_copy(update=set_fields) if set_fields else event, event, correction)
+
+
+def _times(event: Event, fields: EventFields) -> dict[str, Any]:
+    """When a corrected event was: a date in place of the moment, or the other way round."""
+    if fields.date is not None:
+        return {"event_time": EventDate.parse(fields.date).begins_at(event.event_time.tzinfo) or event.said_at}
+    return {} if fields.event_time is None else {"date": None}
 
 
 def _before(extracted: Event, event: Event) -> EventFields:

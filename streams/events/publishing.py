@@ -81,6 +81,7 @@ def memory_of(present: PresentEvent, extraction: Extraction, *, position: int) -
         keywords=event.keywords,
         importance=event.importance,
         event_time=event.event_time,
+        date=event.date,
         session=event.session,
         window_id=event.window_id,
         turn=extraction.message_ids.index(first) if first in extraction.message_ids else None,

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from extraction.dedup import EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import EventDraft, Tally
 from extraction.statements import Statement, differ_in_fact, says_all_of
+from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.records import Message, NotedEvent
 from models.embedding.port import Embedder
 from runtime.settings import ExtractionSettings
@@ -53,6 +55,20 @@ UPDATES = [
 def test_an_update_differs_in_fact(one: str, other: str) -> None:
     assert differ_in_fact(statement(one), statement(other))
     assert differ_in_fact(statement(other), statement(one))
+
+
+def test_an_unknown_day_differs_from_none() -> None:
+    undated = Statement("Ann has a dog.", {}, DAY + timedelta(days=90), is_dated=False)
+    assert not differ_in_fact(statement("Ann has a dog."), undated)
+    assert not differ_in_fact(undated, statement("Ann has a dog."))
+
+
+def test_a_known_date_outlives_an_unknown_one() -> None:
+    known = replace(event("Ann moved.", message=0), event_time=DAY - timedelta(days=6), date=EventDate.parse("2023-05-01"))
+    vague = replace(event("Ann moved to Oslo.", message=1), date=UNKNOWN_DATE)
+    for one, other in ((known, vague), (vague, known)):
+        (merged,) = merge([one, other], [EventPair(0, 1)], Tally(), from_earlier_windows=0)
+        assert (merged.content, merged.event_time, merged.date) == (vague.content, known.event_time, known.date)
 
 
 def test_another_day_or_property_value_differs_in_fact() -> None:

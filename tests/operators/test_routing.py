@@ -1,6 +1,6 @@
 """Routing: each event reaches the entities that its keys name, each patch its own, and a second extraction replaces the first."""
 
-from datetime import timedelta
+from datetime import timedelta, timezone
 from typing import Any
 
 import pytest
@@ -57,6 +57,21 @@ def test_an_event_without_a_key_is_left_out() -> None:
     given = extraction(event("a", minutes=30), event("b", kind=" \n", minutes=5), event("c", kind="x" * 300), event("d", kind=["run"]))
     assert {each for each, _ in routed(given)} == {"week", "profile"}
     assert [(each.what, each.reason, each.count) for each in left_out(given, SCHEMA)] == [("event", "no_key", 4)]
+
+
+@pytest.mark.parametrize(
+    ("date", "days"), [("2024-05-01", ["2024-05-01"]), ("2024-05", []), ("2024-04-30/2024-05-01", []), ("2024", []), ("unknown", [])]
+)
+def test_no_day_counts_what_some_day_may_have_been(date: str, days: list[str]) -> None:
+    given = extraction(event("a", kind="run", km=12.0).model_copy(update={"date": date}))
+    assert [key for each, key in routed(given) if each == "long_runs"] == [entity_key("ann", day) for day in days]
+    assert [(each.what, each.reason, each.count) for each in left_out(given, SCHEMA)] == ([] if days else [("event", "inexact_date", 1)])
+
+
+def test_a_date_is_of_the_speakers_own_day() -> None:
+    tokyo = START.replace(hour=0, tzinfo=timezone(timedelta(hours=9)))
+    given = extraction(event("a", kind="run", km=12.0).model_copy(update={"event_time": tokyo, "date": tokyo.date().isoformat()}))
+    assert ("long_runs", entity_key("ann", START.date().isoformat())) in routed(given)
 
 
 def test_white_space_in_a_key_makes_no_second_entity() -> None:

@@ -42,6 +42,6 @@ def test_a_shard_of_an_older_version_is_refused(tmp_path: Path) -> None:
 
     reopened = Shard(tmp_path)
 
-    with pytest.raises(ModelMismatchError, match=r"vector format 1 and lexical analyzer 1.*rebuild the index"):
+    with pytest.raises(ModelMismatchError, match=r"vector format 1, payload 1 and lexical analyzer 1.*rebuild the index"):
         reopened.prepare("minilm", 4, 3)
     reopened.close()

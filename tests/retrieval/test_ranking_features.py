@@ -55,6 +55,12 @@ def test_whom_the_query_names_is_told_from_others() -> None:
     assert feature("named", "Who painted a lake?") == [0, 0, 0, 0]
 
 
+def test_a_year_or_no_date_names_no_month() -> None:
+    dates = {None: 1.0, "2026-05": 1.0, "2026-05/2026-07": 1.0, "2026-04": 0.0, "2026": 0.0, "unknown": 0.0}
+    candidates = [candidate(number, "I ran.", date=each) for number, each in enumerate(dates)]
+    assert features_of("Who ran in May?", candidates)["month"].tolist() == list(dates.values())
+
+
 def test_neighbours_lend_their_scores() -> None:
     late = feature("late")
     assert feature("neighbours_late") == [max(late[1], late[2]), max(late[0], late[2]), max(late[0], late[1]), min(late)]

@@ -1,6 +1,6 @@
 """The contract of a MemoryStore: on Edge (a real owner process), on qdrant-client's own engine, and on a server if one is named."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -186,6 +186,23 @@ async def test_filters_narrow_a_recall(store: MemoryStore) -> None:
     assert await found(until=NOON + timedelta(hours=1)) == {"tea as event", "tea as entity", "tea of old"}
     assert await found(since=NOON, until=NOON + timedelta(microseconds=1), alive_at=NOON) == {"tea as event", "tea as entity"}
     assert await found(alive_at=NOON - timedelta(seconds=1)) == {"tea as event", "tea as entity", "tea later", "tea of old"}
+
+
+async def test_what_may_lie_in_a_time_is_found(store: MemoryStore) -> None:
+    may = memory("tea some day in May", event_time=datetime(2024, 5, 1, tzinfo=UTC), date="2024-05")
+    day = memory("tea that day", event_time=datetime(2024, 5, 6, tzinfo=UTC), date="2024-05-06")
+    year = memory("tea that year", event_time=datetime(2024, 1, 1, tzinfo=UTC), date="2024")
+    await store.upsert([point(each) for each in (may, day, year)])
+
+    async def found(since: datetime | None, until: datetime | None) -> set[str]:
+        return set(await contents(store, query("tea", since=since, until=until)))
+
+    assert await found(datetime(2024, 5, 6, 18, tzinfo=UTC), datetime(2024, 5, 7, tzinfo=UTC)) == {may.content, day.content, year.content}
+    assert await found(datetime(2024, 5, 7, tzinfo=UTC), None) == {may.content, year.content}
+    assert await found(datetime(2024, 6, 1, tzinfo=UTC), None) == {year.content}
+    assert await found(datetime(2025, 1, 1, tzinfo=UTC), None) == set()
+    assert await found(None, datetime(2024, 5, 1, tzinfo=UTC)) == {year.content}
+    assert await found(None, datetime(2024, 5, 6, tzinfo=UTC)) == {may.content, year.content}
 
 
 async def test_a_recall_serves_one_generation(store: MemoryStore) -> None:

@@ -65,6 +65,6 @@ async def test_only_the_latest_windows_are_kept(redis: GuardedRedis, client: Red
     for number in range(40):
         await history.add(extraction(number, str(number)))
     assert (await history.before(window(40), "")).topics == tuple(str(number) for number in range(40 - MAX_WINDOWS, 40))
-    (key,) = [key async for key in client.scan_iter(match=redis.key("notes", "*"))]
+    (key,) = [key async for key in client.scan_iter(match=redis.key("noted", "*"))]
     assert await client.hlen(key) == 2 * MAX_WINDOWS
     assert 0 < await client.ttl(key) <= 60

@@ -48,10 +48,23 @@ def test_a_line_may_go_to_standard_error(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_recalled_memory_paints_nothing() -> None:
     answer = ResultTable()
-    answer.add([{"score": 0.5, "type": "[bold]x[/]", "content": "I \x1b[31mred\u202e.", "evidence": ["m\x1b[2J", "n"]}], query="[red]who?")
+    answer.add(
+        [
+            {
+                "score": 0.5,
+                "type": "[bold]x[/]",
+                "event_time": "2023-05-01T00:00:00Z",
+                "date": "2023-05",
+                "content": "I \x1b[31mred\u202e.",
+                "evidence": ["m\x1b[2J", "n"],
+            }
+        ],
+        query="[red]who?",
+    )
     with io.StringIO() as printed:
         Console(file=printed, highlight=False, width=200).print(answer.table)
         text = printed.getvalue()
+    assert "2023-05 " in text
     assert "[bold]x[/]  I \\u001b[31mred\\u202e." in text
     assert "m\\u001b[2J and 1 more" in text
     assert "[red]who?" in text

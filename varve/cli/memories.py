@@ -29,6 +29,9 @@ def correct(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A property that holds, as JSON or plain text; null removes it. May be repeated."),
     ] = None,
+    date: Annotated[
+        str | None, typer.Option(help="When an event was, as exactly as it is known: 2023-05-08, 2023-05, 2023, A/B, unknown.")
+    ] = None,
     reason: ReasonOption = "",
     data: DataOption = None,
 ) -> None:
@@ -36,6 +39,8 @@ def correct(
     body: dict[str, Any] = {"reason": reason}
     if content is not None:
         body["content"] = content
+    if date is not None:
+        body["date"] = date
     if properties:
         body["properties"] = dict(map(_property, properties))
     _sent(asyncio.run(_ask(data, "PATCH", memory_id, body=body)))

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from memory.dates.event_date import shown_date
 from memory.records import Memory
 from memory.schema import MemorySchema
 from varve.demo.contents import TopicContents
@@ -87,7 +88,7 @@ def _memories(memories: Sequence[Memory]) -> Table:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for memory in memories:
-        table.add_row(f"{memory.event_time:%Y-%m-%d}", _plain(memory.type), _plain(" ".join(memory.content.split())))
+        table.add_row(shown_date(memory.event_time, memory.date), _plain(memory.type), _plain(" ".join(memory.content.split())))
     return table
 
 

@@ -8,13 +8,13 @@ from typing import Any, Final, TypeVar
 from extraction.bounds import LONGEST_CONTENT, LONGEST_KEYWORD, LONGEST_PATCH, LONGEST_TOPIC, MAX_ITEMS, MAX_KEYWORDS
 from extraction.drafts import Draft, EventDraft, Kind, PatchDraft, SegmentDraft, Tally
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.coercion import as_text, as_time, as_weight
+from extraction.one_pass.answer.coercion import as_text, as_weight
+from extraction.one_pass.answer.dates import When, read_when
 from extraction.one_pass.answer.evidence import InvalidItemError, MessageReferences
 from extraction.one_pass.answer.parsing import RawAnswer
 from extraction.one_pass.source import Source
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, key_part
-from memory.records.limits import is_recordable_time
 from memory.schema import EntityProperty, EntityType, EventType, coerce_properties
 from memory.text import content_hash
 
@@ -24,7 +24,6 @@ V = TypeVar("V", int, float)
 
 _DEFAULT_IMPORTANCE: Final = 0.5
 _BLANKS: Final = ("", "null")
-_LATEST_YEAR_AHEAD: Final = 100
 
 
 def validate_answer(raw: RawAnswer, source: Source) -> Draft:
@@ -89,6 +88,7 @@ class _Validator:
             raise InvalidItemError("recalled")
         messages = self._references.evidence(fields.get(form.MESSAGES))
         said_at = max(self._window.messages[index].event_time for index in messages)
+        when = self._when(fields.get(form.DATE), said_at)
         return EventDraft(
             type=event_type.name,
             content=content,
@@ -97,7 +97,8 @@ class _Validator:
             keywords=_keywords(fields.get(form.KEYWORDS)),
             segment=_segment_about(messages, self._segments),
             messages=messages,
-            event_time=self._event_time(fields.get(form.DATE), said_at),
+            event_time=when.event_time,
+            date=when.date,
             said_at=said_at,
         )
 
@@ -140,16 +141,10 @@ class _Validator:
             self._tally.drop("property", dropped.reason, dropped.count)
         return coerced.properties
 
-    def _event_time(self, value: Any, said_at: datetime) -> datetime:
-        """When it happened: the date given, or the time it was said if there is none or it names the same day without a time."""
-        if _is_blank(value):
-            return said_at
-        time = as_time(value, zone=said_at.tzinfo)
-        if time is None or not is_recordable_time(time) or time.year > said_at.year + _LATEST_YEAR_AHEAD:
-            self._tally.drop("property", "bad_date")
-            return said_at
-        is_same_day = len(str(value).strip()) <= len("2023-05-08") and time.date() == said_at.date()
-        return said_at if is_same_day else time
+    def _when(self, value: Any, said_at: datetime) -> When:
+        when = When(said_at) if _is_blank(value) else read_when(value, said_at)
+        self._tally.drop("property", "bad_date", int(not when.is_understood))
+        return when
 
     def _entity_key(self, entity_type: EntityType, value: Any, time: datetime) -> str:
         """The entity's key: what the patch names, and what follows from the window. A key that is not whole is refused, never mended."""

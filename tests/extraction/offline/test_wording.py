@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from extraction.offline.content_words import content_words, is_filler, only_asks
 from extraction.offline.keywords import KeywordRanker
 from extraction.offline.sentences import asks, closes, ends_in_question, pieces_of, points_back, questions_of, replies, sentences_of
-from extraction.offline.wording import event_time_of, first_to_third_person, second_to_third_person, with_dates
+from extraction.offline.wording import event_date_of, first_to_third_person, second_to_third_person, with_dates
 from memory.dates.mentions import resolve_dates
 from memory.text import estimate_tokens
 
@@ -56,10 +56,22 @@ def test_absolute_dates_follow_relative_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "day"), [("I ran yesterday", "2023-05-07"), ("I will run tomorrow", "2023-05-08"), ("I run", "2023-05-08")]
+    ("text", "expected"),
+    [
+        ("I ran yesterday", "2023-05-07"),
+        ("I ran last week", "2023-05-01/2023-05-07"),
+        ("I ran last month", "2023-04"),
+        ("I ran last summer", "2022-06/2022-08"),
+        ("I moved ten years ago", "2013"),
+        ("I ran the other day", "2023-05-01/2023-05-07"),
+        ("I ran a few weeks ago", "2023-03-27/2023-04-30"),
+        ("I will run tomorrow", None),
+        ("I run", None),
+    ],
 )
-def test_an_event_is_dated_by_its_first_past_date(text: str, day: str) -> None:
-    assert event_time_of(resolve_dates(text, MESSAGE_TIME.date()), MESSAGE_TIME).date().isoformat() == day
+def test_an_event_is_dated_by_its_first_past_date(text: str, expected: str | None) -> None:
+    date = event_date_of(resolve_dates(text, MESSAGE_TIME.date()), MESSAGE_TIME)
+    assert (None if date is None else date.text) == expected
 
 
 @pytest.mark.parametrize("text", ["Hey Mel! Good to see you!", "Thanks, bye!", "Wow, that's great!", "ok", "", "See you soon, take care!"])

@@ -8,6 +8,7 @@ from extraction.drafts import Draft
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.source import Source
+from memory.dates.event_date import UNKNOWN_DATE, EventDate
 from memory.keys import entity_key
 from memory.records import Window
 from memory.schema import MemorySchema, parse_schema
@@ -239,30 +240,44 @@ def test_an_event_belongs_to_the_segment_of_most_messages(
 
 
 @pytest.mark.parametrize(
-    ("date", "expected"),
+    ("date", "expected", "known"),
     [
-        ("2023", datetime(2023, 1, 1, tzinfo=UTC)),
-        ("2023-04", datetime(2023, 4, 1, tzinfo=UTC)),
-        ("2023/04/02", datetime(2023, 4, 2, tzinfo=UTC)),
-        ("2023-05-07T18:30", datetime(2023, 5, 7, 18, 30, tzinfo=UTC)),
-        ("2023-05-07T18:30:05.5+02:00", datetime(2023, 5, 7, 18, 30, 5, tzinfo=timezone(timedelta(hours=2)))),
-        ("2023-05-08", BEGIN + timedelta(minutes=1)),
-        (None, BEGIN + timedelta(minutes=1)),
-        ("", BEGIN + timedelta(minutes=1)),
+        ("2023", datetime(2023, 1, 1, tzinfo=UTC), "2023"),
+        ("2023-04", datetime(2023, 4, 1, tzinfo=UTC), "2023-04"),
+        ("2023/4", datetime(2023, 4, 1, tzinfo=UTC), "2023-04"),
+        ("2023/04/02", datetime(2023, 4, 2, tzinfo=UTC), "2023-04-02"),
+        ("2023-05-01/2023-05-07", datetime(2023, 5, 1, tzinfo=UTC), "2023-05-01/2023-05-07"),
+        ("2022-06 to 2022-08", datetime(2022, 6, 1, tzinfo=UTC), "2022-06/2022-08"),
+        ("2024-12-24", datetime(2024, 12, 24, tzinfo=UTC), "2024-12-24"),
+        ("last week", datetime(2023, 5, 1, tzinfo=UTC), "2023-05-01/2023-05-07"),
+        ("in August 2022", datetime(2022, 8, 1, tzinfo=UTC), "2022-08"),
+        ("the other day", datetime(2023, 5, 1, tzinfo=UTC), "2023-05-01/2023-05-07"),
+        ("2023-05-07T18:30", datetime(2023, 5, 7, 18, 30, tzinfo=UTC), None),
+        ("2023-05-07T18:30:05.5+02:00", datetime(2023, 5, 7, 18, 30, 5, tzinfo=timezone(timedelta(hours=2))), None),
+        ("unknown", BEGIN + timedelta(minutes=1), "unknown"),
+        ("2023-05-08", BEGIN + timedelta(minutes=1), None),
+        ("today", BEGIN + timedelta(minutes=1), None),
+        (None, BEGIN + timedelta(minutes=1), None),
+        ("", BEGIN + timedelta(minutes=1), None),
     ],
 )
-def test_dates_are_read(window: Window, schema: MemorySchema, date: Any, expected: datetime) -> None:
+def test_dates_are_read(window: Window, schema: MemorySchema, date: Any, expected: datetime, known: str | None) -> None:
     draft = read(window, schema, events=[{**EVENT, "date": date}])
 
     assert draft.events[0].event_time == expected
+    assert draft.events[0].date == (None if known is None else EventDate.parse(known))
     assert dropped(draft) == {}
 
 
-@pytest.mark.parametrize("date", ["yesterday", "2023-13-45", "9999-01-01", "0001-01-01", 20230507, ["2023"]])
-def test_an_invalid_date_falls_back_to_said_at(window: Window, schema: MemorySchema, date: Any) -> None:
+@pytest.mark.parametrize(
+    "date",
+    ["soon", "2023-13-45", "2023-02-30/2023-03-01", "2024/2023", "9999-01-01", "0001-01-01", 20230507, ["2023"], "last month or last year"],
+)
+def test_what_is_no_date_leaves_it_unknown(window: Window, schema: MemorySchema, date: Any) -> None:
     draft = read(window, schema, events=[{**EVENT, "date": date}])
 
     assert draft.events[0].event_time == draft.events[0].said_at
+    assert draft.events[0].date == UNKNOWN_DATE
     assert dropped(draft) == {("property", "bad_date"): 1}
 
 

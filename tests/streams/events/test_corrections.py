@@ -1,5 +1,8 @@
 """The events stage: what was corrected by hand stands, whatever is extracted again, and a revert gives back what was."""
 
+from datetime import datetime
+from typing import Any
+
 from memory.keys import decode_key
 from memory.records import Change, Correction, EntityCorrection, Memory, MemoryChange
 from runtime.settings import Settings
@@ -78,6 +81,28 @@ async def test_reverts_take_corrections_back_one_by_one(stage: PartitionHarness)
         {},
     ]
     assert steps[-1].outputs == [], "there is nothing left to revert"
+
+
+async def test_of_a_moment_and_a_date_the_later_stands(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    event = what.events[0].model_copy(update={"date": "2023-05"})
+    await stage.process([extraction_record(what.model_copy(update={"events": [event]}), 0)])
+
+    async def when(number: int, action: str = "correct", **fields: Any) -> tuple[datetime, str | None]:
+        (memory,) = memories(await stage.process([correction_record(correction(event, number, action, **fields), number)])).values()
+        assert memory is not None
+        return memory.event_time, memory.date
+
+    moment = START.replace(month=3)
+    assert await when(1, event_time=moment) == (moment, None)
+    assert await when(2, date="2022-06/2022-08") == (
+        START.replace(year=2022, month=6, day=1, hour=0, minute=0, second=0),
+        "2022-06/2022-08",
+    )
+    assert await when(3, date="unknown") == (event.said_at, "unknown")
+    assert (await when(4, event_time=moment))[1] is None
+    for number, date in ((5, "unknown"), (6, "2022-06/2022-08"), (7, None), (8, "2023-05")):
+        assert (await when(number, "revert"))[1] == date
 
 
 async def test_a_correction_outlives_every_extraction_made_again(stage: PartitionHarness) -> None:

@@ -1,0 +1,140 @@
+"""How exactly it is known when an event happened: a day, a month, a year, a span of them, or not at all.
+
+Written as in ISO 8601-2 (EDTF): ``2023-05-08``, ``2023-05``, ``2023``, ``2023-05-01/2023-05-07``; and ``unknown``. Each date has one text.
+An event without a date happened at its moment, ``event_time``; with one, that is the beginning of its first day.
+"""
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, time, tzinfo
+from typing import Annotated, Final, Self
+
+from pydantic import AfterValidator, Field
+
+from memory.dates.calendar import month_span, year_span
+
+_UNKNOWN: Final = "unknown"
+_BETWEEN: Final = "/"
+_PART: Final = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
+_FIRST_YEAR: Final = 1000
+_LAST_YEAR: Final = 8999
+"""As far as records bear times (:mod:`memory.records.limits`)."""
+_MONTHS: Final = frozenset(range(1, 13))
+
+
+@dataclass(frozen=True, slots=True)
+class EventDate:
+    """A span of days, or none where nobody knows."""
+
+    first: date | None
+    last: date | None
+    """The first and the last day; both are None of an unknown date."""
+
+    def __post_init__(self) -> None:
+        if (self.first is None) != (self.last is None):
+            raise ValueError("a date has both a first and a last day, or neither")
+        if self.first is None or self.last is None:
+            return
+        if self.first > self.last:
+            raise ValueError(f"a date ends on {self.last}, before it begins on {self.first}; write the earlier day first")
+        if not _FIRST_YEAR <= self.first.year <= self.last.year <= _LAST_YEAR:
+            raise ValueError(f"a date lies in the years {_FIRST_YEAR} to {_LAST_YEAR}")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads a date's text, also one that is not the shortest for its days.
+
+        Raises:
+            ValueError: Says which forms there are.
+        """
+        if text == _UNKNOWN:
+            return cls(None, None)
+        parts = [_PART.fullmatch(each) for each in text.split(_BETWEEN)]
+        if not 1 <= len(parts) <= 2 or None in parts:
+            raise ValueError(f"{text[:40]!r} is no date; write YYYY-MM-DD, YYYY-MM, YYYY, two of them with / between, or {_UNKNOWN}")
+        spans = [_span(each) for each in parts if each is not None]
+        return cls(spans[0][0], spans[-1][1])
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing tells when it was."""
+        return self.first is None
+
+    @property
+    def text(self) -> str:
+        """The shortest form: two dates of the same days have the same."""
+        if self.first is None or self.last is None:
+            return _UNKNOWN
+        whole_months = self.first.day == 1 and self.last.day == calendar.monthrange(self.last.year, self.last.month)[1]
+        whole_years = whole_months and self.first.month == 1 and self.last.month == 12
+        length = len("2023") if whole_years else len("2023-05") if whole_months else None
+        first, last = self.first.isoformat()[:length], self.last.isoformat()[:length]
+        return first if first == last else f"{first}{_BETWEEN}{last}"
+
+    def begins_at(self, zone: tzinfo | None) -> datetime | None:
+        """The beginning of the first day.
+
+        Args:
+            zone: Whose days they are.
+        """
+        return None if self.first is None else datetime.combine(self.first, time.min, tzinfo=zone)
+
+
+UNKNOWN_DATE: Final = EventDate(None, None)
+
+
+def _shortest(text: str) -> str:
+    return EventDate.parse(text).text
+
+
+DateText = Annotated[str, Field(max_length=40), AfterValidator(_shortest)]
+"""An :class:`EventDate` as records bear it."""
+
+
+def last_moment(event_time: datetime, text: str | None) -> datetime:
+    """The latest moment at which an event may have happened. Of an unknown date that is when it was said.
+
+    Args:
+        event_time: The event's.
+        text: Its date, as the record bears it; None: the moment is known.
+    """
+    last = None if text is None else EventDate.parse(text).last
+    return event_time if last is None else max(event_time, datetime.combine(last, time.max, tzinfo=event_time.tzinfo))
+
+
+def months_of(event_time: datetime, text: str | None) -> frozenset[int]:
+    """The months of the year, from 1, in one of which an event happened; none where any of them may be it.
+
+    Args:
+        event_time: The event's.
+        text: Its date, as the record bears it; None: the moment is known.
+    """
+    if text is None:
+        return frozenset((event_time.month,))
+    known = EventDate.parse(text)
+    if known.first is None or known.last is None:
+        return frozenset()
+    count = (known.last.year - known.first.year) * 12 + known.last.month - known.first.month + 1
+    months = frozenset((known.first.month - 1 + step) % 12 + 1 for step in range(min(count, 12)))
+    return frozenset() if months == _MONTHS else months
+
+
+def shown_date(event_time: datetime, text: str | None) -> str:
+    """When an event happened, for people and models to read: as exactly as it is known, and no more.
+
+    Args:
+        event_time: The event's.
+        text: Its date, as the record bears it; None: the moment is known.
+    """
+    if text is None:
+        return event_time.date().isoformat()
+    known = EventDate.parse(text)
+    return f"some day (said {event_time.date().isoformat()})" if known.is_unknown else known.text.replace(_BETWEEN, " to ")
+
+
+def _span(part: re.Match[str]) -> tuple[date, date]:
+    year, month, day = (int(each) if each else None for each in part.groups())
+    if year is None or month is None:
+        return year_span(year or 0)[:2]
+    return month_span(year, month)[:2] if day is None else (date(year, month, day),) * 2
