@@ -42,7 +42,18 @@ def extraction(sequence: int, *topics: str, says: str | None = None) -> Extracti
         segments=[Segment(id=f"{sequence}-{index}", topic=topic, ranges=[(0, 0)]) for index, topic in enumerate(topics)],
         events=[]
         if says is None
-        else [Event(id="e", type="drink", content=says, properties={"cups": 2}, message_ids=["m"], extractor="offline", **event)],
+        else [
+            Event(
+                id="e",
+                type="drink",
+                date="2024-05-01",
+                content=says,
+                properties={"cups": 2},
+                message_ids=["m"],
+                extractor="offline",
+                **event,
+            )
+        ],
         window_end=NOON,
     )
 
@@ -52,7 +63,7 @@ async def test_a_window_sees_only_what_earlier_windows_gave(redis: GuardedRedis)
     assert await history.before(window(0), "") == EarlierWindows()
     for number in range(3):
         await history.add(extraction(number, f"topic {number}", "tea", says=f"Ann had tea {number}."))
-    had = [NotedEvent("drink", f"Ann had tea {number}.", {"cups": 2}, NOON) for number in range(3)]
+    had = [NotedEvent("drink", f"Ann had tea {number}.", {"cups": 2}, NOON, "2024-05-01") for number in range(3)]
     assert await history.before(window(2), "") == EarlierWindows(("topic 0", "tea", "topic 1", "tea"), tuple(had[:2]))
     await history.add(extraction(1, "coffee"))
     assert await history.before(window(2), "") == EarlierWindows(("topic 0", "tea", "coffee"), (had[0],))

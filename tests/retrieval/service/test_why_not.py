@@ -58,6 +58,13 @@ async def test_a_filter_that_stops_a_memory_is_named(service: RunningService, na
     }
 
 
+async def test_a_date_passes_every_filter_that_it_may(service: RunningService) -> None:
+    may = memory("acme", "ann", "Ann lived in Bergen then", event_time=datetime(2024, 5, 1, tzinfo=UTC), date="2024-05")
+    await index(service.settings, [may])
+    assert "filter" not in (await ask(service, since="2024-05-31T00:00:00Z", why_not=[may.id]))[may.id]
+    assert (await ask(service, since="2024-06-01T00:00:00Z", why_not=[may.id]))[may.id]["filter"] == "since"
+
+
 async def test_a_message_tells_where_it_stopped(service: RunningService) -> None:
     lyon = memory("acme", "ann", "Ann spent a week in Lyon", session="trip", message_ids=["t1"])
     await index(service.settings, [lyon])
