@@ -13,7 +13,10 @@ from memory.errors import VarveError
 
 
 class Command(NamedTuple):
-    """A benchmark: a module with ``add_arguments(parser)`` and ``run(arguments)``, which returns the report."""
+    """A benchmark: a module with ``add_arguments(parser)`` and ``run(arguments)``, which returns the report.
+
+    Of a report with ``markdown`` that is printed, of any other its JSON.
+    """
 
     module: str
     summary: str
@@ -44,7 +47,7 @@ def main() -> None:
     for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.summary, description=command.summary)
         subparser.add_argument("--data", type=Path, required=True, help="the data set's file")
-        subparser.add_argument("--report", type=Path, help="where the report is written as JSON; it is printed too")
+        subparser.add_argument("--report", type=Path, help="where the report is written as JSON")
         if name in sys.argv[1:2]:
             _function(command, "add_arguments")(subparser)
     arguments = parser.parse_args()
@@ -56,7 +59,7 @@ def main() -> None:
     if arguments.report:
         arguments.report.parent.mkdir(parents=True, exist_ok=True)
         arguments.report.write_text(text + "\n")
-    print(text)
+    print(report.get("markdown", text))
 
 
 def _function(command: Command, name: str) -> Callable[[Any], Any]:

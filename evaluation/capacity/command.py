@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from evaluation.capacity.model import Costs, Prices, limits, population_of, rate_of
-from evaluation.capacity.tables import MESSAGES_A_DAY, PARTITIONS, RATES, SESSIONS_A_DAY, USERS
+from evaluation.capacity.tables import MESSAGES_A_DAY, PARTITIONS, RATES, SESSIONS_A_DAY, USERS, tables
 from streams.sessions.codec import SessionCodec
 from streams.sessions.windows import SessionState
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The report: the costs that went in, and what each rate and population takes."""
+    """The report: the costs that went in, and what each rate and population takes; ``markdown`` is what is printed."""
     measured = orjson.loads(arguments.data.read_bytes())
     costs = Costs(
         cpu_ms=measured["cpu_ms_per_message"],
@@ -52,6 +52,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "prices": asdict(prices),
         "rates": [asdict(each) for each in (rate_of(each, costs, prices) for each in RATES)],
         "population": [asdict(each) for each in people],
+        "markdown": tables(
+            costs,
+            prices,
+            messages_a_day=arguments.messages_a_day,
+            sessions_a_day=arguments.sessions_a_day,
+            partitions=arguments.partitions,
+        ),
         "limits": [{"messages_per_second": round(rate, 1), "what": what} for rate, what in limits(costs, partitions=arguments.partitions)],
     }
 

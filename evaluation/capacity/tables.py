@@ -17,12 +17,22 @@ PARTITIONS: Final = 64
 _UNITS: Final = ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"))
 
 
-def tables(costs: Costs, prices: Prices) -> str:
+def tables(
+    costs: Costs,
+    prices: Prices,
+    *,
+    messages_a_day: float = MESSAGES_A_DAY,
+    sessions_a_day: float = SESSIONS_A_DAY,
+    partitions: int = PARTITIONS,
+) -> str:
     """All tables, as Markdown.
 
     Args:
         costs: Of a message.
         prices: Of the model.
+        messages_a_day: Of a user.
+        sessions_a_day: Of a user.
+        partitions: Of the topics.
     """
     rates = [rate_of(each, costs, prices) for each in RATES]
     by_rate = [
@@ -32,7 +42,7 @@ def tables(costs: Costs, prices: Prices) -> str:
         ["model calls at once", *(_number(each.calls_in_flight) for each in rates)],
         ["dollars for a million messages, model", *(f"{each.dollars_per_million:,.2f}" for each in rates)],
     ]
-    people = [population_of(each, costs, messages_a_day=MESSAGES_A_DAY, sessions_a_day=SESSIONS_A_DAY) for each in USERS]
+    people = [population_of(each, costs, messages_a_day=messages_a_day, sessions_a_day=sessions_a_day) for each in USERS]
     by_users = [
         ["memories after a year", *(f"{each.memories / 1e9:,.1f} billion" for each in people)],
         ["store, on disk and in memory", *(_bytes(each.store_bytes) for each in people)],
@@ -40,7 +50,7 @@ def tables(costs: Costs, prices: Prices) -> str:
         ["Redis, tails of a week", *(_bytes(each.redis_bytes) for each in people)],
         ["Kafka, kept for ever, one copy", *(_bytes(each.log_bytes) for each in people)],
     ]
-    breaks = [[_number(rate), what] for rate, what in limits(costs, partitions=PARTITIONS)]
+    breaks = [[_number(rate), what] for rate, what in limits(costs, partitions=partitions)]
     return "\n\n".join(
         (
             _table(["messages a second", *(f"{each:,}" for each in RATES)], by_rate),

@@ -1,5 +1,7 @@
 """The model of capacity, and the page that shows its figures."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +50,16 @@ def test_what_costs_most_gives_way_first() -> None:
     assert [what.split()[0] for _, what in found] == ["the", "Edge", "the"]
     assert [rate for rate, _ in found] == pytest.approx([200, 300, 1200])
     assert limits(replace(COSTS, cpu_ms={}), partitions=2) == []
+
+
+def test_the_command_prints_what_was_asked(tmp_path: Path) -> None:
+    measured = tmp_path / "ingest.json"
+    measured.write_bytes(orjson.dumps({"messages": 100, "memories": 50, "cpu_ms_per_message": {"index": 6.0}}))
+    command = [sys.executable, "-m", "evaluation", "capacity", "--data", str(measured), "--messages-a-day", "40", "--partitions", "8"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "| memories after a year | 7.3 billion |" in printed
+    assert "the stage index has a worker for each of 8 partitions" in printed
+    assert "cores: index" in printed
 
 
 def test_the_page_shows_what_the_model_says() -> None:
