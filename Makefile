@@ -15,13 +15,16 @@ ifneq ($(wildcard /etc/ssl/certs),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup demo test chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers load docs generated check lock
+.PHONY: help setup demo picture test chaos chaos-mutants lint bench-stream bench-freshness bench-ingest bench-reads bench-operators bench-timelines bench-recall test-image test-helm test-dashboards test-producers load docs generated check lock
 
 help: ## show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1  \2/p' Makefile
 
 setup: $(INSTALLED) ## make .venv from the hashed lock, and fetch Kafka's jars
 	$(BIN)/varve fetch
+
+picture: setup ## draw docs/demo.svg, the picture in the README, anew
+	$(BIN)/varve demo --picture docs/demo.svg
 
 demo: setup ## feed a sample conversation through the whole of Varve, and ask it questions
 	$(BIN)/varve demo

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from memory.dates.event_date import EventDate
+from memory.dates.event_date import EventDate, middle_moment
 from memory.errors import KeyFormatError
 from memory.keys import LONGEST_KEY_PART, entity_key, entity_key_parts, key_part
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
@@ -153,7 +153,7 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
                 property=each.name,
                 source_id=event.id,
                 value=_operand_value(event, value, operators()[aggregate.op].spec.input),
-                event_time=min(event.event_time, event.said_at),
+                event_time=min(middle_moment(event.event_time, event.date), event.said_at),
                 message_ids=event.message_ids,
                 extractor=event.extractor,
             )

@@ -103,6 +103,16 @@ def last_moment(event_time: datetime, text: str | None) -> datetime:
     return event_time if last is None else max(event_time, datetime.combine(last, time.max, tzinfo=event_time.tzinfo))
 
 
+def middle_moment(event_time: datetime, text: str | None) -> datetime:
+    """The moment that stands for an event where one is needed: the middle of its days, in no case farther off than half of them.
+
+    Args:
+        event_time: The event's.
+        text: Its date, as the record bears it; None: the moment is known.
+    """
+    return event_time if text is None else event_time + (last_moment(event_time, text) - event_time) / 2
+
+
 def months_of(event_time: datetime, text: str | None) -> frozenset[int]:
     """The months of the year, from 1, in one of which an event happened; none where any of them may be it.
 

@@ -34,6 +34,8 @@ _PAST: Final = re.compile(
 )
 _BY: Final = re.compile(r"\bby(?: the)? ?$", re.IGNORECASE)
 """What stands before a day that something is to be done by."""
+_UNTIL: Final = re.compile(r"\b(?:until|till)(?: the)? ?$", re.IGNORECASE)
+"""What stands before a day that something lasts to: what was promised until then lies ahead, what was waited for does not."""
 _OVER: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
 _FUTURE: Final = re.compile(
     r"\b(?:will|won['’]t|going to|gonna|plan(?:ning|s)?|next|upcoming|tomorrow|shall|by|until|before|due|deadline|must|need|arrives?|"
@@ -45,7 +47,8 @@ _FUTURE: Final = re.compile(
 def tense_around(text: str, start: int, end: int) -> Tense:
     """The tense of the sentence around a part of a text.
 
-    A word for the past outweighs one for the future, but for what is to be done by a day ("moved by the 20th").
+    A word for the past outweighs one for the future, but for what is to be done by a day ("moved by the 20th"). With "until" it says
+    nothing of the day: "she promised to plan it until the 10th".
 
     Args:
         text: The whole text.
@@ -58,6 +61,8 @@ def tense_around(text: str, start: int, end: int) -> Tense:
     around = f"{before[opening:]} {text[start:end].split()[0]} {behind[:closing]}"
     if (_BY.search(before) or text[start:end].lower().startswith("by ")) and not _OVER.search(around):
         return "future"
+    if _UNTIL.search(before) or text[start:end].lower().startswith(("until ", "till ")):
+        return "past" if _OVER.search(around) else "unknown"
     return "past" if _PAST.search(around) else "future" if _FUTURE.search(around) else "unknown"
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memory.dates.event_date import UNKNOWN_DATE, EventDate, last_moment, months_of, shown_date
+from memory.dates.event_date import UNKNOWN_DATE, EventDate, last_moment, middle_moment, months_of, shown_date
 from memory.records import EventFields
 
 DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(8999, 12, 31))
@@ -72,8 +72,18 @@ def test_a_date_ends_with_its_last_day(known: EventDate, said_on: date, hours: i
     assert (last + timedelta(microseconds=1)).date() != last.date() or known.is_unknown
 
 
-def test_a_moment_is_its_own_end() -> None:
-    assert last_moment(MOMENT, None) == MOMENT
+def test_a_moment_is_its_own_middle_and_end() -> None:
+    assert middle_moment(MOMENT, None) == last_moment(MOMENT, None) == MOMENT
+    assert middle_moment(MOMENT, "unknown") == MOMENT
+
+
+@pytest.mark.parametrize(
+    ("text", "day"), [("2023-05-08", "2023-05-08"), ("2024-03", "2024-03-16"), ("2023-05-01/2023-05-07", "2023-05-04")]
+)
+def test_the_middle_is_half_the_days_away(text: str, day: str) -> None:
+    begins_at = EventDate.parse(text).begins_at(UTC)
+    assert begins_at is not None
+    assert middle_moment(begins_at, text).date().isoformat() == day
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,16 @@ def test_a_date_is_of_the_speakers_own_day() -> None:
     assert ("long_runs", entity_key("ann", START.date().isoformat())) in routed(given)
 
 
+def test_the_middle_of_a_date_stands_for_it() -> None:
+    first = event("a", kind="run", day=-28, said_on=0).model_copy(
+        update={"event_time": START.replace(month=4, day=1, hour=0), "date": "2024-04"}
+    )
+    (change,) = [each for each in routed(extraction(first))["profile", "ann"].changes if each.property == "sessions"]
+    assert change.event_time.date().isoformat() == "2024-04-16"
+    now = first.model_copy(update={"event_time": START.replace(month=1, day=1, hour=0), "date": "2024"})
+    assert {each.event_time for each in routed(extraction(now))["profile", "ann"].changes} == {START}, "it was said before the middle"
+
+
 def test_white_space_in_a_key_makes_no_second_entity() -> None:
     assert ("log", entity_key("trail run")) in routed(extraction(event("a", kind=" trail\n run ")))
 

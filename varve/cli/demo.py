@@ -25,6 +25,7 @@ def demo(
     ] = False,
     questions: Annotated[int, typer.Option(min=0, help="How many of the file's questions to ask.")] = QUESTIONS,
     scenario: Annotated[str, typer.Option(help="The scenario whose schema, and without --data whose sample, is used.")] = "companion",
+    picture: Annotated[Path | None, typer.Option(help="Write the main part of what is printed as a picture, too (SVG).")] = None,
     keep: Annotated[Path | None, typer.Option(help="Folder that keeps the demo's state; a temporary one where not given.")] = None,
 ) -> None:
     """Start a stack of its own, feed it a conversation, ask it questions, and stop it."""
@@ -33,6 +34,7 @@ def demo(
 
     from memory.schema import scenario as load_scenario
     from varve.conversations import read_conversation, scenario_sample
+    from varve.demo.picture import picture_of
     from varve.demo.run import TENANT, run_demo
     from varve.embedded.stack import EmbeddedStack
     from varve.embedded.tenants import DeveloperTenant
@@ -61,5 +63,7 @@ def demo(
     if outcome is None:
         sys.exit(130)
     outcome.print_to(console)
+    if picture is not None:
+        picture.write_text(picture_of(outcome), encoding="utf-8")
     if as_json:
         say_json(outcome.as_json())

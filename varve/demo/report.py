@@ -16,11 +16,23 @@ from varve.demo.views import rendered, shown
 from varve.output import visible
 from varve.results import ResultTable
 
-BEST_EVENTS: Final = 12
-"""How many of the events are shown."""
 RESULT_FIELDS: Final = ("id", "type", "content", "score", "evidence")
-SHOWN_RESULTS: Final = 3
-"""Of each recall."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How much of the outcome is shown; None: all there is."""
+
+    events: int = 12
+    """The most important ones."""
+    summaries: int | None = None
+    entities: Sequence[str] | None = None
+    """Of these types."""
+    recalls: int | None = None
+    results: int = 3
+    """Of each recall."""
+    figures: bool = True
+    """With a line of counts and of the time it took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,29 +69,40 @@ class DemoOutcome:
             "seconds": round(self.seconds, 2),
         }
 
-    def print_to(self, console: Console) -> None:
-        """Prints all of it, as wide as the terminal is; nothing is cut off."""
+    def print_to(self, console: Console, extent: Extent = Extent()) -> None:
+        """Prints it, as wide as the terminal is; nothing is cut off.
+
+        Args:
+            console: Where to.
+            extent: How much of it.
+        """
         contents = self.contents
         events = contents.of_kind("event")
-        best = sorted(sorted(events, key=lambda each: -each.importance)[:BEST_EVENTS], key=lambda each: each.event_time)
+        best = sorted(sorted(events, key=lambda each: -each.importance)[: extent.events], key=lambda each: each.event_time)
         console.print(f"\n[bold]what was laid down[/]  [dim]the {len(best)} most important of {len(events)} events[/]")
         console.print(_memories(best))
-        summaries = contents.of_kind("summary")
+        summaries = contents.of_kind("summary")[: extent.summaries]
         if summaries:
             console.print(f"\n[bold]what has aged[/]  [dim]{len(summaries)} summaries[/]")
             console.print(_memories(summaries))
-        for each in rendered(self.schema, contents.of_kind("entity")):
+        entities = [each for each in contents.of_kind("entity") if extent.entities is None or each.type in extent.entities]
+        for each in rendered(self.schema, entities):
             console.print(each)
-        if self.recalls:
+        recalls = self.recalls[: extent.recalls]
+        if recalls:
             console.print("\n[bold]recalls[/]  [dim]the best of each, and the messages that they rest on[/]")
-            console.print(_answers(self.recalls))
+            console.print(_answers(recalls, results=extent.results))
         for letter in contents.dead_letters:
             console.print(f"[red]dead letter[/] {letter.stage}: {letter.reason}: {_plain(letter.detail)}")
+        if extent.figures:
+            console.print(self._figures())
+
+    def _figures(self) -> str:
         counts = self.as_json()
         figures = ", ".join(
             f"{counts[name]} {name.replace('_', ' ')}" for name in ("messages", "windows", "events", "entities", "dead_letters")
         )
-        console.print(f"\n{figures}; {len(self.recalls)} recalls; {self.seconds:.1f} s in all")
+        return f"\n{figures}; {len(self.recalls)} recalls; {self.seconds:.1f} s in all"
 
 
 def _memories(memories: Sequence[Memory]) -> Table:
@@ -92,10 +115,10 @@ def _memories(memories: Sequence[Memory]) -> Table:
     return table
 
 
-def _answers(recalls: Sequence[Recall]) -> Table:
+def _answers(recalls: Sequence[Recall], *, results: int) -> Table:
     answers = ResultTable()
     for recall in recalls:
-        answers.add(recall.results[:SHOWN_RESULTS], query=recall.query)
+        answers.add(recall.results[:results], query=recall.query)
     return answers.table
 
 
