@@ -79,9 +79,7 @@ class EntityTimers:
             times.append(contribution.time)
         if times:
             wall_ms = _milliseconds(now)
-            reached_ms = self._clock.now_ms(wall_ms)
-            at_least_ms = [] if reached_ms is None else [reached_ms + self._out_of_orderness_ms]
-            self._clock.observe(max([_milliseconds(max(times)), *at_least_ms]), wall_ms)
+            self._clock.observe(max(_milliseconds(max(times)), self._seen_ms(wall_ms)), wall_ms)
 
     def set(
         self,
@@ -122,10 +120,13 @@ class EntityTimers:
             schema_revision=contribution.schema_revision,
             generation=contribution.generation,
         )
-        row = TimerRow(tick, max(state.last_time, clock_of(state, entity_type) or 0) // 1000, _milliseconds(now))
+        # Also what others have told: a timeline whose events were all taken back begins anew, and knows of no time but its events'.
+        wall_ms = _milliseconds(now)
+        seen_ms = max(max(state.last_time, clock_of(state, entity_type) or 0) // 1000, self._seen_ms(wall_ms))
+        row = TimerRow(tick, seen_ms, wall_ms)
         if row != batch.state.get(key):
             batch.state.put(key, row, position=record.offset)
-        self._track(key, row, _milliseconds(now))
+        self._track(key, row, wall_ms)
 
     def remove(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
         """Removes the timer of an entity; arguments as :meth:`set` takes them."""
@@ -147,6 +148,11 @@ class EntityTimers:
             target = encode_key(tick.tenant, tick.user or tick.entity_key)
             self._timers.cancel(key)
             yield OutgoingRecord(self._topic, target, tick.to_json(), headers=((KIND, TICK),))
+
+    def _seen_ms(self, wall_ms: int) -> int:
+        """The event time that would bring the clock to where it is."""
+        reached_ms = self._clock.now_ms(wall_ms)
+        return 0 if reached_ms is None else reached_ms + self._out_of_orderness_ms
 
     def _track(self, key: bytes, row: TimerRow | None, wall_ms: int) -> None:
         if row is None:

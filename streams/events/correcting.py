@@ -219,6 +219,7 @@ def _target(
         if index is not None:
             number = bind(window.events, events).get(index)
             return (None, CorrectedEvent.of(events[index])) if number is None else (number, window.events[number])
-    # Not there now: what was corrected before, and waits like it.
-    found = [number for number, each in enumerate(window.events) if each.memory_id == memory_id]
+    # Not there now: what was corrected before, and waits like it, or was seen in words that were reverted since. The id does not tell:
+    # another statement may bear it by now.
+    found = [number for number, each in enumerate(window.events) if each.says(seen)]
     return (found[-1], window.events[found[-1]]) if found else (None, None)

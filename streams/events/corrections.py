@@ -63,6 +63,8 @@ class CorrectedEvent(Value):
     date: str | None = None
     message_ids: list[str]
     standing: list[Standing]
+    shown: list[str] = Field(default_factory=list)
+    """Hashes of the newest contents that it was corrected to, the reverted ones included: somebody may have seen it so."""
     changed_at: int
     """The offset of the newest correction, a revert included."""
 
@@ -99,7 +101,14 @@ class CorrectedEvent(Value):
         if len(standing) > MAX_STANDING:
             first, second, *rest = standing
             standing = [second.model_copy(update={"fields": first.fields.with_later(second.fields)}), *rest]
-        return self.model_copy(update={"standing": standing, "changed_at": offset})
+        shown = self.shown
+        if step.fields.content is not None:
+            shown = [*shown, content_hash(step.fields.content)][-MAX_STANDING:]
+        return self.model_copy(update={"standing": standing, "shown": shown, "changed_at": offset})
+
+    def says(self, seen: EventSeen) -> bool:
+        """Whether it is what somebody saw, before or behind its corrections."""
+        return seen.type == self.type and content_hash(seen.content) in (content_hash(self.content), *self.shown)
 
     def reverted(self, offset: int) -> "CorrectedEvent":
         """Without the newest correction."""

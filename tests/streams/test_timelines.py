@@ -171,6 +171,17 @@ async def test_a_window_extracted_again_is_let_go_again(flow: Timelines) -> None
     assert "Lyon" not in summary(flow).content
 
 
+async def test_a_successor_lets_a_window_extracted_again_go(flow: Timelines) -> None:
+    await flow.extract(0, 0, ["Moved to Lyon."])
+    await flow.pass_time(60)
+    await flow.extract(0, 0, ["Moved to Nice."])
+    # The timeline begins anew with the event, and is the only one to tell how far event time has come.
+    flow.restart_entities()
+    await flow.pass_time(7, step=3)
+    assert texts(flow) == set()
+    assert "Nice" in summary(flow).content
+
+
 async def test_an_expiry_means_no_later_extraction(flow: Timelines) -> None:
     await flow.extract(0, 0, ["Moved to Lyon."])
     await flow.pass_time(60)

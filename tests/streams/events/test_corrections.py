@@ -232,3 +232,23 @@ async def test_a_correction_of_nothing_known_waits(stage: PartitionHarness) -> N
     early = await stage.process([correction_record(correction(what.events[0], 1, "invalidate"), 0)])
     assert early.outputs == []
     assert changes(await stage.process([extraction_record(what, 1)])) == {}
+
+
+async def test_a_late_correction_hits_no_other_statement(stage: PartitionHarness) -> None:
+    # Somebody saw grep under the id that make has by now, and that was corrected already.
+    before, now = extraction(0, [("grep", 0)]), extraction(0, [("make", 0)])
+    await stage.process([extraction_record(now, 0)])
+    await stage.process([correction_record(correction(now.events[0], 1, content="used gmake"), 1)])
+    late = await stage.process([correction_record(correction(before.events[0], 2, "invalidate"), 2)])
+    assert late.outputs == [], "make stands"
+    again = memories(await stage.process([extraction_record(extraction(0, [("make", 0), ("grep", 0)]), 3)]))
+    assert [each.expires_at for each in again.values() if each is not None] == [None, LATER], "and grep is wrong wherever it comes back"
+
+
+async def test_a_correction_of_reverted_words_finds_their_event(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    await stage.process([extraction_record(what, 0)])
+    await stage.process([correction_record(correction(what.events[0], 1, content="ran ripgrep twice"), 1)])
+    await stage.process([correction_record(correction(what.events[0], 2, "revert"), 2)])
+    late = await stage.process([correction_record(correction(what.events[0], 3, "invalidate", seen="ran ripgrep twice"), 3)])
+    assert [each.expires_at for each in memories(late).values() if each is not None] == [LATER]
