@@ -34,6 +34,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "fit-confidence": Command("evaluation.recall.fit_confidence", "weights of a recall's confidence, fitted to LoCoMo's questions"),
     "locomo": Command("evaluation.recall.command", "how much of LoCoMo's evidence a recall finds, by each way of ranking"),
     "longmemeval": Command("evaluation.longmemeval.command", "how well a recall ranks the sessions that hold LongMemEval's answers"),
+    "qa": Command("evaluation.qa.command", "questions of LoCoMo or LongMemEval, answered from memory by a model and judged by another"),
     "tokens": Command("evaluation.tokens.command", "tokens of one-pass extraction against other ways, on LoCoMo"),
     "capacity": Command("evaluation.capacity.command", "machines, bytes and money by rate and users, from the report of make bench-ingest"),
     "storage": Command("evaluation.storage", "stored tokens and bytes against the raw turns"),

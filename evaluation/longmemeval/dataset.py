@@ -32,6 +32,8 @@ class Question:
     sessions: int
     answer_sessions: frozenset[str]
     """Those that hold the answer; empty where the history does not."""
+    answer: str = ""
+    """The right one, or what a good one respects."""
 
 
 def read_longmemeval(path: Path) -> Iterator[Question]:
@@ -72,6 +74,7 @@ def _question(entry: Any) -> Question:
         asked_at=_time(entry["question_date"]),
         windows=tuple(windows),
         sessions=len(names),
+        answer=str(entry.get("answer", "")),
         answer_sessions=frozenset(str(number) for number, name in enumerate(names) if name in wanted),
     )
 

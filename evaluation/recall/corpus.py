@@ -54,6 +54,8 @@ class Question:
     """1: several facts, 2: time, 3: open, 4: one fact, 5: not answered by the conversation."""
     evidence: tuple[str, ...]
     """Ids of the messages that answer it, or, in category 5, that it wrongly supposes."""
+    answer: str = ""
+    """The right one; empty in category 5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,7 @@ def _raw_turns(conversation: Sequence[AnnotatedWindow]) -> list[Memory]:
 def _questions(sample: Any, path: Path) -> list[Question]:
     try:
         return [
-            Question(str(each["question"]), int(each["category"]), tuple(map(str, each["evidence"])))
+            Question(str(each["question"]), int(each["category"]), tuple(map(str, each["evidence"])), str(each.get("answer", "")))
             for each in sample.get("qa", ())
             if each.get("evidence")
         ]

@@ -35,9 +35,11 @@ class Timelines:
         settings: The settings in force.
         tenants: Who is known.
         llm: Writes the summaries; None: they are extracts.
+        is_eager: Whether each stage handles at once what another laid into its log; else only :meth:`step` and :meth:`settle` let it.
     """
 
-    def __init__(self, settings: Settings, tenants: TenantDirectory, llm: LLM | None = None) -> None:
+    def __init__(self, settings: Settings, tenants: TenantDirectory, llm: LLM | None = None, *, is_eager: bool = True) -> None:
+        self.is_eager = is_eager
         self._clock = ManualClock(START)
         self._settings = settings
         self._tenants = tenants
@@ -64,7 +66,7 @@ class Timelines:
         self._clock.advance(max(timedelta(), START + timedelta(days=day) - self._clock.now()))
         what = extraction(number, day, texts, event_type)
         self._append("extractions", encode_key(TENANT, USER), what.to_json())
-        await self.settle()
+        await self._go_on()
         return what
 
     async def recall(self, what: Extraction, day: float, *indices: int, headers: Headers = ()) -> list[OutgoingRecord]:
@@ -78,7 +80,7 @@ class Timelines:
         )
         self._recalls += 1
         self._take(batch.outputs)
-        await self.settle()
+        await self._go_on()
         return batch.outputs
 
     async def pass_time(self, days: float, *, step: float = 7) -> None:
@@ -93,20 +95,29 @@ class Timelines:
         await self.entities.recover()
         due = self.entities.handler.due(self._clock.now())
         self._take(due)
-        await self.settle()
+        await self._go_on()
         return len(due)
 
     async def settle(self) -> None:
         """Lets the stages handle all that lies in their logs."""
         while self._has_unread():
-            for name, stage in (("extractions", self.events), ("contributions", self.entities)):
-                log: list[ConsumedRecord] = getattr(self, name)
-                start, self._read[name] = self._read[name], len(log)
-                if log[start:]:
-                    self._take((await stage.process(log[start:])).outputs)
-            start, self._read["merges"] = self._read["merges"], len(self.merges)
-            for record in self.merges[start:]:
+            for name in self._read:
+                await self.step(name)
+
+    async def step(self, name: str) -> None:
+        """Lets the stage that reads a log handle what lies there.
+
+        Args:
+            name: ``extractions``, ``contributions`` or ``merges``.
+        """
+        log: list[ConsumedRecord] = getattr(self, name)
+        start, self._read[name] = self._read[name], len(log)
+        if name == "merges":
+            for record in log[start:]:
                 self._take(await self.merging.handle(record))
+        elif log[start:]:
+            stage = self.events if name == "extractions" else self.entities
+            self._take((await stage.process(log[start:])).outputs)
 
     async def repeat(self) -> None:
         """All logs are delivered again from their beginnings."""
@@ -116,7 +127,7 @@ class Timelines:
     async def deliver_again(self, record: ConsumedRecord) -> None:
         """A record of the extractions is produced once more."""
         self._append("extractions", record.key or b"", record.value, record.headers)
-        await self.settle()
+        await self._go_on()
 
     def now(self, day: float) -> datetime:
         """A day's time."""
@@ -144,6 +155,10 @@ class Timelines:
             rows,
             clock=self._clock,
         )
+
+    async def _go_on(self) -> None:
+        if self.is_eager:
+            await self.settle()
 
     def _has_unread(self) -> bool:
         return any(read < len(getattr(self, name)) for name, read in self._read.items())

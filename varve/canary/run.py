@@ -76,7 +76,7 @@ class Canary:
         self._metrics = metrics
         self._facts = Facts(most=settings.facts, first=int(time.time()) if first is None else first)
         self.has_reached_service = False
-        """Whether the service answered in the last round."""
+        """Whether the service took the last fact, and answered all that was asked since."""
 
     async def run(self) -> None:
         """Makes one round after the other until it is cancelled."""
@@ -114,6 +114,7 @@ class Canary:
         """Says a fact and waits for it; gives the seconds until a recall found it, None where none did in time."""
         began = time.monotonic()
         await self._service.send([fact.message])
+        self.has_reached_service = True
         await self._service.flush(fact.session)
         while (waited := time.monotonic() - began) <= self._settings.timeout_s:
             results = await self._ask(fact)

@@ -1,0 +1,1 @@
+"""Questions answered from what Varve remembers, and judged: the benchmark that papers on memory report."""

@@ -1,0 +1,54 @@
+"""How near an answer is to the right one by its words, as the papers measure it."""
+
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from memory.words import stem
+
+_ARTICLES: Final = re.compile(r"\b(?:a|an|the|and)\b")
+_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
+_RESAMPLES: Final = 1000
+
+
+def token_f1(answer: str, right: str) -> float:
+    """F1 of the stemmed words of an answer, without articles and punctuation ("Memory in the LLM Era", section 4.1)."""
+    given, wanted = Counter(_words(answer)), Counter(_words(right))
+    common = (given & wanted).total()
+    return 2 * common / (given.total() + wanted.total()) if common else 0.0
+
+
+def part_f1(answer: str, right: str) -> float:
+    """F1 where several facts are asked for: of each, named between commas, its best among the answer's parts; their mean."""
+    parts, wanted = (([each for each in text.split(",") if each.strip()] or [text]) for text in (answer, right))
+    return float(np.mean([max(token_f1(part, each) for part in parts) for each in wanted]))
+
+
+def bleu_1(answer: str, right: str) -> float:
+    """The share of an answer's words that are right, less where it is shorter ("Memory in the LLM Era", section 4.1)."""
+    given, wanted = _words(answer), _words(right)
+    if not given:
+        return 0.0
+    precision = (Counter(given) & Counter(wanted)).total() / len(given)
+    return precision * min(1.0, math.exp(1 - len(wanted) / len(given)))
+
+
+def mean_with_interval(values: Sequence[float]) -> tuple[float, list[float]]:
+    """The mean, and its 95 % interval by resampling (bootstrap percentiles).
+
+    Args:
+        values: At least one.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    random = np.random.default_rng(7)
+    means = [table[random.integers(0, len(table), len(table))].mean() for _ in range(_RESAMPLES)]
+    return round(float(table.mean()), 4), [round(float(each), 4) for each in np.percentile(means, [2.5, 97.5])]
+
+
+def _words(text: str) -> list[str]:
+    return [stem(word) for word in _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()]

@@ -1,0 +1,139 @@
+"""Questions of LoCoMo and LongMemEval, each with what the memory knows of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from evaluation.locomo import TENANT
+from evaluation.longmemeval.dataset import read_longmemeval
+from evaluation.recall.corpus import SCHEMA, UNANSWERABLE, MemoryWriter, empty_store, filled_store, memories_of
+from memory.schema import scenario
+from models.embedding.port import Embedder
+from retrieval.recall import Recall, RecallRequest
+from retrieval.recall.context import Context, pack
+from retrieval.recall.repetition import repeated
+from retrieval.recall.request import BUT_ENTITIES
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import TenantScope
+from runtime.clocks import Clock, ManualClock, SystemClock
+from runtime.settings import Settings
+from varve.errors import ConversationError
+
+_TOKENS_OF_MEMORY: Final = 20
+_FEWEST, _MOST = 10, 200
+"""As ``POST /v1/context`` takes them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question."""
+
+    id: str
+    user: str
+    text: str
+    answer: str
+    """The right one; empty where there is none."""
+    kind: str
+    """LoCoMo's category as a number, LongMemEval's question type."""
+    asked_at: datetime | None
+    """None: the data set does not say."""
+    is_answerable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A question, and the block that the memory packs for it."""
+
+    asked: Asked
+    context: Context
+
+
+async def prepared_questions(path: Path, settings: Settings, *, tokens: int, limit: int | None) -> list[Prepared]:
+    """All questions of a file, in its form, with their contexts; nothing of it costs a model's call.
+
+    Args:
+        path: LoCoMo or LongMemEval, or a part of one.
+        settings: The embedding model, and how recalls rank.
+        tokens: Most of each context.
+        limit: Only so many questions, spread evenly over LoCoMo's, the first of LongMemEval's; None: all.
+
+    Raises:
+        ConversationError: If the file cannot be read, or has neither form.
+    """
+    return await (_longmemeval if _is_longmemeval(path) else _locomo)(path, settings, tokens, limit)
+
+
+async def _locomo(path: Path, settings: Settings, tokens: int, limit: int | None) -> list[Prepared]:
+    async with filled_store(path, settings) as corpus:
+        asked = [
+            Asked(
+                id=f"{conversation.user}/{number}",
+                user=conversation.user,
+                text=question.text,
+                answer=question.answer,
+                kind=str(question.category),
+                asked_at=None,
+                is_answerable=question.category != UNANSWERABLE,
+            )
+            for conversation in corpus.conversations
+            for number, question in enumerate(conversation.questions)
+        ]
+        step = 1 if limit is None else max(1, len(asked) // limit)
+        memory = _Memory(corpus.store, corpus.embedder, settings, SystemClock(), tokens)
+        return [Prepared(each, await memory.context(each)) for each in asked[::step][:limit]]
+
+
+async def _longmemeval(path: Path, settings: Settings, tokens: int, limit: int | None) -> list[Prepared]:
+    prepared: list[Prepared] = []
+    async with empty_store(settings) as (store, embedder):
+        writer = MemoryWriter(store, embedder)
+        for question in islice(read_longmemeval(path), limit):
+            await writer.write(await memories_of(question.windows, embedder))
+            asked = Asked(
+                id=question.id,
+                user=question.id,
+                text=question.text,
+                answer=question.answer,
+                kind=question.kind,
+                asked_at=question.asked_at,
+                is_answerable=bool(question.answer_sessions),
+            )
+            memory = _Memory(store, embedder, settings, ManualClock(question.asked_at), tokens)
+            prepared.append(Prepared(asked, await memory.context(asked)))
+    return prepared
+
+
+class _Memory:
+    """What ``POST /v1/context`` would answer: the user's nearest entities, and what a recall finds, in one block."""
+
+    def __init__(self, store: EdgeStore, embedder: Embedder, settings: Settings, clock: Clock, tokens: int) -> None:
+        self._recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+        self._types = [each.name for each in scenario(SCHEMA).entity_types]
+        self._tokens = tokens
+
+    async def context(self, asked: Asked) -> Context:
+        scope = TenantScope(TENANT, asked.user)
+        limit = min(max(self._tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
+        found = await self._recall.recall(RecallRequest(scope=scope, query=asked.text, limit=limit, kinds=BUT_ENTITIES))
+        states = await self._recall.nearest_entities(scope, [asked.text], self._types)
+        told = repeated(found.hits, states)
+        hits = [each for each in found.hits if each.memory.id not in told]
+        return pack(scope, states=states, hits=hits, tail=(), tokens=self._tokens)
+
+
+def _is_longmemeval(path: Path) -> bool:
+    """Which of the two forms a file has, by its first entry."""
+    try:
+        entries = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise ConversationError(f"{path} cannot be read: {error.strerror}") from error
+    except orjson.JSONDecodeError as error:
+        raise ConversationError(f"{path} is not JSON: {error}") from error
+    first = entries[0] if isinstance(entries, list) and entries else entries
+    if not isinstance(first, dict) or not first.keys() & {"qa", "question_id"}:
+        raise ConversationError(f"{path} is neither LoCoMo (entries with qa) nor LongMemEval (entries with question_id)")
+    return "question_id" in first
