@@ -1,7 +1,7 @@
 """Load profiles: how much of what arrives, and when."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 _AS_FAR_AS_WINDOWS: Final = ("sessions",)
@@ -37,6 +37,15 @@ class LoadProfile:
     def seconds(self) -> float:
         """How long arrivals come."""
         return sum(phase.seconds for phase in self.phases)
+
+    def lasting(self, seconds: float | None) -> "LoadProfile":
+        """The same arrivals a second for another time; each phase keeps its share of it.
+
+        Args:
+            seconds: In all; None: the profile's own.
+        """
+        share = 1.0 if seconds is None else seconds / self.seconds
+        return replace(self, phases=tuple(Phase(phase.seconds * share, phase.factor) for phase in self.phases))
 
 
 LOAD_PROFILES: Final[Mapping[str, LoadProfile]] = {

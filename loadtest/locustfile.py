@@ -53,7 +53,7 @@ class OpenLoop(User):  # type: ignore[misc]
         polling = gevent.spawn(self._poll)
         begun = time.time()
         running = []
-        for arrival in arrivals(LOAD_PROFILES[GIVEN["profile"]], seed=GIVEN["seed"]):
+        for arrival in arrivals(LOAD_PROFILES[GIVEN["profile"]].lasting(GIVEN["seconds"]), seed=GIVEN["seed"]):
             wait_s = begun + arrival.at_s - time.time()
             if wait_s > 0:
                 gevent.sleep(wait_s)

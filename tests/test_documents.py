@@ -11,6 +11,7 @@ import typer
 import yaml
 
 from deploy.generate import stale
+from evaluation.__main__ import COMMANDS as BENCHMARKS
 from memory.topics import ALL
 from memory.wire_schema import RECORDS
 from runtime.settings import Settings
@@ -61,6 +62,13 @@ def test_every_stage_is_deployed() -> None:
 def test_the_wire_format_tells_of_every_topic() -> None:
     of_others = {"control", "audit", "dead-letters"}
     assert RECORDS.keys() == {topic.name for topic in ALL} - of_others, "a topic's records are named in memory/wire_schema.py"
+
+
+def test_every_benchmark_is_told_of_by_its_name() -> None:
+    named = {name for document in DOCUMENTS for name in re.findall(r"-m evaluation ([a-z][a-z-]*)", document.read_text())}
+    assert named <= BENCHMARKS.keys()
+    told = set(re.findall(r"-m evaluation ([a-z][a-z-]*)", (ROOT / "docs" / "quality.md").read_text()))
+    assert BENCHMARKS.keys() - told == {each for each in BENCHMARKS if each.startswith("fit-") or each == "segmentation"}
 
 
 def test_every_setting_that_documents_name_is_known() -> None:

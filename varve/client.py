@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Self
 from urllib.parse import quote, urlencode
@@ -100,9 +100,21 @@ class ServiceClient:
         Raises:
             ServiceError: If the service refuses the request or stays unavailable.
         """
-        fields = {name: value for name, value in options.items() if value is not None}
-        results: list[dict[str, Any]] = (await self._post("/v1/recall", {"query": query, **fields}))["results"]
+        results: list[dict[str, Any]] = (await self._recalled(query, options))["results"]
         return results
+
+    async def recall_with_entities(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        """As :meth:`recall`, and behind the results what holds about the user: entities, without a score.
+
+        An entity takes the place of the events that say the same, so with a ``user`` the results alone are not all that was found.
+        """
+        answer = await self._recalled(query, options)
+        return [*answer["results"], *answer["entities"]]
+
+    async def _recalled(self, query: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {name: value for name, value in options.items() if value is not None}
+        answer: dict[str, Any] = await self._post("/v1/recall", {"query": query, **fields})
+        return answer
 
     async def context(self, query: str, **options: Any) -> dict[str, Any]:
         """Asks for a block of text for a prompt.

@@ -26,7 +26,7 @@ class ResultTable:
         """Adds an answer.
 
         Args:
-            results: As the service gives them, best first.
+            results: As the service gives them, best first; entities without a score.
             query: The question, where the table should name it.
         """
         if query is not None:
@@ -37,7 +37,8 @@ class ResultTable:
             source = f"{first} and {len(others)} more" if others else first
             when = shown_date(datetime.fromisoformat(result["event_time"]), result.get("date"))
             content = f"[cyan]{_plain(result['type'])}[/]  {_plain(' '.join(str(result['content']).split()))}"
-            self.table.add_row(f"{result['score']:.3f}", _plain(when), content, source)
+            score = "" if "score" not in result else f"{result['score']:.3f}"
+            self.table.add_row(score, _plain(when), content, source)
 
 
 def _plain(text: object) -> str:

@@ -34,6 +34,7 @@ class ScriptedService:
 
     async def recall(self, query: str, **options: Any) -> list[dict[str, Any]]:
         self._require()
+        assert (options["user"], options["kinds"]) == (USER, ["event"])
         gate = query.split(" gate")[0].split()[-1]
         return [each for name, each in self.memories.items() if name not in self.forgotten and f"{gate} gate" in each["content"]]
 

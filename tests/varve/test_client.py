@@ -43,3 +43,13 @@ async def test_a_refusal_that_lasts_is_told(times: int, status: int, retry_after
     with pytest.raises(ServiceError, match=f"answered {status}: 10 recalls a second are used up"):
         await recall(server)
     assert server.asked == asked
+
+
+async def test_what_an_entity_says_is_told_behind_the_results() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        assert await request.json() == {"query": "x", "user": "ann"}
+        return web.json_response({"results": [{"id": "event", "score": 0.5}], "entities": [{"id": "profile"}]})
+
+    async with serving_posts("/v1/recall", answer) as url, ServiceClient(url=url, api_key="k") as client:
+        found = await client.recall_with_entities("x", user="ann", limit=None)
+    assert [each["id"] for each in found] == ["event", "profile"]

@@ -61,10 +61,12 @@ def test_a_recalled_memory_paints_nothing() -> None:
         ],
         query="[red]who?",
     )
+    answer.add([{"type": "user_profile", "event_time": "2023-06-01T00:00:00Z", "content": "name: Ann", "evidence": []}])
     with io.StringIO() as printed:
         Console(file=printed, highlight=False, width=200).print(answer.table)
         text = printed.getvalue()
     assert "2023-05 " in text
+    assert "user_profile  name: Ann" in text, "an entity has no score"
     assert "[bold]x[/]  I \\u001b[31mred\\u202e." in text
     assert "m\\u001b[2J and 1 more" in text
     assert "[red]who?" in text

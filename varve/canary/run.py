@@ -127,7 +127,8 @@ class Canary:
         return None
 
     async def _ask(self, fact: Fact) -> list[dict[str, Any]]:
-        return await self._service.recall(fact.question, user=USER, limit=_LIMIT)
+        # An entity that says the same takes the place of an event, where both are asked for.
+        return await self._service.recall(fact.question, user=USER, limit=_LIMIT, kinds=["event"])
 
     async def _take_back(self, results: Sequence[dict[str, Any]]) -> None:
         """Takes back what holds no longer, so that the store does not grow."""

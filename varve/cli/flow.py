@@ -26,7 +26,7 @@ def send(
 @app.command()
 def recall(
     query: Annotated[str, typer.Argument(help="The question.")],
-    user: Annotated[str | None, typer.Option(help="Only this user's memories.")] = None,
+    user: Annotated[str | None, typer.Option(help="Only this user's memories, and what holds about this user.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Most results.")] = None,
     as_of: Annotated[
         datetime | None, typer.Option(parser=parse_time, help="Only what had happened by then, entities as they were then (ISO 8601).")
@@ -89,7 +89,7 @@ async def _recall(query: str, asked: dict[str, Any], data: Path | None) -> list[
     from varve.client import ServiceClient
 
     async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
-        return await service.recall(query, **asked)
+        return await service.recall_with_entities(query, **asked)
 
 
 async def _context(query: str, user: str | None, session: str | None, tokens: int | None, data: Path | None) -> dict[str, Any]:
