@@ -32,9 +32,9 @@ class ScriptedService:
         fields = {"kind": "event", "user": said["user"], "content": said["text"], "evidence": [said["id"]]}
         self.memories[said["id"]] = {"id": said["id"], **fields}
 
-    async def recall(self, query: str, **options: Any) -> list[dict[str, Any]]:
+    async def recall_with_entities(self, query: str, **options: Any) -> list[dict[str, Any]]:
         self._require()
-        assert (options["user"], options["kinds"]) == (USER, ["event"])
+        assert options["user"] == USER
         gate = query.split(" gate")[0].split()[-1]
         return [each for name, each in self.memories.items() if name not in self.forgotten and f"{gate} gate" in each["content"]]
 
@@ -110,3 +110,11 @@ def test_a_question_does_not_tell_its_answer() -> None:
     assert len({each.text for each in said}) == 40
     assert len({each.question for each in said}) == 20
     assert all(each.text.split(" is ")[1].split()[0] not in each.question for each in said)
+
+
+def test_an_entity_that_says_it_stands_for_the_event() -> None:
+    fact = Facts(most=3, first=0).next()
+    entity = {"kind": "entity", "id": "p", "user": USER, "evidence": [fact.message_id]}
+    assert fact.is_in([{**entity, "content": f"notes: {fact.text}"}])
+    assert not fact.is_in([{**entity, "content": "life: 7 events in full"}]), "it only rests on the message"
+    assert Facts(most=3, first=0).stale([{**entity, "content": fact.text}]) == []

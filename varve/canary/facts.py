@@ -37,9 +37,13 @@ class Fact:
     @property
     def text(self) -> str:
         """What is said."""
+        return f"Please remember that the password of the {self.gate} gate is {self.password} from now on."
+
+    @property
+    def password(self) -> str:
+        """What has to be remembered."""
         digest = hashlib.sha256(str(self.number).encode()).digest()
-        password = "".join(_SYLLABLES[byte % len(_SYLLABLES)] for byte in digest[:5])
-        return f"Please remember that the password of the {self.gate} gate is {password} from now on."
+        return "".join(_SYLLABLES[byte % len(_SYLLABLES)] for byte in digest[:5])
 
     @property
     def question(self) -> str:
@@ -52,8 +56,10 @@ class Fact:
         return {"id": self.message_id, "user": USER, "session": self.session, "text": self.text}
 
     def is_in(self, results: Iterable[Mapping[str, Any]]) -> bool:
-        """Whether a recall found it."""
-        return any(self.message_id in each["evidence"] for each in results)
+        """Whether a recall found it: the event, or an entity that says it in its place."""
+        return any(
+            self.message_id in each["evidence"] and (each.get("kind") != "entity" or self.password in each["content"]) for each in results
+        )
 
 
 class Facts:

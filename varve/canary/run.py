@@ -32,8 +32,8 @@ class MemoryService(Protocol):
         """Closes a session's window."""
         ...
 
-    async def recall(self, query: str, **options: Any) -> list[dict[str, Any]]:
-        """Recalls memories."""
+    async def recall_with_entities(self, query: str, **options: Any) -> list[dict[str, Any]]:
+        """Recalls memories, and what holds about the user."""
         ...
 
     async def memory(self, method: str, memory_id: str, action: str = "", body: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -127,8 +127,7 @@ class Canary:
         return None
 
     async def _ask(self, fact: Fact) -> list[dict[str, Any]]:
-        # An entity that says the same takes the place of an event, where both are asked for.
-        return await self._service.recall(fact.question, user=USER, limit=_LIMIT, kinds=["event"])
+        return await self._service.recall_with_entities(fact.question, user=USER, limit=_LIMIT)
 
     async def _take_back(self, results: Sequence[dict[str, Any]]) -> None:
         """Takes back what holds no longer, so that the store does not grow."""
