@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 
 from loadtest.load_profiles import LOAD_PROFILES
+from loadtest.memory_watch import MemoryWatch
 from loadtest.outcomes import summary
 from memory.records import Window
 from runtime.clocks import SystemClock
@@ -30,14 +31,17 @@ from varve.lag import lag_by_stage, wait_for_zero_lag
 from varve.supervisor.supervisor import Supervisor
 
 _ROOT = Path(__file__).parents[1]
+_MEMORY_SAMPLES = 10
+"""Of each process, while arrivals come."""
 
 
-async def run(profile: str, *, seed: int, locust: Path, report: Path, folder: Path) -> dict[str, Any]:
+async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, report: Path, folder: Path) -> dict[str, Any]:
     """Runs a profile against an embedded stack of its own.
 
     Args:
         profile: Of :data:`loadtest.load_profiles.LOAD_PROFILES`.
         seed: Draws the arrivals.
+        seconds: How long they come; None: as long as the profile says.
         locust: The program, in an environment of its own.
         report: Where Locust's page goes.
         folder: For the stack's data; empty.
@@ -53,6 +57,7 @@ async def run(profile: str, *, seed: int, locust: Path, report: Path, folder: Pa
         given = {
             "profile": profile,
             "seed": seed,
+            "seconds": seconds,
             "service_url": stack.service_url,
             "bootstrap": settings.kafka.bootstrap,
             "topic": settings.topic("messages"),
@@ -62,7 +67,9 @@ async def run(profile: str, *, seed: int, locust: Path, report: Path, folder: Pa
         (folder / "given.json").write_text(json.dumps(given))
         load_before = psutil.getloadavg()[0]
         begun = time.monotonic()
-        code = await _locust(locust, report, given=folder / "given.json")
+        memory = MemoryWatch(supervisor, every_s=LOAD_PROFILES[profile].lasting(seconds).seconds / _MEMORY_SAMPLES)
+        async with memory:
+            code = await _locust(locust, report, given=folder / "given.json")
         sending_s = time.monotonic() - begun
         for tenant in tenants:
             async with ServiceClient(url=stack.service_url, api_key=tenant["key"]) as service:
@@ -77,7 +84,8 @@ async def run(profile: str, *, seed: int, locust: Path, report: Path, folder: Pa
         **figures,
         "profile": profile,
         "seed": seed,
-        "arrival_seconds": LOAD_PROFILES[profile].seconds,
+        "arrival_seconds": LOAD_PROFILES[profile].lasting(seconds).seconds,
+        "memory_mb": memory.megabytes,
         "run_seconds": round(sending_s, 1),
         "seconds_until_no_lag": round(drained_s, 1),
         "lag": lag,
@@ -129,12 +137,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, help="how long arrivals come, at the profile's rates; default: as long as it says")
     parser.add_argument("--locust", type=Path, default=Path(".venv-load/bin/locust"))
     parser.add_argument("--report", type=Path, default=Path("build/reports/load.json"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="varve-load-") as folder:
         page = arguments.report.with_suffix(".html")
-        figures = asyncio.run(run(arguments.profile, seed=arguments.seed, locust=arguments.locust, report=page, folder=Path(folder)))
+        figures = asyncio.run(
+            run(
+                arguments.profile,
+                seed=arguments.seed,
+                seconds=arguments.seconds,
+                locust=arguments.locust,
+                report=page,
+                folder=Path(folder),
+            )
+        )
     arguments.report.write_text(json.dumps(figures, indent=2) + "\n")
     print(json.dumps(figures, indent=2))
     limit_s, freshness_s = LOAD_PROFILES[arguments.profile].freshness_limit_s, figures["freshness_p95_seconds"]

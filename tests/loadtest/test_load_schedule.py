@@ -65,3 +65,11 @@ def test_what_is_lost_or_doubled_is_counted() -> None:
     assert (figures["sent"], figures["lost"], figures["duplicated"], figures["errors"]) == (5, 1, 2, 2)
     assert figures["recall_p95_seconds"] == 0.39
     assert figures["freshness_p95_seconds"] is None
+
+
+def test_a_shorter_run_has_the_same_rates() -> None:
+    half = BUSY.lasting(60)
+    assert [phase.seconds for phase in half.phases] == [50, 10]
+    assert BUSY.lasting(None) == BUSY
+    ends = [each.at_s for each in arrivals(half, seed=1)]
+    assert len(ends) == pytest.approx(len(list(arrivals(BUSY, seed=1))) / 2, rel=0.05)
