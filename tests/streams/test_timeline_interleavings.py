@@ -108,7 +108,7 @@ def events(memories: dict[bytes, Memory]) -> dict[bytes, Memory]:
     last=st.lists(st.tuples(CORRECTIONS, SETTLED), max_size=2),
     retract=st.booleans(),
 )
-@hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=100, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_rebuild_gives_what_is_live(settings: Settings, actions: list[Action], last: list[Action], retract: bool) -> None:
     async def run() -> None:
         history = History(settings, retract=retract)
