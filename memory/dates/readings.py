@@ -129,6 +129,9 @@ def _read_ahead(match: re.Match[str], message_date: date, tense_of: TenseOf) -> 
 def _read_which_unit(match: re.Match[str], message_date: date, _: TenseOf) -> Span:
     step = _step(match["which"])
     match match["unit"].lower():
+        case "week" if step < 0 and message_date.weekday() == WEEKDAYS["sunday"]:
+            # Whoever says it on a Sunday means the days that have just passed, wherever their week begins.
+            return message_date - timedelta(days=7), message_date - timedelta(days=1), "week"
         case "week":
             return week_span(message_date + timedelta(weeks=step))
         case "weekend":

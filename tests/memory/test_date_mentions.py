@@ -74,6 +74,13 @@ def test_a_date_is_made_absolute(text: str, label: str) -> None:
     assert labels(text) == [label]
 
 
+def test_last_week_said_on_a_sunday_has_just_passed() -> None:
+    (mention,) = resolve_dates("I ran last week", date(2023, 8, 13))
+    assert (mention.first, mention.last, mention.label) == (date(2023, 8, 6), date(2023, 8, 12), "week of 6 August 2023")
+    assert labels("I ran last week", date(2023, 8, 12)) == ["week of 31 July 2023"]
+    assert labels("I will run next week", date(2023, 8, 13)) == ["week of 14 August 2023"]
+
+
 @pytest.mark.parametrize("text", ["soon", "we may march on", "I did it in two weeks", "sunny days", "2023-13-45", ""])
 def test_vague_dates_are_left_out(text: str) -> None:
     assert labels(text) == []
