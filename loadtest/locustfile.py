@@ -46,6 +46,7 @@ class OpenLoop(User):  # type: ignore[misc]
             }
         )
         self.outcomes: list[str] = []
+        self.accepted: set[str] = set()
 
     @task  # type: ignore[untyped-decorator]
     def everything(self) -> None:
@@ -80,7 +81,7 @@ class OpenLoop(User):  # type: ignore[misc]
             self._note(arrival, intended, error=f"{type(error).__name__}: {error}")
 
     def _http(self, arrival: Arrival, intended: float) -> None:
-        self._post(arrival, "/v1/messages", [self._message(arrival)])
+        self._send(arrival)
         self._note(arrival, intended)
 
     def _kafka(self, arrival: Arrival, intended: float) -> None:
@@ -88,6 +89,8 @@ class OpenLoop(User):  # type: ignore[misc]
         message = {"tenant": tenant, **self._message(arrival)}
 
         def delivered(error: object, _: object) -> None:
+            if error is None:
+                self.accepted.add(arrival.id)
             self._note(arrival, intended, error=None if error is None else str(error))
 
         self.producer.produce(
@@ -99,16 +102,20 @@ class OpenLoop(User):  # type: ignore[misc]
         self._note(arrival, intended)
 
     def _probe(self, arrival: Arrival, intended: float) -> None:
-        self._post(arrival, "/v1/messages", [self._message(arrival)])
+        self._send(arrival)
         self._post(arrival, "/v1/flush", {"session": arrival.session})
         closed = time.time()
         while time.time() < closed + PROBE_DEADLINE_S:
             results = self._post(arrival, "/v1/recall", {"query": arrival.text, "user": arrival.user})["results"]
-            if any(arrival.id in str(result["evidence"]) for result in results):
+            if any(arrival.id in result["evidence"] for result in results):
                 self._note(arrival, closed)
                 return
             gevent.sleep(0.05)
         self._note(arrival, closed, error=f"{NOT_RECALLED} {PROBE_DEADLINE_S:g} s after its window closed")
+
+    def _send(self, arrival: Arrival) -> None:
+        self._post(arrival, "/v1/messages", [self._message(arrival)])
+        self.accepted.add(arrival.id)
 
     def _message(self, arrival: Arrival) -> dict[str, Any]:
         return {
@@ -129,7 +136,10 @@ class OpenLoop(User):  # type: ignore[misc]
 
     def _note(self, arrival: Arrival, since: float, *, error: str | None = None) -> None:
         seconds = time.time() - since
-        self.outcomes.append(json.dumps({"kind": arrival.kind, "id": arrival.id, "seconds": seconds, "error": error}))
+        is_accepted = arrival.id in self.accepted
+        self.outcomes.append(
+            json.dumps({"kind": arrival.kind, "id": arrival.id, "seconds": seconds, "error": error, "accepted": is_accepted})
+        )
         self.environment.events.request.fire(
             request_type=arrival.kind,
             name=arrival.kind,

@@ -14,14 +14,14 @@ def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterabl
     """The figures of a run.
 
     Args:
-        outcomes: A line for each arrival: ``kind``, ``id``, ``seconds`` and ``error``.
+        outcomes: A line for each arrival: ``kind``, ``id``, ``seconds``, ``error``, and of a message whether it was ``accepted``.
         windows: The ids of the messages of each window, by the window's id.
 
     Returns:
         ``sent`` (messages accepted), ``lost`` (of them in no window), ``duplicated`` (in more than one place), ``errors``, and latencies in
         seconds, those that were not measured as None. A probe that was not recalled counts with the time that it waited.
     """
-    accepted = {each["id"] for each in outcomes if each["kind"] in MESSAGES and _was_accepted(each)}
+    accepted = {each["id"] for each in outcomes if each["kind"] in MESSAGES and each["accepted"]}
     places = Counter(each for ids in windows.values() for each in ids)
     seconds = {
         kind: [each["seconds"] for each in outcomes if each["kind"] == kind and (not each["error"] or NOT_RECALLED in each["error"])]
@@ -40,11 +40,6 @@ def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterabl
         "probes": len(seconds["probe"]),
         "first_errors": [each["error"] for each in outcomes if each["error"]][:5],
     }
-
-
-def _was_accepted(outcome: Mapping[str, Any]) -> bool:
-    """A probe that was not recalled in time was sent all the same."""
-    return not outcome["error"] or NOT_RECALLED in outcome["error"]
 
 
 def _p95(seconds: Sequence[float]) -> float | None:

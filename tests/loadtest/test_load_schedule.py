@@ -54,15 +54,18 @@ def test_every_profile_can_be_run() -> None:
 
 
 def test_what_is_lost_or_doubled_is_counted() -> None:
-    outcomes = [{"kind": "http", "id": f"m{number}", "seconds": 0.1, "error": None} for number in range(4)]
+    outcomes = [{"kind": "http", "id": f"m{number}", "seconds": 0.1, "error": None, "accepted": True} for number in range(4)]
     outcomes += [
-        {"kind": "kafka", "id": "m4", "seconds": 0.1, "error": "refused"},
-        {"kind": "probe", "id": "m5", "seconds": 30.0, "error": "not recalled 30 s after its window closed"},
-        {"kind": "recall", "id": "r1", "seconds": 0.2, "error": None},
-        {"kind": "recall", "id": "r2", "seconds": 0.4, "error": None},
+        {"kind": "kafka", "id": "m4", "seconds": 0.1, "error": "refused", "accepted": False},
+        {"kind": "probe", "id": "m5", "seconds": 30.0, "error": "not recalled 30 s after its window closed", "accepted": True},
+        {"kind": "probe", "id": "m6", "seconds": 5.0, "error": "/v1/recall answered 429", "accepted": True},
+        {"kind": "recall", "id": "r1", "seconds": 0.2, "error": None, "accepted": False},
+        {"kind": "recall", "id": "r2", "seconds": 0.4, "error": None, "accepted": False},
     ]
     figures = summary(outcomes, {"w1": ["m0", "m1", "m5"], "w2": ["m1", "m2", "m2"]})
-    assert (figures["sent"], figures["lost"], figures["duplicated"], figures["errors"]) == (5, 1, 2, 2)
+    assert (figures["sent"], figures["lost"], figures["duplicated"], figures["errors"]) == (6, 2, 2, 3), (
+        "a message that was accepted counts, whatever became of its recalls"
+    )
     assert figures["recall_p95_seconds"] == 0.39
     assert figures["freshness_p95_seconds"] is None
 
