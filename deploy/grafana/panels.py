@@ -98,3 +98,16 @@ def _panel(panel: Panel) -> dict[str, Any]:
             for number, query in enumerate(panel.queries)
         ],
     }
+
+
+def quantiles(histogram: str, by: str) -> list[Query]:
+    """The median and the 95th percentile of a histogram, a series for each value of a label.
+
+    Args:
+        histogram: Its name.
+        by: The label.
+    """
+    return [
+        Query(f"histogram_quantile({q}, sum by ({by}, le) (rate({histogram}_bucket[$__rate_interval])))", f"p{q * 100:.0f} {{{{{by}}}}}")
+        for q in (0.5, 0.95)
+    ]

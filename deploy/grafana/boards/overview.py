@@ -1,0 +1,98 @@
+"""What somebody sees first: alerts, objectives, the canary, rates."""
+
+from typing import Final
+
+from deploy.grafana.panels import Dashboard, Panel, Query, quantiles
+
+OVERVIEW: Final = Dashboard(
+    name="overview",
+    title="overview",
+    panels=[
+        Panel(
+            title="Alerts that fire",
+            unit="short",
+            kind="stat",
+            width=4,
+            alarm=1,
+            queries=[Query('count(ALERTS{alertstate="firing"}) or vector(0)')],
+        ),
+        Panel(
+            title="In the index within 60 s",
+            unit="percentunit",
+            kind="stat",
+            width=5,
+            tells="The objective is 99 of 100, over 30 days.",
+            queries=[Query("1 - varve:freshness_late:ratio_rate1h or vector(1)")],
+        ),
+        Panel(
+            title="Requests answered without an error",
+            unit="percentunit",
+            kind="stat",
+            width=5,
+            queries=[
+                Query(
+                    '1 - (sum(rate(varve_http_requests_total{status=~"5.."}[1h])) or vector(0)) / sum(rate(varve_http_requests_total[1h]))',
+                )
+            ],
+        ),
+        Panel(
+            title="Dead letters in a day",
+            unit="short",
+            kind="stat",
+            width=5,
+            alarm=1,
+            queries=[Query("sum(increase(varve_dead_letters_total[1d])) or vector(0)")],
+        ),
+        Panel(
+            title="Canary",
+            unit="percentunit",
+            kind="stat",
+            width=4,
+            tells="Share of its questions that are answered, freshly enough; one where no canary runs.",
+            queries=[Query("min(varve_canary_score) or vector(1)")],
+        ),
+        Panel(
+            title="Canary, from saying a fact to recalling it",
+            unit="s",
+            tells="Zero where no canary runs.",
+            queries=[
+                Query(
+                    "histogram_quantile(0.95, sum by (le) (rate(varve_canary_freshness_seconds_bucket[15m]))) or vector(0)",
+                    "p95",
+                ),
+            ],
+        ),
+        Panel(
+            title="Canary, by outcome, an hour",
+            unit="short",
+            queries=[
+                Query("sum by (outcome) (increase(varve_canary_facts_total[1h])) or vector(0)", "said {{outcome}}"),
+                Query("sum by (outcome) (increase(varve_canary_recalls_total[1h])) or vector(0)", "asked {{outcome}}"),
+            ],
+        ),
+        Panel(title="Records lost", unit="short", kind="stat", width=5, alarm=1, queries=[Query("sum(varve_records_lost) or vector(0)")]),
+        Panel(
+            title="Messages a second",
+            unit="short",
+            queries=[Query('sum(rate(varve_records_total{stage="sessions",outcome="done"}[$__rate_interval]))', "messages")],
+        ),
+        Panel(
+            title="Requests a second",
+            unit="reqps",
+            queries=[Query("sum by (route) (rate(varve_http_requests_total[$__rate_interval]))", "{{route}}")],
+        ),
+        Panel(
+            title="From message to index",
+            unit="s",
+            tells="From the message that ended a window until what came of it can be recalled.",
+            queries=quantiles("varve_age_seconds", "stage"),
+        ),
+        Panel(title="Time to answer", unit="s", queries=quantiles("varve_http_request_seconds", "route")),
+        Panel(
+            title="Records behind",
+            unit="short",
+            queries=[Query("stage:varve_lag_records:sum", "{{stage}}")],
+        ),
+        Panel(title="Processes that answer", unit="short", queries=[Query('sum by (component) (up{job="varve"})', "{{component}}")]),
+    ],
+)
