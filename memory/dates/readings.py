@@ -48,7 +48,7 @@ def tense_around(text: str, start: int, end: int) -> Tense:
     """The tense of the sentence around a part of a text.
 
     A word for the past outweighs one for the future, but for what is to be done by a day ("moved by the 20th"). With "until" it says
-    nothing of the day: "she promised to plan it until the 10th".
+    nothing of the day ("she promised to plan it until the 10th"); without such a word the day lies ahead.
 
     Args:
         text: The whole text.
@@ -62,7 +62,7 @@ def tense_around(text: str, start: int, end: int) -> Tense:
     if (_BY.search(before) or text[start:end].lower().startswith("by ")) and not _OVER.search(around):
         return "future"
     if _UNTIL.search(before) or text[start:end].lower().startswith(("until ", "till ")):
-        return "past" if _OVER.search(around) else "unknown"
+        return "past" if _OVER.search(around) else "unknown" if _PAST.search(around) else "future"
     return "past" if _PAST.search(around) else "future" if _FUTURE.search(around) else "unknown"
 
 

@@ -50,6 +50,7 @@ def labels(text: str, message_date: date = MONDAY) -> list[str]:
         ("I need it on the 10th of May", "10 May 2023"),
         ("she promised to plan it until the 10th of June", "10 June 2023"),
         ("we waited until the 2nd of May", "2 May 2023"),
+        ("ten of them until Sunday", "14 May 2023"),
         ("it was open until the 10th of June", "10 June 2022"),
         ("all shops are moved by the 10th of May", "10 May 2023"),
         ("it was done by Friday", "5 May 2023"),
