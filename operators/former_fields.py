@@ -1,9 +1,10 @@
-"""Fields that a schema has no more: nothing comes to them, and what an entity had of them can still be read."""
+"""Types and fields that a schema has no more: nothing comes to them, and what an entity had of them can still be read."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from memory.schema.model import EntityProperty, EntityType
+from memory.records import Contribution
+from memory.schema.model import EntityProperty, EntityType, MemorySchema
 from operators.entity_state import EntityState
 from operators.registry import driver_of
 
@@ -13,15 +14,19 @@ def has_former_fields(state: EntityState, entity_type: EntityType) -> bool:
     return any(entity_type.property(name) is None for name in state.properties)
 
 
-def with_former_fields(state: EntityState, entity_type: EntityType, former: Iterable[EntityType]) -> EntityType:
-    """The entity type as it takes to render an entity, with the fields that are only the entity's any more.
+def with_former_fields(
+    state: EntityState, entity_type: EntityType, former: Iterable[EntityType], *, names: Collection[str] | None = None
+) -> EntityType:
+    """The entity type as it takes to render an entity, or take something back of it, with the fields that are only the entity's any more.
 
     Args:
         state: The entity.
         entity_type: Its type.
         former: The type as earlier schemas had it, the newest first.
+        names: The fields that are wanted; None: all that the entity has something of.
     """
-    missing = {name for name in state.properties if entity_type.property(name) is None}
+    wanted = state.properties if names is None else [name for name in state.properties if name in names]
+    missing = {name for name in wanted if entity_type.property(name) is None}
     found: list[EntityProperty] = []
     for each_type in former:
         for each in each_type.properties:
@@ -32,3 +37,30 @@ def with_former_fields(state: EntityState, entity_type: EntityType, former: Iter
         if not missing:
             break
     return replace(entity_type, properties=(*entity_type.properties, *found)) if found else entity_type
+
+
+def former_part(contributions: Iterable[Contribution], schema: MemorySchema) -> tuple[Contribution, ...]:
+    """What contributions changed of types and fields that a schema has no more; those without such a change are left out.
+
+    Args:
+        contributions: What is in force.
+        schema: The schema.
+    """
+    return _part(contributions, schema, is_former=True)
+
+
+def present_part(contributions: Iterable[Contribution], schema: MemorySchema) -> tuple[Contribution, ...]:
+    """What contributions changed of types and fields that a schema has; arguments as :func:`former_part`."""
+    return _part(contributions, schema, is_former=False)
+
+
+def _part(contributions: Iterable[Contribution], schema: MemorySchema, *, is_former: bool) -> tuple[Contribution, ...]:
+    parts = []
+    for contribution in contributions:
+        entity_type = schema.entity_type(contribution.entity_type)
+        changes = [
+            each for each in contribution.changes if (entity_type is None or entity_type.property(each.property) is None) is is_former
+        ]
+        if changes:
+            parts.append(contribution.model_copy(update={"changes": changes}))
+    return tuple(parts)

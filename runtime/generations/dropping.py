@@ -5,6 +5,7 @@ one of each of its windows, and the stages retract exactly what that one publish
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from memory.headers import GENERATION_DROP, KIND
@@ -82,14 +83,14 @@ async def retract(settings: Settings, tenant: str, generation: str, *, drops: in
     topic = settings.topic(EXTRACTIONS.name)
     async with KafkaOffsets(kafka=settings.kafka) as offsets:
         partitions = list(await offsets.end_offsets([topic]))
-    newest: dict[str, OutgoingRecord | None] = {}
+    gathered = Retractions(topic, drops=drops)
     async with Producer(kafka=settings.kafka) as producer:
         # Before the log is read: what lies behind the marks is passed over, what lies before them is read and retracted.
         await producer.send_many(_marks(partitions, GenerationDrop(tenant=tenant, generation=generation, drops=drops)))
         async for record, extraction in records_of(Extraction, topic, settings, tenant):
             if extraction.generation == generation:
-                newest[extraction.window_id] = _retraction_of(extraction, topic, record.key, record.partition, drops=drops)
-        retractions = [each for each in newest.values() if each is not None]
+                gathered.add(extraction, key=record.key, partition=record.partition)
+        retractions = gathered.records()
         for start in range(0, len(retractions), _BATCH_SIZE):
             await producer.send_many(retractions[start : start + _BATCH_SIZE])
     return len(retractions)
@@ -104,9 +105,46 @@ def _marks(partitions: Sequence[TopicPartition], drop: GenerationDrop) -> list[O
     ]
 
 
-def _retraction_of(extraction: Extraction, topic: str, key: bytes | None, partition: int, *, drops: int) -> OutgoingRecord | None:
-    """An empty extraction of the same window; None if this one is empty, too, or was begun behind the drop."""
-    if not has_content(extraction) or extraction.drops >= drops:
-        return None
-    empty = extraction.model_copy(update={"segments": [], "events": [], "patches": [], "dropped": [], "usage": [], "drops": drops})
-    return OutgoingRecord(topic=topic, key=key, value=empty.to_json(), partition=partition)
+@dataclass(frozen=True, slots=True)
+class _Newest:
+    """The newest extraction of a window."""
+
+    drops: int
+    retraction: OutgoingRecord | None
+    """What takes the window back; None: nothing is to be."""
+
+
+class Retractions:
+    """What takes a generation's windows back, gathered from its extractions. Pure.
+
+    Args:
+        topic: Where extractions lie.
+        drops: How often the generation has been dropped, this time included.
+    """
+
+    def __init__(self, topic: str, *, drops: int) -> None:
+        self._topic = topic
+        self._drops = drops
+        self._newest: dict[str, _Newest] = {}
+
+    def add(self, extraction: Extraction, *, key: bytes | None, partition: int) -> None:
+        """Takes note of the generation's next extraction.
+
+        Args:
+            extraction: What lies there.
+            key: Its record's key.
+            partition: Where it lies.
+        """
+        before = self._newest.get(extraction.window_id)
+        # What a schema has no more stays where a later extraction under it is empty.
+        may_stand = before is not None and before.retraction is not None and before.drops == extraction.drops
+        retraction = None
+        if extraction.drops < self._drops and (has_content(extraction) or may_stand):
+            nothing = {"segments": [], "events": [], "patches": [], "dropped": [], "usage": [], "drops": self._drops}
+            value = extraction.model_copy(update=nothing).to_json()
+            retraction = OutgoingRecord(topic=self._topic, key=key, value=value, partition=partition)
+        self._newest[extraction.window_id] = _Newest(extraction.drops, retraction)
+
+    def records(self) -> list[OutgoingRecord]:
+        """An empty extraction of each window of which something may stand, but of those that were begun behind the drop."""
+        return [each.retraction for each in self._newest.values() if each.retraction is not None]

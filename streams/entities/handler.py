@@ -3,7 +3,7 @@
 What an operator needs a model for goes out as a request; the answer comes back as a contribution. So the stage waits for nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -120,8 +120,10 @@ class EntitiesHandler(BatchHandler):
     def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
         contribution = Contribution.from_json(record.value or b"")
         key = _key_of(contribution)
+        before = batch.state.get(key)
         try:
             entity_type = self._entity_type(contribution)
+            applied_type = self._applied_type(before, contribution, entity_type)
         except PoisonRecordError:
             if contribution.kind == "tick":
                 # Whoever the entity was of is gone. Should they come back, the next contribution sets the timer again.
@@ -129,12 +131,11 @@ class EntitiesHandler(BatchHandler):
                 return
             self.on_dead_lettered(batch.state, record)
             raise
-        before = batch.state.get(key)
         if contribution.merged is not None:
             recorded_at = contribution.recorded_at or record.appended_at
             applied = adopt(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
         else:
-            applied = apply_contribution(before, contribution, entity_type)
+            applied = apply_contribution(before, contribution, applied_type)
             if ages(entity_type):
                 # The others' times are in no timer, and a successor would know less than this worker.
                 self._timers.observe(contribution, self._clock.now())
@@ -229,10 +230,20 @@ class EntitiesHandler(BatchHandler):
         """The entity's type, with the fields that the schema has no more, as far as the entity has something of them."""
         if not has_former_fields(state, last.entity_type):
             return last.entity_type
-        made = last.contribution
+        return with_former_fields(state, last.entity_type, self._former_types(last.contribution))
+
+    def _applied_type(self, state: EntityState | None, contribution: Contribution, entity_type: EntityType) -> EntityType:
+        """The entity's type, with such fields that the schema has no more as something is taken back of: a drop does."""
+        names = {each.property for each in contribution.changes if each.op == "retract" and entity_type.property(each.property) is None}
+        if state is None or not names:
+            return entity_type
+        return with_former_fields(state, entity_type, self._former_types(contribution), names=names)
+
+    def _former_types(self, made: Contribution) -> Iterator[EntityType]:
+        """A contribution's entity type as earlier revisions of its schema had it, the newest first."""
         earlier = earlier_schemas(self._tenants, made.tenant, made.generation, name=made.schema_name, revision=made.schema_revision)
         former = (schema.entity_type(made.entity_type) for schema in earlier)
-        return with_former_fields(state, last.entity_type, (each for each in former if each is not None))
+        return (each for each in former if each is not None)
 
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
         if self._view is not None:

@@ -4,6 +4,7 @@ from memory.headers import CORRECTION, EXPIRY, GENERATION_DROP, KIND, TICK, TOUC
 from memory.keys import encode_key
 from memory.records import Contribution, Correction, Expiry, Extraction, GenerationDrop, Touches
 from memory.schema.model import MemorySchema
+from operators.former_fields import former_part, present_part
 from operators.routing import contributions_of, left_out
 from runtime.metrics import Metrics
 from runtime.settings import Settings
@@ -87,15 +88,19 @@ class EventsHandler(BatchHandler):
         if previous is not None and offset == previous.position:
             self._emit(batch, record, present, previous)
             return
+        in_force = () if previous is None else (*previous.former, *previous.in_force())
+        # A drop takes back all there is. An extraction takes back what it replaces: what the schema has no more stays as it is.
+        is_dropped = previous is not None and previous.extraction.drops < extraction.drops
+        former = () if is_dropped else former_part(in_force, schema)
         contributions = contributions_of(
             with_valid_events(extraction, present),
             schema,
             source=self._source,
             position=record.offset,
-            previous=previous.in_force() if previous is not None else (),
+            previous=in_force if is_dropped else present_part(in_force, schema),
             recorded_at=record.appended_at,
         )
-        published = PublishedWindow(offset, _published_part(extraction), tuple(contributions))
+        published = PublishedWindow(offset, _published_part(extraction), tuple(contributions), former=former)
         self._ager.forget(batch, record, extraction.window_id, extraction.generation)
         self._emit(batch, record, present, published)
         for memory_id in sorted(set(previous.memory_ids if previous is not None else ()) - set(published.memory_ids)):

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -32,6 +32,9 @@ class PublishedWindow:
     """What the extraction contributed, the corrections that stood included."""
     corrections: tuple[tuple[Contribution, ...], ...] = ()
     """What each later correction contributed."""
+    former: tuple[Contribution, ...] = ()
+    """What earlier extractions contributed to types and fields that the schema has no more. It stays as it is, whatever becomes of the
+    events, until the schema has them again or the generation is dropped: an event's id may be another event's by now."""
 
     @property
     def memory_ids(self) -> tuple[str, ...]:
@@ -46,8 +49,8 @@ class PublishedWindow:
         """With what a correction contributed."""
         corrections = (*self.corrections, tuple(contributions))
         if len(corrections) <= MAX_CORRECTIONS:
-            return PublishedWindow(self.position, self.extraction, self.contributions, corrections)
-        return PublishedWindow(self.position, self.extraction, _in_force([self.contributions, corrections[0]]), corrections[1:])
+            return replace(self, corrections=corrections)
+        return replace(self, contributions=_in_force([self.contributions, corrections[0]]), corrections=corrections[1:])
 
 
 class CorrectedEntity(Value):
@@ -202,6 +205,7 @@ def _published(fields: Any) -> PublishedWindow:
         Extraction.from_fields(fields["extraction"]),
         _contributions(fields["contributions"]),
         tuple(_contributions(each) for each in fields["corrections"]),
+        _contributions(fields["former"]),
     )
 
 
@@ -229,6 +233,7 @@ def _fields(state: Entry) -> dict[str, Any]:
             "extraction": _plain(state.extraction),
             "contributions": [_plain(each) for each in state.contributions],
             "corrections": [[_plain(contribution) for contribution in each] for each in state.corrections],
+            "former": [_plain(each) for each in state.former],
         }
     return _plain(state)
 

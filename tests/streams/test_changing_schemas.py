@@ -14,6 +14,7 @@ from runtime.control.tenant_changes import add_generation, set_tenant
 from runtime.errors import ChangeRefusedError
 from runtime.settings import Settings
 from streams.replay import ReplayStart, replay
+from streams.stages import STAGES
 from tests.control_log import add_key, write
 from tests.retrieval.service.running_service import bearer
 from tests.retrieval.service.running_service import serving as service_of
@@ -23,43 +24,58 @@ pytestmark = pytest.mark.integration
 
 PROFILE, REMOVED_TYPE = "user_profile", "training_log"
 REMOVED, ADDED = "life_events", "moods_told"
+ADDED_TYPES = {"mood_week": "added_week", "life_story": "added_story"}
+"""Types that are added, each by the type that it is a copy of: filled up, it has what that one has had all the time."""
+OTHERS = tuple(name for name in STAGES if name != "extraction")
 MOST_SESSIONS = 10
 
 
-async def test_fields_come_and_go_while_stages_run(flow: Settings) -> None:
+async def test_types_and_fields_come_and_go_while_stages_run(flow: Settings) -> None:
     store = build_store(flow)
     began = datetime.now(UTC) - timedelta(hours=1)
     headers = bearer(await add_key(flow, TENANT))
-    async with serving(flow):
-        await tell(flow, "s-first")
-        before = await profile(store)
-        assert ADDED not in before.properties
-        assert before.properties[REMOVED]
-        with pytest.raises(ChangeRefusedError, match=r"life_events .* COUNT, and would be by LATEST.*varve generations add"):
-            await write(flow, lambda draft: set_tenant(draft, TENANT, schema=with_another_operator()))
-        await write(flow, lambda draft: set_tenant(draft, TENANT, schema=changed()))
-        await write(flow, lambda draft: add_generation(draft, TENANT, "v2", schema=with_another_operator()))
-
-        known = await until_it_is_in_force(flow, store)
-        gone = await of_type(store, REMOVED_TYPE)
-        assert gone
-        await tell(flow, "s-last")
-        after = await profile(store)
-        assert int(str(after.properties[ADDED])) > int(str(known.properties[ADDED]))
-        assert after.properties[REMOVED] == known.properties[REMOVED], "it stops, and can still be read"
-        assert f"life events: {known.properties[REMOVED]}" in after.content
-        assert await of_type(store, REMOVED_TYPE) == gone
-        async with service_of(flow) as http:
-            old = await http.get(f"/v1/entities/{REMOVED_TYPE}/{gone[0].entity_key}", headers=headers)
-            assert (old.status_code, old.json()["content"]) == (200, gone[0].content)
-
-    assert await replay(flow, "extraction", ReplayStart(time=began))
-    async with serving(flow):
-        await caught_up(flow)
-    filled, moods = await profile(store), await of_type(store, "mood")
+    async with service_of(flow) as http, serving(flow, OTHERS):
+        async with serving(flow, ["extraction"]):
+            gone, after = await changed_meanwhile(flow, store)
+        assert await replay(flow, "extraction", ReplayStart(time=began)), "the other stages run"
+        await send_sample(flow, session="s-meanwhile")
+        async with serving(flow, ["extraction"]):
+            await flush(flow)
+            await caught_up(flow)
+        filled, moods = await profile(store), await of_type(store, "mood")
+        assert filled.properties[ADDED] == len(moods) > int(str(after.properties[ADDED])), "what was told before counts, too"
+        assert filled.properties[REMOVED] == after.properties[REMOVED]
+        for known, added in ADDED_TYPES.items():
+            assert shown(await of_type(store, added)) == shown(await of_type(store, known)) != []
+        assert await of_type(store, REMOVED_TYPE) == gone, "extracted again, it stays, too"
+        old = await http.get(f"/v1/entities/{REMOVED_TYPE}/{gone[0].entity_key}", headers=headers)
+        assert (old.status_code, old.json()["content"]) == (200, gone[0].content)
     await store.close()
-    assert filled.properties[ADDED] == len(moods) > int(str(after.properties[ADDED])), "what was told before counts, too"
-    assert filled.properties[REMOVED] == after.properties[REMOVED]
+
+
+async def changed_meanwhile(flow: Settings, store: MemoryStore) -> tuple[list[Memory], Memory]:
+    """Changes the schema between sessions. Gives the entities of the type that is gone, and the profile that has lost a field."""
+    await tell(flow, "s-first")
+    before = await profile(store)
+    assert ADDED not in before.properties
+    assert before.properties[REMOVED]
+    with pytest.raises(ChangeRefusedError, match=r"life_events .* COUNT, and would be by LATEST.*varve generations add"):
+        await write(flow, lambda draft: set_tenant(draft, TENANT, schema=with_another_operator()))
+    await write(flow, lambda draft: set_tenant(draft, TENANT, schema=changed()))
+    await write(flow, lambda draft: add_generation(draft, TENANT, "v2", schema=with_another_operator()))
+
+    known = await until_it_is_in_force(flow, store)
+    gone = await of_type(store, REMOVED_TYPE)
+    assert gone
+    await tell(flow, "s-last")
+    after = await profile(store)
+    assert int(str(after.properties[ADDED])) > int(str(known.properties[ADDED]))
+    assert after.properties[REMOVED] == known.properties[REMOVED], "it stops, and can still be read"
+    assert f"life events: {known.properties[REMOVED]}" in after.content
+    assert await of_type(store, REMOVED_TYPE) == gone
+    for copied, added in ADDED_TYPES.items():
+        assert shown(await of_type(store, added)) != shown(await of_type(store, copied)), "so far it has what came since"
+    return gone, after
 
 
 async def tell(settings: Settings, session: str) -> None:
@@ -80,9 +96,11 @@ async def until_it_is_in_force(settings: Settings, store: MemoryStore) -> Memory
 
 
 def changed() -> MemorySchema:
-    """The companion's schema with a field more, one less, and a type less."""
+    """The companion's schema with a field and two types more, a field and a type less."""
     content: Any = to_json(scenario("companion"))
-    content["EntityTypes"] = [each for each in content["EntityTypes"] if each["EntityType"] != REMOVED_TYPE]
+    types = [each for each in content["EntityTypes"] if each["EntityType"] != REMOVED_TYPE]
+    copies = [each | {"EntityType": ADDED_TYPES[each["EntityType"]]} for each in types if each["EntityType"] in ADDED_TYPES]
+    content["EntityTypes"] = [*types, *copies]
     fields = profile_fields(content)
     fields[:] = [each for each in fields if each["PropertyName"] != REMOVED]
     counted = {"Op": "COUNT", "EventType": "mood"}
@@ -112,3 +130,8 @@ async def profile(store: MemoryStore) -> Memory:
 
 async def of_type(store: MemoryStore, name: str) -> list[Memory]:
     return [each for each in await store.scroll(TenantScope(TENANT), limit=1000) if each.type == name]
+
+
+def shown(entities: list[Memory]) -> list[tuple[str | None, dict[str, Any]]]:
+    """What entities say, whatever their type is called."""
+    return sorted((each.entity_key, dict(each.properties)) for each in entities)

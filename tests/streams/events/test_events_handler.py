@@ -161,9 +161,10 @@ async def test_an_extraction_is_routed_as_it_was_made(settings: Settings, tenant
     assert changes(before) == {"grep": ("apply",)}
     assert after.outputs == before.outputs
     made_anew = made_under.model_copy(update={"schema_revision": 2})
-    retracted = await stage.process([extraction_record(made_anew, 1)])
-    assert changes(retracted) == {"grep": ("retract",)}
-    assert {each.schema_revision for each in contributions(retracted)} == {1}, "the new one has no such entities any more"
+    assert contributions(await stage.process([extraction_record(made_anew, 1)])) == [], "what the schema has no more stays as it is"
+    dropped = await stage.process([extraction_record(extraction(0, [], drops=1).model_copy(update={"schema_revision": 2}), 2)])
+    assert changes(dropped) == {"grep": ("retract",)}
+    assert {each.schema_revision for each in contributions(dropped)} == {1}, "the new one has no such entities any more"
 
 
 async def test_an_extraction_of_an_unknown_revision_waits(settings: Settings, tenants: TenantDirectory) -> None:
