@@ -10,9 +10,9 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -24,6 +24,8 @@ class Service:
 
     url: str
     keys: dict[str, str]
+    pids: Mapping[str, int] = field(default_factory=dict)
+    """By name, its process and those that it works with."""
 
     def body(self, caller: str, number: int, **fields: object) -> dict[str, object]:
         """A question that nobody has asked before: its embedding is in no cache."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 import psutil
 
 from benchmarks.freshness import freshness_of
-from benchmarks.processes import POLL_S
+from benchmarks.processes import POLL_S, cpu_seconds
 from evaluation.locomo import read_locomo
 from models.embedding.build import build_embedder
 from retrieval.stores.edge.client import EdgeStore
@@ -130,7 +130,8 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
     ):
         store = EdgeStore(path=running.settings.edge_socket, timeout_s=60)
         try:
-            cpu_before = _cpu_s(supervisor)
+            pids = {each.name: each.pid for each in supervisor.programs if each.pid is not None}
+            cpu_before = cpu_seconds(pids)
             started = time.monotonic()
             for start in range(0, len(messages), _BATCH):
                 await service.send(messages[start : start + _BATCH])
@@ -138,7 +139,7 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
             await service.flush()
             await _until_recalled(service, messages, started)
             searchable_s, memories = await _until_quiet(store, started)
-            cpu_s = {name: after - cpu_before[name] for name, after in _cpu_s(supervisor).items()}
+            cpu_s = {name: after - cpu_before[name] for name, after in cpu_seconds(pids).items()}
             waits = await freshness_of(service, messages=fresh)
         finally:
             await store.close()
@@ -156,12 +157,6 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
         "load_before": round(load_before, 2),
         "load_after": round(psutil.getloadavg()[0], 2),
     }
-
-
-def _cpu_s(supervisor: Supervisor) -> dict[str, float]:
-    """The computing time of each process so far, in seconds of one core."""
-    times = {each.name: psutil.Process(each.pid).cpu_times() for each in supervisor.programs if each.pid is not None}
-    return {name: each.user + each.system for name, each in times.items()}
 
 
 async def _embedding_s(texts: Sequence[str]) -> float:

@@ -7,8 +7,11 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import psutil
 
 from runtime.settings import Settings
 from varve.embedded import jars
@@ -20,34 +23,55 @@ POLL_S: Final = 0.1
 """Between two readings of a figure: long enough to cost the measured process little."""
 
 
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """A running broker and Redis."""
+
+    settings: Settings
+    """Those that reach them."""
+    pids: Mapping[str, int]
+    """By name."""
+
+
 @asynccontextmanager
-async def broker_and_redis(folder: Path) -> AsyncIterator[Settings]:
-    """Starts both on free ports, their data under ``folder``, and gives the settings that reach them."""
+async def broker_and_redis(folder: Path) -> AsyncIterator[Servers]:
+    """Starts both on free ports, their data under ``folder``."""
     settings = Settings()
     jars.fetch(settings.cache_path)
     broker = EmbeddedKafka(data=folder / "kafka", cache=settings.cache_path)
     redis = EmbeddedRedis(data=folder / "redis")
     async with AsyncExitStack() as resources:
-        for spec in (broker.prepare(), redis.prepare()):
-            await resources.enter_async_context(running_process(spec))
-        yield settings.model_copy(
+        pids = {spec.name: await resources.enter_async_context(running_process(spec)) for spec in (broker.prepare(), redis.prepare())}
+        found = settings.model_copy(
             update={
                 "data": folder,
                 "kafka": settings.kafka.model_copy(update={"bootstrap": broker.bootstrap, **ONE_PLAIN_NODE}),
                 "redis": settings.redis.model_copy(update={"url": redis.url}),
             }
         )
+        yield Servers(found, pids)
 
 
 @asynccontextmanager
-async def running_process(spec: ProcessSpec) -> AsyncIterator[None]:
-    """Runs a process for the length of a block, which begins when it is ready."""
+async def running_process(spec: ProcessSpec) -> AsyncIterator[int]:
+    """Runs a process for the length of a block, which begins when it is ready, and gives its id."""
     process = ManagedProcess(spec)
     await process.start()
     try:
-        yield
+        assert process.pid is not None
+        yield process.pid
     finally:
         await process.stop()
+
+
+def cpu_seconds(pids: Mapping[str, int]) -> dict[str, float]:
+    """The computing time of each process so far, by name, in seconds of one core.
+
+    Args:
+        pids: The processes by their names.
+    """
+    times = {name: psutil.Process(pid).cpu_times() for name, pid in pids.items()}
+    return {name: each.user + each.system for name, each in times.items()}
 
 
 def environment(settings: Settings, **extra: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ one question after another. Random memories (:mod:`evaluation.bench_recall`) on 
 * ``store_p95_ms``: the store's answer to what a recall asks it, with its scores' parts, through the owner's socket;
 * ``without_embedding_p95_ms``: a whole recall whose query is embedded already: the store and the ranking;
 * ``http_p95_ms`` and ``per_second``: calls of the service, on real Kafka and Redis, embedding included;
+* ``cpu_ms_per_recall``, of the same calls: the computing time of each process, on all cores together, which tells what the limit is;
 * ``ratio_to_dense_only``: ``without_embedding_p95_ms`` to that of a plain query by the dense vector alone, through the same socket;
 * ``socket_to_in_process``, of one caller: the store's p95 to that of the same queries to the engine in this process.
 """
@@ -25,6 +26,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from benchmarks.callers import Caller, Service, statuses
+from benchmarks.processes import cpu_seconds
 from benchmarks.service import EDGE_FOLDER, SOCKET, running_service
 from evaluation.bench_recall import DIMENSION, LATE_DIMENSION, START, RandomData, in_process
 from models.embedding.port import Embedding
@@ -125,12 +127,15 @@ async def of_service(service: Service, *, callers: int, seconds: float) -> dict[
     """
     tenants = [*service.keys]
     asking = [Caller(service, tenants[each % len(tenants)], f"cell{callers}-{each}") for each in range(callers)]
-    until = time.monotonic() + seconds
+    until, pids = time.monotonic() + seconds, {**service.pids, "callers": os.getpid()}
+    before = cpu_seconds(pids)
     await asyncio.gather(*(each.run(until) for each in asking))
+    cpu_s = {name: after - before[name] for name, after in cpu_seconds(pids).items()}
     answered = [s * 1000 for caller in asking for s in caller.seconds]
     return {
         "http_p95_ms": _p95(answered) if answered else None,
         "per_second": round(len(answered) / seconds, 1),
+        "cpu_ms_per_recall": {name: round(each * 1000 / max(1, len(answered)), 2) for name, each in sorted(cpu_s.items())},
         "statuses": statuses(asking),
     }
 

@@ -41,7 +41,8 @@ async def running_service(folder: Path, *, points: int, tenants: int = 2, with_k
         with_keys: How many of them the service knows.
     """
     async with AsyncExitStack() as resources:
-        settings = await resources.enter_async_context(broker_and_redis(folder))
+        servers = await resources.enter_async_context(broker_and_redis(folder))
+        settings = servers.settings
         await create_topics(settings)
         keys = {f"tenant-{number}": new_api_key() for number in range(with_keys)}
 
@@ -52,7 +53,7 @@ async def running_service(folder: Path, *, points: int, tenants: int = 2, with_k
 
         await ControlWriter(settings=settings).write(add_all, action="tenants of a benchmark", by="a benchmark")
         edge = EmbeddedEdge(data=folder / EDGE_FOLDER, socket_path=folder / SOCKET, log=folder / "edge.log")
-        await resources.enter_async_context(running_process(edge.prepare()))
+        owner = await resources.enter_async_context(running_process(edge.prepare()))
         store = EdgeStore(path=folder / SOCKET, timeout_s=60)
         await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
         await fill(store, RandomData(seed=1, tenants=tenants), points * tenants)
@@ -64,8 +65,8 @@ async def running_service(folder: Path, *, points: int, tenants: int = 2, with_k
             VARVE_CACHE=str(Settings().cache_path),
             VARVE_STORE__SOCKET=str(folder / SOCKET),
         )
-        await resources.enter_async_context(python_process(("-m", "varve", "serve"), variables))
-        service = Service(f"http://{HOST}:{port}", keys)
+        serving = await resources.enter_async_context(python_process(("-m", "varve", "serve"), variables))
+        service = Service(f"http://{HOST}:{port}", keys, {**servers.pids, "edge": owner, "service": serving.pid})
         await _answers(service)
         yield service
 

@@ -21,7 +21,8 @@ from memory.records import Memory
 from models.embedding.port import Embedding, Vector
 from retrieval.errors import StoreUnavailableError
 from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.edge.shard import Shard, best
+from retrieval.stores.edge.search import best
+from retrieval.stores.edge.shard import Shard
 from retrieval.stores.points import memory_of
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
 from retrieval.stores.position import FeedPosition

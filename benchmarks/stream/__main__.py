@@ -44,7 +44,7 @@ async def run(arguments: argparse.Namespace) -> dict[str, object]:
     for name in arguments.only:
         async with AsyncExitStack() as resources:
             folder = Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="varve-bench-")))
-            settings = await resources.enter_async_context(broker_and_redis(folder))
+            settings = (await resources.enter_async_context(broker_and_redis(folder))).settings
             result = await BENCHMARKS[name](settings, folder, arguments)
         results.update(result if name == "ratios" else {name: result})
         print(json.dumps({name: result}), flush=True)

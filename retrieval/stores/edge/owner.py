@@ -17,7 +17,8 @@ from retrieval.errors import StoreRejectedError
 from retrieval.stores.edge.engine_turns import EngineTurns
 from retrieval.stores.edge.ownership import bind_socket
 from retrieval.stores.edge.protocol import BodyReader, Frame, error_header, read_frame
-from retrieval.stores.edge.shard import EncodedPoint, ScoredRecord, Shard, best
+from retrieval.stores.edge.search import ScoredRecord, best
+from retrieval.stores.edge.shard import EncodedPoint, Shard
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition

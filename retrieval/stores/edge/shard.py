@@ -2,9 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,28 +16,24 @@ from retrieval.stores.collection import (
     DELETED_AT,
     DENSE,
     LATE,
-    RECORD,
     check_metadata,
     metadata_of,
 )
 from retrieval.stores.edge.engine import create_indexes, created_engine
 from retrieval.stores.edge.requests import (
     POSITION_ONLY,
-    candidate_requests,
     filter_of,
     ids_request,
-    score_requests,
     scroll_request,
 )
+from retrieval.stores.edge.search import ScoredRecord, record_of, search
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition, mark_id
-from retrieval.stores.query_plan import QueryPlan, Stage, fused, origin_score
+from retrieval.stores.query_plan import QueryPlan
 
 _BLOCK_BYTES: Final = 512
 """What ``st_blocks`` counts in, by POSIX: of files with holes it says what they really take."""
-CANDIDATES_IN_CALL: Final = 64
-"""About so many candidates does one engine call score, in two milliseconds. A recall of 1,000 results would take thirty in one call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +46,6 @@ class EncodedPoint:
     late: Sequence[Sequence[float]]
     """Empty: none."""
     terms: Terms
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredRecord:
-    """One result of a query."""
-
-    record: str
-    score: float
-    parts: dict[str, float]
-
-
-def best(pieces: Iterable[Sequence[ScoredRecord]], limit: int) -> list[ScoredRecord]:
-    """The best matches of all pieces of a recall, best first.
-
-    Args:
-        pieces: What :meth:`Shard.recall` yields.
-        limit: Most matches.
-    """
-    return sorted(chain.from_iterable(pieces), key=lambda each: -each.score)[:limit]
 
 
 class Shard:
@@ -184,40 +160,21 @@ class Shard:
         return FeedPosition.from_payload(self._stored([mark_id(partition)]).get(mark_id(partition)))
 
     def recall(self, plan: QueryPlan, *, explain: bool) -> Iterator[list[ScoredRecord]]:
-        """The matches. Between two calls of the engine it yields, so that calls for others can come in between.
-
-        A candidate's score does not depend on the other candidates. A point that is written or deleted meanwhile is found as it is when
-        it is scored.
+        """The matches, in pieces: between two of them calls for others can come in.
 
         Args:
             plan: The query.
             explain: Asks for the parts of the scores.
 
         Yields:
-            An empty piece after each call of the engine but the last; then all matches, in no order: :func:`best` puts them in one.
+            What :func:`search` does; nothing where there is no shard.
+
+        Raises:
+            StoreRejectedError: If a vector has another dimension than the shard.
         """
-        if self._engine is None:
-            return
-        self._check_dimensions(plan.dense, plan.late)
-        # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another.
-        for searched in dict.fromkeys((plan.filter.without_upkeep, plan.filter)):
-            rankings: list[list[str]] = []
-            for request in candidate_requests(plan, searched):
-                if self._engine is None:
-                    return
-                rankings.append([str(point.id) for point in self._engine.query(request)])
-                yield []
-            candidates = fused(rankings, plan.prefetch)
-            scored: list[ScoredRecord] = []
-            for start, end in pairwise(_cuts(len(candidates))):
-                if start:
-                    yield []
-                if self._engine is None:
-                    return
-                scored += self._scored(plan, candidates[start:end], explain)
-            if len(scored) == len(candidates):
-                break
-        yield scored
+        if self._engine is not None:
+            self._check_dimensions(plan.dense, plan.late)
+            yield from search(plan, engine=lambda: self._engine, explain=explain)
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by their ids, in the order of the ids.
@@ -230,7 +187,7 @@ class Shard:
         if self._engine is None:
             return {}
         records, _ = self._engine.scroll(scroll_request(tenant_filter, start=start, limit=limit))
-        return {str(each.id): _record(each) for each in records}
+        return {str(each.id): record_of(each) for each in records}
 
     def count(self, tenant_filter: TenantFilter) -> int:
         """The exact number of points that pass the filter."""
@@ -268,24 +225,6 @@ class Shard:
         if self._engine is None:
             raise StoreUnavailableError(f"{self._folder} holds no shard yet: prepare() creates it")
 
-    def _scored(self, plan: QueryPlan, ids: list[str], explain: bool) -> list[ScoredRecord]:
-        assert self._engine is not None
-        requests, formula = score_requests(plan, ids), plan.formula()
-        records: dict[str, str] = {}
-        parts: dict[str, dict[Stage, float]] = {each: {} for each in ids}
-        for stage, points in zip(requests, self._engine.query_batch(edge.QueryBatchRequest([*requests.values()])), strict=True):
-            for point in points:
-                point_id = str(point.id)
-                parts[point_id][stage] = point.score
-                if stage == "dense":
-                    records[point_id] = _record(point)
-        return [
-            ScoredRecord(
-                record, origin_score(formula, parts[each]), {str(stage): score for stage, score in parts[each].items()} if explain else {}
-            )
-            for each, record in records.items()
-        ]
-
     def _stored(self, ids: list[str]) -> dict[str, dict[str, Any]]:
         """The positions of stored points, and when the tombstones among them were written, by their ids."""
         assert self._engine is not None
@@ -316,12 +255,6 @@ class Shard:
         self._engine = engine
 
 
-def _cuts(candidates: int) -> list[int]:
-    """Where candidates are cut into calls of nearly one size: a call for the last few would cost nearly as much as one for all."""
-    calls = max(1, round(candidates / CANDIDATES_IN_CALL))
-    return [candidates * each // calls for each in range(calls + 1)] if candidates else []
-
-
 def _engine_point(point: EncodedPoint) -> edge.Point:
     vectors: dict[str, Any] = {DENSE: point.dense}
     if point.late:
@@ -334,13 +267,6 @@ def _engine_point(point: EncodedPoint) -> edge.Point:
 def _is_late(payload: dict[str, Any], stored: dict[str, Any] | None) -> bool:
     position = FeedPosition.from_payload(payload)
     return position is not None and position.yields_to(FeedPosition.from_payload(stored))
-
-
-def _record(point: edge.ScoredPoint | edge.Record) -> str:
-    payload = point.payload
-    if payload is None:
-        raise StoreUnavailableError(f"the engine gave point {point.id} without its record")
-    return str(payload[RECORD])
 
 
 def _blocks(file: Path) -> int:
