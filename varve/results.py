@@ -19,8 +19,7 @@ class ResultTable:
         self.table = Table(box=box.ROUNDED, header_style="cyan")
         self.table.add_column("score", justify="right", style="green")
         self.table.add_column("when", style="dim", no_wrap=True)
-        self.table.add_column("what is remembered", overflow="fold")
-        self.table.add_column("rests on", style="dim", overflow="fold")
+        self.table.add_column("what is remembered, and the messages that it rests on", overflow="fold")
 
     def add(self, results: Sequence[dict[str, Any]], *, query: str | None = None) -> None:
         """Adds an answer.
@@ -31,14 +30,15 @@ class ResultTable:
         """
         if query is not None:
             self.table.add_section()
-            self.table.add_row("?", "", f"[bold cyan]{_plain(query)}[/]", "")
+            self.table.add_row("?", "", f"[bold cyan]{_plain(query)}[/]")
         for result in results:
             first, *others = [_plain(each) for each in result["evidence"]] or ["no message"]
             source = f"{first} and {len(others)} more" if others else first
             when = shown_date(datetime.fromisoformat(result["event_time"]), result.get("date"))
             content = f"[cyan]{_plain(result['type'])}[/]  {_plain(' '.join(str(result['content']).split()))}"
             score = "" if "score" not in result else f"{result['score']:.3f}"
-            self.table.add_row(score, _plain(when), content, source)
+            # A span takes two lines: in one it would leave too little room for what is remembered.
+            self.table.add_row(score, _plain(when.replace(" to ", "\nto ")), f"{content}\n[dim]{source}[/]")
 
 
 def _plain(text: object) -> str:

@@ -29,9 +29,10 @@ _REACH: Final = 200
 """Characters on each side that are searched. Words further away say little about the date, and a sentence may have no end."""
 _PAST: Final = re.compile(
     r"\b(?:was|were|had|did|went|got|took|saw|met|made|came|left|bought|gave|found|told|said|ran|won|began|ate|been|since|"
-    r"(?!(?:need|indeed|speed|feed|seed|exceed|proceed)\b)[a-z]{2,}ed)\b",
+    r"(?!(?:need|indeed|speed|feed|seed|exceed|proceed)\b)(?<!\bis )(?<!\bare )(?<!\bam )(?<!\bbe )[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )
+"""What "is switched off on the 27th" may lie ahead as well."""
 _BY: Final = re.compile(r"\bby(?: the)? ?$", re.IGNORECASE)
 """What stands before a day that something is to be done by."""
 _UNTIL: Final = re.compile(r"\b(?:until|till)(?: the)? ?$", re.IGNORECASE)

@@ -66,10 +66,10 @@ class TimeCompress(AgingOperator, AskingOperator):
         timeline = timeline_of(state)
         if timeline is None:
             return None
-        lines = [f"{len(timeline.whole)} events in full"] if timeline.whole else []
+        lines = [f"{_events(len(timeline.whole))} in full"] if timeline.whole else []
         for period, digest in timeline.periods()[: -_SHOWN_PERIODS - 1 : -1]:
             named = present(digest)
-            lines.append(f"{period.name}, {count_of(digest)} events{f': {named[0][1]}' if named else ''}")
+            lines.append(f"{period.name}, {_events(count_of(digest))}{f': {named[0][1]}' if named else ''}")
         return "\n".join(lines)
 
     def advance(self, state: State, now: int) -> State:
@@ -227,3 +227,7 @@ def _question(period: Period, digest: Digest, moment: Moment, clock: int) -> Que
 def _outcome(question: Question, text: str, *, by: str) -> Outcome:
     content = {name: question.content[name] for name in ("of", "known", "clock")}
     return Outcome({**content, "text": text, "by": by}, part=question.part)
+
+
+def _events(count: int) -> str:
+    return "1 event" if count == 1 else f"{count} events"

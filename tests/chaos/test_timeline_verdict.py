@@ -70,7 +70,8 @@ def judged(records: list[tuple[bytes, bytes]], summaries: list[Memory]) -> Verdi
     verdict = Verdict()
     oracle = timelines_of(TENANT, [window()], log)
     (entity,) = stories(TENANT, oracle).values()
-    assert entity.properties[TIMELINE] == f"{len(oracle.timelines[USER].events) - len(oracle.gone)} events in full"
+    whole = len(oracle.timelines[USER].events) - len(oracle.gone)
+    assert entity.properties[TIMELINE] == ("1 event in full" if whole == 1 else f"{whole} events in full")
     judge_timelines(verdict, oracle, summaries)
     return verdict
 

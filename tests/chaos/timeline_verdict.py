@@ -28,7 +28,7 @@ _LEAST_WRITTEN = 0.5
 """One answer in twenty is none, and leaves the extract."""
 _LONGEST_EXTRACT = 1500
 """Characters."""
-_IN_FULL = " events in full"
+_IN_FULL = " in full"
 
 
 def timelines_of(tenant: str, windows: Iterable[ExpectedWindow], log: Iterable[LogRecord]) -> TimelineOracle:
@@ -62,7 +62,7 @@ def stories(tenant: str, oracle: TimelineOracle) -> dict[str, ExpectedMemory]:
     memories = {}
     for user, timeline in oracle.timelines.items():
         name = entity_id(tenant, STORY, entity_key(user))
-        told = f"{timeline.whole}{_IN_FULL}" if timeline.whole else ""
+        told = f"{timeline.whole} event{'s' * (timeline.whole != 1)}{_IN_FULL}" if timeline.whole else ""
         memories[name] = ExpectedMemory(name, "entity", STORY, user, {"user": user, TIMELINE: told})
     return memories
 

@@ -71,3 +71,27 @@ def test_a_recalled_memory_paints_nothing() -> None:
     assert "m\\u001b[2J and 1 more" in text
     assert "[red]who?" in text
     assert acts(text) == set()
+
+
+def test_a_recall_fits_a_narrow_terminal() -> None:
+    answer = ResultTable()
+    evidence = [f"weekly-2024-09-02-{number:02d}-action-item" for number in range(3)]
+    answer.add(
+        [
+            {
+                "score": 0.5,
+                "type": "figure",
+                "event_time": "2024-09-02T00:00:00Z",
+                "date": "2024-09-02/2024-09-08",
+                "content": "We had two pages last week.",
+                "evidence": evidence,
+            }
+        ],
+        query="How many pages were there?",
+    )
+    with io.StringIO() as printed:
+        Console(file=printed, highlight=False, width=80).print(answer.table)
+        lines = printed.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    for whole in ("How many pages were there?", "figure  We had two pages last week.", f"{evidence[0]} and 2 more", "to 2024-09-08"):
+        assert [line for line in lines if whole in line], f"{whole!r} is broken over lines"

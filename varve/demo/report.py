@@ -90,7 +90,7 @@ class DemoOutcome:
             console.print(each)
         recalls = self.recalls[: extent.recalls]
         if recalls:
-            console.print("\n[bold]recalls[/]  [dim]the best of each, and the messages that they rest on[/]")
+            console.print("\n[bold]recalls[/]  [dim]the best of each[/]")
             console.print(_answers(recalls, results=extent.results))
         for letter in contents.dead_letters:
             console.print(f"[red]dead letter[/] {letter.stage}: {letter.reason}: {_plain(letter.detail)}")
@@ -102,7 +102,7 @@ class DemoOutcome:
         figures = ", ".join(
             f"{counts[name]} {name.replace('_', ' ')}" for name in ("messages", "windows", "events", "entities", "dead_letters")
         )
-        return f"\n{figures}; {len(self.recalls)} recalls; {self.seconds:.1f} s in all"
+        return f"\n{figures}; {len(self.recalls)} recalls; {self.seconds:.1f}\u00a0s in all"
 
 
 def _memories(memories: Sequence[Memory]) -> Table:

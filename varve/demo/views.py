@@ -112,7 +112,8 @@ def _table(view: View, entity_type: EntityType, members: Sequence[Memory]) -> Ta
     table = Table(box=box.ROUNDED, header_style="cyan", show_lines=any(_has_lines(member, columns) for member in members))
     for name in columns:
         is_number = all(isinstance(member.properties.get(name), int | float | None) for member in members)
-        table.add_column(_label(name), justify="right" if is_number else "left", overflow="fold")
+        # A bar that is broken over two lines says nothing.
+        table.add_column(_label(name), justify="right" if is_number else "left", overflow="fold", no_wrap=name in view.bars)
     for member in members:
         table.add_row(*(_cell(view, name, member.properties.get(name)) for name in columns))
     return table
