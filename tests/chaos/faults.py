@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from aiokafka import AIOKafkaProducer
 
@@ -28,6 +29,8 @@ PickProcess = Callable[[FaultContext], RestartedProcess]
 
 _LARGEST_REQUEST = 4_000_000
 _DOWN_S = 60.0
+_CALM_RECALLS = 3
+_CALM_DEADLINE_S = 60.0
 _SECOND_WORKER_S = 4.0
 _SLOW_PAUSE_S = 0.6
 """For faults that last long: the load must not end before them."""
@@ -89,6 +92,26 @@ def freeze(pick: PickProcess, *, seconds: float) -> Injection:
             await asyncio.sleep(seconds)
 
     return inject
+
+
+def amid_recalls(part: Injection) -> Injection:
+    """With recalls before and behind it that are answered: without the store nobody touches or corrects anything."""
+
+    async def inject(context: FaultContext) -> None:
+        await _recalls_answered(context)
+        await part(context)
+        await _recalls_answered(context)
+
+    return inject
+
+
+async def _recalls_answered(context: FaultContext) -> None:
+    wanted = context.ledger.recalls + _CALM_RECALLS
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_CALM_DEADLINE_S):
+            while context.ledger.recalls < wanted:  # noqa: ASYNC110 - what it waits for tells nobody
+                await asyncio.sleep(0.2)
+    context.expect(context.ledger.recalls >= wanted, "the load recalled nothing while the stores were there")
 
 
 def in_parallel(*parts: Injection) -> Injection:
@@ -215,10 +238,20 @@ FAULTS: dict[str, Fault] = {
             traffic=TrafficProfile(clock_jump_share=0.05, user_change_share=0.02),
         ),
         Fault(name="foreign-partitioner", inject=kill(worker("sessions"), times=2), traffic=TrafficProfile(misrouted_share=0.2)),
-        Fault(name="edge-away", inject=take_down(edge, seconds=_DOWN_S)),
+        Fault(name="edge-away", inject=amid_recalls(take_down(edge, seconds=_DOWN_S)), messages=500, pause_s=_SLOW_PAUSE_S),
         Fault(name="redis-away", inject=take_down(redis, seconds=_DOWN_S)),
-        Fault(name="redis-and-edge-away", inject=in_parallel(take_down(redis, seconds=_DOWN_S), take_down(edge, seconds=_DOWN_S))),
-        Fault(name="edge-and-redis-hang", inject=in_sequence(freeze(edge, seconds=20.0), freeze(redis, seconds=20.0))),
+        Fault(
+            name="redis-and-edge-away",
+            inject=amid_recalls(in_parallel(take_down(redis, seconds=_DOWN_S), take_down(edge, seconds=_DOWN_S))),
+            messages=500,
+            pause_s=_SLOW_PAUSE_S,
+        ),
+        Fault(
+            name="edge-and-redis-hang",
+            inject=amid_recalls(in_sequence(freeze(edge, seconds=20.0), freeze(redis, seconds=20.0))),
+            messages=500,
+            pause_s=_SLOW_PAUSE_S,
+        ),
         Fault(name="disk-full-sessions", inject=fill_disk("sessions", seconds=40.0), messages=800, pause_s=0.15),
         Fault(name="disk-full-entities", inject=fill_disk("entities", seconds=40.0), messages=800, pause_s=0.15),
         Fault(
@@ -229,7 +262,7 @@ FAULTS: dict[str, Fault] = {
         ),
         Fault(name="truncation", inject=log_cut("extraction", "sessions"), pause_s=_SLOW_PAUSE_S, spoils_log=True),
         Fault(name="kill-leader", inject=kill_leader(), pause_s=_SLOW_PAUSE_S, replicated=True),
-        Fault(name="everything", inject=kill(*_FIRST_WORKERS, service, broker, redis, edge, times=18, within_s=4.0)),
+        Fault(name="everything", inject=amid_recalls(kill(*_FIRST_WORKERS, service, broker, redis, edge, times=18, within_s=4.0))),
     )
 }
 

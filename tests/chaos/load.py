@@ -32,6 +32,8 @@ class Ledger:
     """Message id to partition and offset."""
     attempts: int = 0
     """Batches sent, including failed ones and retries."""
+    recalls: int = 0
+    """Recalls that were answered."""
     aborted: set[str] = field(default_factory=set)
     """Ids of messages that were written in transactions alone which did not come to be."""
 
@@ -116,6 +118,7 @@ class Load:
         with suppress(httpx.TransportError):  # not retried: what is in use is recalled again
             answer = await http.post("/v1/recall", json={"query": query, "limit": _RECALLED})
             if answer.status_code == httpx.codes.OK:
+                self.ledger.recalls += 1
                 events = [each for each in answer.json()["results"] if each["kind"] == "event"]
                 await self._correct(http, self._rng.choice(events) if events else None)
 
