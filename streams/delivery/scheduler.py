@@ -10,25 +10,15 @@ it has payloads of: of the records past ``max_in_flight`` only the offset is kep
 
 from collections import deque
 from collections.abc import Callable, Collection, Hashable
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from runtime.kafka import TopicPartition
+from streams.delivery.assignment import Assignment
 from streams.delivery.entry import Entry, Status
 from streams.delivery.fair_queue import FairQueue
+from streams.delivery.payload_room import PayloadRoom
 
 R = TypeVar("R")
-
-
-@dataclass(slots=True)
-class _Assignment(Generic[R]):
-    """A partition that is ours."""
-
-    generation: int
-    carried_over: deque[int]
-    """Offsets of the records whose attempt began under an earlier assignment, ascending."""
-    uncommitted: deque[Entry[R]] = field(default_factory=deque)
-    """What was delivered and is not done without a gap, in the order of offsets."""
 
 
 class Scheduler(Generic[R]):
@@ -56,13 +46,11 @@ class Scheduler(Generic[R]):
         if max_in_flight < 1 or max_span < 1:
             raise ValueError(f"max_in_flight and max_span must be at least 1, got {max_in_flight} and {max_span}")
         self._queue = FairQueue[R](slots=slots, tenant_share=tenant_share, weight_of=weight_of)
-        self._max_in_flight = max_in_flight
         self._max_span = max_span
-        self._evict = evict
-        self._assignments: dict[TopicPartition, _Assignment[R]] = {}
+        self._payloads = PayloadRoom[R](max_in_flight, evict)
+        self._assignments: dict[TopicPartition, Assignment[R]] = {}
         self._entries: dict[tuple[TopicPartition, int, bool], Entry[R]] = {}
         self._by_key: dict[Hashable, deque[Entry[R]]] = {}
-        self._loaded = 0
         self._is_closed = False
 
     @property
@@ -73,7 +61,7 @@ class Scheduler(Generic[R]):
     @property
     def loaded(self) -> int:
         """Of how many records the payload is in memory: ``max_in_flight``, and at most one more for each slot."""
-        return self._loaded
+        return self._payloads.loaded
 
     @property
     def slots(self) -> int:
@@ -88,12 +76,12 @@ class Scheduler(Generic[R]):
     def free_span(self, partition: TopicPartition) -> float | None:
         """The part of ``max_span`` that is free in a partition, below 0 where more was delivered; None where it is not ours."""
         assignment = self._assignments.get(partition)
-        return None if assignment is None else 1 - len(assignment.uncommitted) / self._max_span
+        return None if assignment is None else 1 - assignment.uncommitted / self._max_span
 
     def oldest(self, partition: TopicPartition) -> Entry[R] | None:
         """The first record of a partition that is not done without a gap; None where there is none."""
         assignment = self._assignments.get(partition)
-        return assignment.uncommitted[0] if assignment is not None and assignment.uncommitted else None
+        return None if assignment is None else assignment.oldest
 
     def entry_of(self, partition: TopicPartition, offset: int) -> Entry[R] | None:
         """The entry of a record as the log delivered it, while it is tracked."""
@@ -113,7 +101,7 @@ class Scheduler(Generic[R]):
         for partition, offset, is_parked in sorted(self._entries):
             if not is_parked:
                 carried_over.get(partition, []).append(offset)
-        self._assignments = {partition: _Assignment(generation, deque(offsets)) for partition, offsets in carried_over.items()}
+        self._assignments = {partition: Assignment(generation, offsets) for partition, offsets in carried_over.items()}
 
     def revoke(self) -> None:
         """No partition is ours until the next :meth:`assign`. What runs goes on; its outputs may not be written meanwhile."""
@@ -150,13 +138,13 @@ class Scheduler(Generic[R]):
         if entry is not None:
             entry.generation = assignment.generation
             entry.record = record
-            assignment.uncommitted.append(entry)
+            assignment.add(entry)
             if entry.status is not Status.COMPUTED:
                 return None
             entry.status = Status.WRITING
             return entry
         entry = Entry(partition, offset, key, tenant, record, assignment.generation)
-        assignment.uncommitted.append(entry)
+        assignment.add(entry)
         if parks:
             entry.status = Status.PARKING
             self._entries[entry.place] = entry
@@ -196,7 +184,7 @@ class Scheduler(Generic[R]):
         """The record that runs next, if a slot is free and one may start."""
         entry = None if self._is_closed else self._queue.start_next(now)
         if entry is not None:
-            self._count_loaded(entry)
+            self._payloads.load(entry)
         return entry
 
     def pause_tenant(self, tenant: str) -> None:
@@ -213,9 +201,8 @@ class Scheduler(Generic[R]):
         entry.status = Status.WAITING
         if entry.generation is None:
             self._drop(entry)
-        elif self._loaded > self._max_in_flight:
-            self._count_evicted(entry)
-            self._evict(entry.record)
+        else:
+            self._payloads.evict_surplus(entry)
 
     def requeue(self, entry: Entry[R]) -> None:
         """Lets a deferred record start again; one that was dropped meanwhile stays so."""
@@ -245,35 +232,19 @@ class Scheduler(Generic[R]):
     def on_written(self, entry: Entry[R]) -> None:
         """The entry's outputs are durable."""
         entry.status = Status.DONE
-        self._count_evicted(entry)
-        self._evict(entry.record)
+        self._payloads.evict(entry)
         self._remove_from_key(entry)
         assignment = self._assignments.get(entry.partition)
         if entry.is_parked or assignment is None or entry.generation != assignment.generation:
             self._drop(entry)
             return
-        while assignment.uncommitted and assignment.uncommitted[0].status is Status.DONE:
-            first = assignment.uncommitted.popleft()
-            self._entries.pop(first.place, None)
+        for done in assignment.take_done():
+            self._entries.pop(done.place, None)
 
     def next_offset(self, partition: TopicPartition, written: Collection[Entry[R]]) -> int | None:
-        """The offset up to which a partition is done without a gap once some entries are written.
-
-        Args:
-            partition: The partition.
-            written: Entries of it whose outputs are about to be committed.
-
-        Returns:
-            The offset behind the last of them; None where an earlier record is not done.
-        """
+        """How far a partition is done once these entries of it are written (:meth:`Assignment.next_offset`); None where it is not ours."""
         assignment = self._assignments.get(partition)
-        offset: int | None = None
-        ids = {id(entry) for entry in written}
-        for entry in () if assignment is None else assignment.uncommitted:
-            if entry.status is not Status.DONE and id(entry) not in ids:
-                break
-            offset = entry.offset + 1
-        return offset
+        return None if assignment is None else assignment.next_offset(written)
 
     @property
     def is_closed(self) -> bool:
@@ -295,27 +266,15 @@ class Scheduler(Generic[R]):
 
     def _admit(self, entry: Entry[R]) -> None:
         self._entries[entry.place] = entry
-        if self._loaded < self._max_in_flight:
-            self._count_loaded(entry)
-        else:
-            self._evict(entry.record)
+        self._payloads.admit(entry)
         same_key = self._by_key.setdefault(entry.key, deque())
         same_key.append(entry)
         if same_key[0] is entry:
             self._queue.enqueue(entry)
 
-    def _count_loaded(self, entry: Entry[R]) -> None:
-        self._loaded += not entry.is_loaded
-        entry.is_loaded = True
-
-    def _count_evicted(self, entry: Entry[R]) -> None:
-        self._loaded -= entry.is_loaded
-        entry.is_loaded = False
-
-    def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: _Assignment[R]) -> None:
-        """Drops what was carried over from below an offset that is delivered now: another worker has committed it, it never comes again."""
-        while assignment.carried_over and assignment.carried_over[0] <= before:
-            entry = self._entries.get((partition, assignment.carried_over.popleft(), False))
+    def _drop_carried_over(self, partition: TopicPartition, before: int, assignment: Assignment[R]) -> None:
+        for offset in assignment.passed_over(before):
+            entry = self._entries.get((partition, offset, False))
             if entry is not None and entry.offset < before and entry.generation is None:
                 self._drop(entry)
 
@@ -333,6 +292,6 @@ class Scheduler(Generic[R]):
     def _drop(self, entry: Entry[R]) -> None:
         if self.tracks(entry):
             del self._entries[entry.place]
-        self._count_evicted(entry)
+        self._payloads.release(entry)
         self._queue.remove(entry)
         self._remove_from_key(entry)

@@ -15,6 +15,7 @@ DRIVER: Final = "streams/delivery/keyed_driver.py"
 PARKING: Final = "streams/delivery/parking.py"
 LOT: Final = "streams/delivery/parking_lot.py"
 SCHEDULER: Final = "streams/delivery/scheduler.py"
+ASSIGNMENT: Final = "streams/delivery/assignment.py"
 STATE: Final = "streams/delivery/state.py"
 RECOVERY: Final = "streams/delivery/recovery.py"
 CONSUMER: Final = "streams/delivery/consumer.py"
@@ -322,7 +323,7 @@ MUTANTS: Final = (
     # Partitions handled by key.
     Mutant(
         "next offset skips a gap",
-        SCHEDULER,
+        ASSIGNMENT,
         "            if entry.status is not Status.DONE and id(entry) not in ids:\n                break\n",
         "            if entry.status is not Status.DONE and id(entry) not in ids:\n                continue\n",
         (TEST_KEYED, TEST_SCHEDULER),
