@@ -25,6 +25,7 @@ REBALANCE: Final = "streams/delivery/rebalance_signals.py"
 OFFSETS: Final = "runtime/kafka/offsets.py"
 MERGED_TEXT: Final = "operators/merged_text.py"
 LOG_GAP: Final = "streams/delivery/log_gap.py"
+EVENTS: Final = "streams/events/handler.py"
 CORRECTING: Final = "streams/events/correcting.py"
 COMPRESS: Final = "operators/timeline/compress.py"
 TEXTS: Final = "operators/timeline/texts.py"
@@ -56,6 +57,7 @@ TEST_REPETITION: Final = "tests/streams/test_repetition.py"
 TEST_TEXTS: Final = "tests/operators/timeline/test_texts.py"
 TEST_COMPRESS: Final = "tests/operators/timeline/test_time_compress.py"
 TEST_TIMELINES: Final = "tests/streams/test_timelines.py"
+TEST_FORMER: Final = "tests/streams/entities/test_former_entities.py"
 TEST_CORRECTIONS: Final = "tests/streams/events/test_corrections.py"
 
 
@@ -538,6 +540,15 @@ MUTANTS: Final = (
     ),
     Mutant("rebuild asks before its ticks", TEXTS, 'clock >= text["clock"] and all(', "all(", (TEST_TEXTS,), ("zombie-entities",)),
     Mutant("rebuild asks before its events", TEXTS, "moment.has_llm and not ahead", "moment.has_llm", (TEST_TEXTS,), ("kill-merging",)),
+    Mutant(
+        "what a schema lacks taken back",
+        EVENTS,
+        "previous=in_force if is_dropped else present_part(in_force, schema),",
+        "previous=in_force,",
+        (TEST_FORMER,),
+    ),
+    Mutant("what a schema lacks forgotten", EVENTS, ", former=former)", ")", (TEST_FORMER,)),
+    Mutant("what a schema lacks kept behind a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
     Mutant(
         "one contribution in 40 not applied",
         "streams/entities/handler.py",
