@@ -1,6 +1,7 @@
 """Writes in the background what nobody waits for, in as few calls as it takes."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -12,21 +13,24 @@ _log = logger(__name__)
 
 
 class BackgroundBatches(Generic[T]):
-    """Writes items in the background: all that came while the last ones were written, in one call. Belongs to one event loop.
+    """Writes items in the background: all that came since the last call, in one. Belongs to one event loop.
 
     Args:
         write: Writes some; its time-out bounds it.
         max_pending: Most items that wait or are written, at least 1.
+        rest_s: Between the end of a call and the next, in seconds: what comes meanwhile shares that one. The first item does not wait.
 
     Raises:
-        ValueError: If ``max_pending`` is below 1.
+        ValueError: If ``max_pending`` is below 1, or ``rest_s`` below 0.
     """
 
-    def __init__(self, write: Callable[[Sequence[T]], Awaitable[None]], *, max_pending: int) -> None:
-        if max_pending < 1:
-            raise ValueError(f"max_pending must be at least 1, got {max_pending}")
+    def __init__(self, write: Callable[[Sequence[T]], Awaitable[None]], *, max_pending: int, rest_s: float = 0.0) -> None:
+        if max_pending < 1 or rest_s < 0:
+            raise ValueError(f"max_pending must be at least 1 and rest_s at least 0, got {max_pending} and {rest_s}")
         self._write = write
         self._max_pending = max_pending
+        self._rest_s = rest_s
+        self._closing = asyncio.Event()
         self._waiting: list[T] = []
         self._under_way = 0
         self._task: asyncio.Task[None] | None = None
@@ -41,9 +45,11 @@ class BackgroundBatches(Generic[T]):
         return True
 
     async def close(self) -> None:
-        """Waits until all are written."""
+        """Waits until all are written, without a rest."""
+        self._closing.set()
         while self._task is not None and not self._task.done():
             await asyncio.wait((self._task,))
+        self._closing.clear()
 
     async def _work(self) -> None:
         while self._waiting:
@@ -56,3 +62,6 @@ class BackgroundBatches(Generic[T]):
                 _log.error("batch_not_written", exc_info=error)
             finally:
                 self._under_way = 0
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._rest_s):
+                    await self._closing.wait()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Final
 
 from memory.errors import VarveError
 from memory.keys import encode_key
@@ -18,6 +19,9 @@ from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.tracing import Headers
 
 _log = logger(__name__)
+
+_REST_S: Final = 0.1
+"""Nobody waits for these records: under load, many of them share a call of Redis and one of Kafka."""
 
 
 class RecallLog:
@@ -49,10 +53,10 @@ class RecallLog:
         self._topic = topic_name(RECALLS, topic_prefix)
         self._outcomes = metrics.recall_records
         self._recalled = metrics.memories_recalled
-        self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending)
-        self._counts = BackgroundBatches(self._count, max_pending=max_pending)
+        self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending, rest_s=_REST_S)
+        self._counts = BackgroundBatches(self._count, max_pending=max_pending, rest_s=_REST_S)
         self._retrieval_counts = counts
-        self._records = BackgroundBatches(self._produce, max_pending=max_pending)
+        self._records = BackgroundBatches(self._produce, max_pending=max_pending, rest_s=_REST_S)
 
     def append(self, record: RecallRecord, headers: Headers, *, counts: bool = False) -> None:
         """Schedules a record to be written, and returns at once.

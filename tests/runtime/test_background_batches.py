@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+import pytest
+
 from runtime.background_batches import BackgroundBatches
 
 
@@ -12,10 +14,12 @@ class Sink:
     def __init__(self) -> None:
         self.open = asyncio.Event()
         self.calls: list[list[int]] = []
+        self.called: asyncio.Queue[list[int]] = asyncio.Queue()
 
     async def write(self, items: Sequence[int]) -> None:
         await self.open.wait()
         self.calls.append([*items])
+        self.called.put_nowait([*items])
         if 13 in items:
             raise OSError("thirteen")
 
@@ -53,3 +57,34 @@ async def test_a_failed_batch_keeps_none_behind_it() -> None:
     sink.open.set()
     await batches.close()
     assert sink.calls == [[13], [14]]
+
+
+async def test_what_comes_in_a_rest_shares_a_call() -> None:
+    sink = Sink()
+    sink.open.set()
+    batches = BackgroundBatches(sink.write, max_pending=10, rest_s=600)
+    batches.add(1)
+    async with asyncio.timeout(60):
+        assert await sink.called.get() == [1]
+        for item in (2, 3):
+            batches.add(item)
+            await asyncio.sleep(0)
+        assert sink.calls == [[1]]
+        await batches.close()
+    assert sink.calls == [[1], [2, 3]], "who closes does not wait for a rest"
+
+
+async def test_after_a_rest_it_writes_again() -> None:
+    sink = Sink()
+    sink.open.set()
+    batches = BackgroundBatches(sink.write, max_pending=10, rest_s=0.01)
+    async with asyncio.timeout(60):
+        for item in (1, 2):
+            batches.add(item)
+            assert await sink.called.get() == [item]
+    await batches.close()
+
+
+def test_a_rest_is_not_negative() -> None:
+    with pytest.raises(ValueError, match="rest_s"):
+        BackgroundBatches(Sink().write, max_pending=1, rest_s=-1)
