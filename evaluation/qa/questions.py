@@ -19,7 +19,7 @@ from retrieval.recall.repetition import repeated
 from retrieval.recall.request import BUT_ENTITIES
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
-from runtime.clocks import Clock, ManualClock, SystemClock
+from runtime.clocks import Clock, ManualClock
 from runtime.settings import Settings
 from varve.errors import ConversationError
 
@@ -83,8 +83,10 @@ async def _locomo(path: Path, settings: Settings, tokens: int, limit: int | None
             for number, question in enumerate(conversation.questions)
         ]
         step = 1 if limit is None else max(1, len(asked) // limit)
-        memory = _Memory(corpus.store, corpus.embedder, settings, SystemClock(), tokens)
-        return [Prepared(each, await memory.context(each)) for each in asked[::step][:limit]]
+        memories = {
+            each.user: _Memory(corpus.store, corpus.embedder, settings, ManualClock(each.asked_at), tokens) for each in corpus.conversations
+        }
+        return [Prepared(each, await memories[each.user].context(each)) for each in asked[::step][:limit]]
 
 
 async def _longmemeval(path: Path, settings: Settings, tokens: int, limit: int | None) -> list[Prepared]:

@@ -19,7 +19,7 @@ from retrieval.recall import Recall, RecallRequest, RecallResponse
 from retrieval.recall.confidence import THRESHOLDS
 from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
 from retrieval.stores.query_plan import RRF_K
-from runtime.clocks import SystemClock
+from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
@@ -106,7 +106,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 async def _recall(
     corpus: Corpus, settings: Settings, conversation: Conversation, question: Question, *, profile: RankingProfile, tenant: str = TENANT
 ) -> RecallResponse:
-    recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=SystemClock())
+    recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at))
     request = RecallRequest(scope=TenantScope(tenant, conversation.user), query=question.text, limit=_RESULTS, profile=profile)
     return await recall.recall(request)
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,6 +64,8 @@ class Conversation:
 
     user: str
     questions: tuple[Question, ...]
+    asked_at: datetime
+    """The moment of the questions, which have no date of their own: that of the last message, or as long behind it as timelines aged."""
     memories: int
     raw_tokens: int
     """Of the turns."""
@@ -114,7 +116,8 @@ async def filled_store(
                 Conversation(
                     turns[0].user,
                     tuple(_questions(sample, path)),
-                    len(memories),
+                    asked_at=_last_moment(turns) + timedelta(days=aged_days or 0),
+                    memories=len(memories),
                     raw_tokens=sum(count_tokens(message.text) for window in turns for message in window.messages),
                     stored_tokens=sum(count_tokens(each.content) for each in memories),
                 )
@@ -203,7 +206,7 @@ def _aged(
     events: Sequence[Memory], states: Mapping[tuple[str, str], EntityState], schema: MemorySchema, last: Window, days: int
 ) -> list[Memory]:
     """The events that are left, and the summaries."""
-    now = max(message.event_time for message in last.messages) + timedelta(days=days)
+    now = _last_moment([last]) + timedelta(days=days)
     told: list[Memory] = []
     gone: set[str] = set()
     for (name, key), state in states.items():
@@ -215,6 +218,10 @@ def _aged(
         gone.update(each.id for _, each in applied.aged)
         told.extend(summaries(applied.state, entity_type, TENANT, key).values())
     return [*(each for each in events if each.id not in gone), *told]
+
+
+def _last_moment(windows: Sequence[Window]) -> datetime:
+    return max(message.event_time for window in windows for message in window.messages)
 
 
 def _raw_turns(conversation: Sequence[AnnotatedWindow]) -> list[Memory]:

@@ -121,9 +121,8 @@ async def examples_of(corpus: Corpus, *, prefetch: int) -> list[Example]:
             is_evidence = np.array(
                 [float(each.memory.kind == "event" and not right.isdisjoint(each.memory.message_ids)) for each in candidates]
             )
-            examples.append(
-                Example(index, question.category, candidates, features_of(question.text, candidates), is_evidence, question.evidence)
-            )
+            features = features_of(question.text, candidates, conversation.asked_at)
+            examples.append(Example(index, question.category, candidates, features, is_evidence, question.evidence))
     return examples
 
 

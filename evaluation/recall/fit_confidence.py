@@ -70,16 +70,17 @@ async def _read(arguments: argparse.Namespace, settings: Settings) -> tuple[list
 
 
 async def _judgements(corpus: Corpus, *, prefetch: int) -> list[Judgement]:
-    users = [each.user for each in corpus.conversations]
+    conversations = corpus.conversations
     judgements = []
-    for index, conversation in enumerate(corpus.conversations):
+    for index, conversation in enumerate(conversations):
+        stranger = conversations[(index + 1) % len(conversations)]
         for question in conversation.questions:
             is_answerable = question.category != UNANSWERABLE
-            asked = [users[index], users[(index + 1) % len(users)]] if is_answerable and len(users) > 1 else [users[index]]
-            for user in asked:
-                candidates = await candidates_of(corpus, user, question.text, prefetch=prefetch)
-                signals = signals_of(question.text, candidates, features_of(question.text, candidates))
-                is_strangers = user != users[index]
+            asked = [conversation, stranger] if is_answerable and stranger is not conversation else [conversation]
+            for each in asked:
+                candidates = await candidates_of(corpus, each.user, question.text, prefetch=prefetch)
+                signals = signals_of(question.text, candidates, features_of(question.text, candidates, each.asked_at))
+                is_strangers = each is not conversation
                 judgements.append(Judgement(index, is_answerable and not is_strangers, is_strangers, signals))
     return judgements
 

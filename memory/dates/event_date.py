@@ -113,6 +113,19 @@ def middle_moment(event_time: datetime, text: str | None) -> datetime:
     return event_time if text is None else event_time + (last_moment(event_time, text) - event_time) / 2
 
 
+def days_of(event_time: datetime, text: str | None) -> tuple[date, date] | None:
+    """The first and the last day on which an event may have happened; None where nobody knows.
+
+    Args:
+        event_time: The event's.
+        text: Its date, as the record bears it; None: the moment is known.
+    """
+    if text is None:
+        return event_time.date(), event_time.date()
+    known = EventDate.parse(text)
+    return None if known.first is None or known.last is None else (known.first, known.last)
+
+
 def months_of(event_time: datetime, text: str | None) -> frozenset[int]:
     """The months of the year, from 1, in one of which an event happened; none where any of them may be it.
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from memory.dates.event_date import months_of
 from memory.words import STOP_WORDS
+from retrieval.recall.time_prior import time_fits
 from retrieval.stores.lexical import K1, B, terms_of
 from retrieval.stores.port import ScoredMemory
 
@@ -33,7 +35,8 @@ FEATURES: Final[Mapping[str, str]] = MappingProxyType(
         "coverage": "share of the query's terms that it has, weighted by their rarity among the candidates",
         "session_coverage": "the same of all candidates of its session together",
         "named": "1 if the query names whom it is about, -1 if the query names another candidate's person",
-        "month": "1 if it may have happened in a month that the query names",
+        "month": "1 if it may have happened in a month that the query names, whatever the year",
+        "time": "how well its days fit the times that the query asks for, from 0 to 1",
         "importance": "its importance",
         "question": "1 if it is a question",
         "length": "logarithm of its length in characters",
@@ -67,12 +70,13 @@ _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _TEXTS_CACHED: Final = 8192
 
 
-def features_of(query: str, candidates: Sequence[ScoredMemory]) -> dict[str, Column]:
+def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> dict[str, Column]:
     """The features of candidates, by the names in :data:`FEATURES`, a number for each candidate in their order.
 
     Args:
         query: The query's text.
         candidates: With the parts of their scores; at least one.
+        now: The moment of the query, which its "last May" is taken from.
     """
     late = _standardised(_part(candidates, "late"))
     texts = [look_at(each.memory.content) for each in candidates]
@@ -88,6 +92,7 @@ def features_of(query: str, candidates: Sequence[ScoredMemory]) -> dict[str, Col
         "session_coverage": words.session_coverage(),
         "named": _named(query, texts),
         "month": _month(query, candidates),
+        "time": time_fits(query, candidates, now),
         "importance": np.array([each.memory.importance for each in candidates]),
         "question": np.array([float(each.is_question) for each in texts]),
         "length": np.log1p([len(each.memory.content) for each in candidates]),

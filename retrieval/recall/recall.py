@@ -19,6 +19,7 @@ from retrieval.recall.ranking import Weights, final_score
 from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, reranked
 from retrieval.recall.request import BUT_ENTITIES, RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.supersession import with_superseded
+from retrieval.recall.time_prior import names_time, with_time_prior
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
@@ -69,11 +70,12 @@ class Recall:
         looks_closer = judges or profile == "memx"
         limit = request.limit or self._settings.limit
         now = self._clock.now()
+        reorders = looks_closer or weights.time or weights.business or names_time(request.query, request.as_of or now)
         query = RecallQuery(
             scope=request.scope,
             text=request.query,
             embedding=await self._embedder.embed_query(request.query),
-            limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if looks_closer or weights.time or weights.business else 0),
+            limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if reorders else 0),
             prefetch=self._settings.prefetch,
             kinds=_kinds(request),
             types=request.types,
@@ -95,7 +97,7 @@ class Recall:
         if judges:
             ranked = accepted[:MAX_RERANKED]
             await map_in_pieces(look_at, (each.memory.content for each in ranked))
-            features = features_of(request.query, ranked) if ranked else {}
+            features = features_of(request.query, ranked, now) if ranked else {}
             confidence = confidence_of(request.query, ranked, features)
             if confidence < min_confidence:
                 return nothing_relevant(candidates, confidence, trace=request.trace)
@@ -106,6 +108,8 @@ class Recall:
                 return nothing_relevant(candidates, confidence, trace=request.trace)
             retrievals = await self._retrievals_of(request.scope.tenant, accepted)
             accepted = memx.ranked(accepted, memx.MEMX, retrievals=retrievals, now=now, explain=request.explain)
+        if profile != "learned":
+            accepted = with_time_prior(request.query, accepted, now, explain=request.explain)
         deduplication = Deduplication()
         await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now, ranks.get(each.memory.id, {}))), accepted)
         hits = deduplication.ranked()

@@ -73,7 +73,8 @@ class RecallHit:
     parts: dict[str, float]
     """``origin``, ``time`` and ``business``, before their weights. With ``explain`` also the parts of S_origin: ``dense`` (cosine),
     ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens), and of the ranking model ``ranking_`` and a feature's name: what the
-    feature adds before the sigmoid; of `memx` ``memx_`` and a factor's name, what it adds before standardising."""
+    feature adds before the sigmoid; of `memx` ``memx_`` and a factor's name, what it adds before standardising; ``prior_time``:
+    what fitting the time that the query asks for adds, where no model has it as a feature."""
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from, best first."""
     evidence_scores: tuple[float, ...]

@@ -13,6 +13,8 @@ from retrieval.recall.confidence import CONFIDENCE, SIGNALS, THRESHOLDS, confide
 from retrieval.recall.features import features_of
 from retrieval.stores.port import ScoredMemory
 
+START = datetime(2026, 5, 4, tzinfo=UTC)
+
 
 def candidate(number: int, content: str, late: float = 1.0) -> ScoredMemory:
     memory = Memory(
@@ -22,7 +24,7 @@ def candidate(number: int, content: str, late: float = 1.0) -> ScoredMemory:
         kind="event",
         type="remark",
         content=content,
-        event_time=datetime(2026, 5, 4, tzinfo=UTC),
+        event_time=START,
         session="s1",
         message_ids=[f"m{number}"],
     )
@@ -37,11 +39,11 @@ CANDIDATES = [
 
 
 def signals(query: str, candidates: list[ScoredMemory]) -> dict[str, float]:
-    return signals_of(query, candidates, features_of(query, candidates))
+    return signals_of(query, candidates, features_of(query, candidates, START))
 
 
 def confidence(query: str, candidates: list[ScoredMemory]) -> float:
-    return confidence_of(query, candidates, features_of(query, candidates))
+    return confidence_of(query, candidates, features_of(query, candidates, START))
 
 
 def test_each_signal_has_a_weight() -> None:

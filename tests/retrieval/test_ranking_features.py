@@ -15,6 +15,7 @@ from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, RankingModel, 
 from retrieval.stores.port import ScoredMemory
 
 START = datetime(2026, 5, 4, tzinfo=UTC)
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
 
 
 def candidate(number: int, content: str, *, score: float = 0.5, late: float = 1.0, **fields: Any) -> ScoredMemory:
@@ -41,11 +42,11 @@ CANDIDATES = [
 
 
 def feature(name: str, query: str = "What did Melanie's brush paint at sunrise in June?") -> list[float]:
-    return [float(each) for each in features_of(query, CANDIDATES)[name]]
+    return [float(each) for each in features_of(query, CANDIDATES, NOW)[name]]
 
 
 def test_there_is_a_number_for_each_feature_and_candidate() -> None:
-    found = features_of("What did Melanie paint?", CANDIDATES)
+    found = features_of("What did Melanie paint?", CANDIDATES, NOW)
     assert set(found) == set(FEATURES) == set(LEARNED.weights)
     assert {len(column) for column in found.values()} == {len(CANDIDATES)}
 
@@ -58,7 +59,7 @@ def test_whom_the_query_names_is_told_from_others() -> None:
 def test_a_year_or_no_date_names_no_month() -> None:
     dates = {None: 1.0, "2026-05": 1.0, "2026-05/2026-07": 1.0, "2026-04": 0.0, "2026": 0.0, "unknown": 0.0}
     candidates = [candidate(number, "I ran.", date=each) for number, each in enumerate(dates)]
-    assert features_of("Who ran in May?", candidates)["month"].tolist() == list(dates.values())
+    assert features_of("Who ran in May?", candidates, NOW)["month"].tolist() == list(dates.values())
 
 
 def test_neighbours_lend_their_scores() -> None:
@@ -83,10 +84,16 @@ def test_a_month_that_the_query_names_counts() -> None:
     assert feature("month", "What did she paint in May?") == [1, 1, 1, 0]
 
 
+def test_a_time_that_the_query_names_counts() -> None:
+    assert feature("time", "What starts this June?")[3] == 1
+    assert max(feature("time", "What starts this June?")[:3]) < 1
+    assert feature("time", "What starts?") == [0, 0, 0, 0]
+
+
 def test_nothing_of_another_users_session_is_lent() -> None:
     foreign = candidate(1, "Zoe: I painted a lake.", late=9.0, user="zoe")
     own = candidate(0, "Caroline: Hello.", late=1.0)
-    found = features_of("painted lake", [own, foreign])
+    found = features_of("painted lake", [own, foreign], NOW)
     assert found["neighbours_late"][0] == found["late"].min()
     assert found["session_coverage"].tolist() == [0, 1]
 
@@ -97,14 +104,14 @@ def test_nothing_of_another_users_session_is_lent() -> None:
 )
 def test_any_text_gives_finite_numbers(query: str, texts: list[tuple[str, float, int]]) -> None:
     candidates = [candidate(number, text, late=late, turn=turn) for number, (text, late, turn) in enumerate(texts)]
-    for column in features_of(query, candidates).values():
+    for column in features_of(query, candidates, NOW).values():
         assert np.isfinite(column).all()
-    assert all(0 <= each.score <= 1 for each in reranked(candidates, features_of(query, candidates), LEARNED, explain=False))
+    assert all(0 <= each.score <= 1 for each in reranked(candidates, features_of(query, candidates, NOW), LEARNED, explain=False))
 
 
 def test_a_model_ranks_by_its_weights() -> None:
     model = RankingModel(weights={"named": 2.0, "late": 1.0}, slope=1.0, intercept=-1.0)
-    found = reranked(CANDIDATES, features_of("What did Melanie do?", CANDIDATES), model, explain=True)
+    found = reranked(CANDIDATES, features_of("What did Melanie do?", CANDIDATES, NOW), model, explain=True)
     best = max(found, key=lambda each: each.score)
     assert best.memory.id == CANDIDATES[1].memory.id
     added = best.parts["ranking_named"] + best.parts["ranking_late"]
@@ -114,7 +121,7 @@ def test_a_model_ranks_by_its_weights() -> None:
 
 def test_what_is_not_reranked_stays_behind() -> None:
     many = [candidate(number, f"fact {number}", score=1 - number / 1000, late=float(number % 7)) for number in range(MAX_RERANKED + 20)]
-    found = reranked(many, features_of("fact", many[:MAX_RERANKED]), LEARNED, explain=False)
+    found = reranked(many, features_of("fact", many[:MAX_RERANKED], NOW), LEARNED, explain=False)
     assert len(found) == len(many)
     assert max(each.score for each in found[MAX_RERANKED:]) <= min(each.score for each in found[:MAX_RERANKED])
     assert [each.score for each in found[MAX_RERANKED:]] == sorted((each.score for each in found[MAX_RERANKED:]), reverse=True)

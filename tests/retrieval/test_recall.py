@@ -13,6 +13,7 @@ from retrieval.errors import ModelMismatchError
 from retrieval.index.writer import IndexWriter
 from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.features import FEATURES
+from retrieval.recall.request import RecallHit
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import ManualClock
@@ -60,6 +61,24 @@ async def test_a_requests_limit_overrides_the_setting(edge_store: EdgeStore) -> 
     assert len((await recall.recall(ask("note"))).hits) == 7
     assert len((await recall.recall(ask("note", limit=20))).hits) == 20
     assert len((await recall.recall(ask("note", limit=100))).hits) == 30
+
+
+@pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
+async def test_last_may_is_taken_from_the_recalls_moment(edge_store: EdgeStore, profile: RankingProfile) -> None:
+    years = {year: memory(f"Ann ran to the lake, run {year}", event_time=NOON.replace(year=year, month=5)) for year in (2021, 2022, 2023)}
+    await store_all(edge_store, *years.values())
+    recall = recall_over(edge_store)
+
+    async def found(moment: datetime) -> list[RecallHit]:
+        return list((await recall.recall(ask("ran to the lake last May", as_of=moment, profile=profile, explain=True))).hits)
+
+    part = "ranking_time" if profile == "learned" else "prior_time"
+    for asked, meant in ((datetime(2023, 9, 1, tzinfo=UTC), 2023), (datetime(2023, 2, 1, tzinfo=UTC), 2022)):
+        hits = await found(asked)
+        assert hits[0].memory == years[meant]
+        assert hits[0].parts[part] == max(each.parts[part] for each in hits) > 0
+        # It favours, and filters nothing.
+        assert len(hits) == asked.year - 2020 - (asked.month < 5)
 
 
 async def test_time_and_importance_count_by_their_weights(edge_store: EdgeStore) -> None:
