@@ -15,6 +15,9 @@ _AROUND: Final = timedelta(days=30)
 _DAY: Final = timedelta(days=1)
 _LOOKED_BACK: Final = 60
 """Characters before a date in which "two weeks before the" may stand."""
+_READ: Final = 1000
+"""Characters of a question that are read, from its beginning. What is longer is a pasted text, and its dates are not asked for."""
+_MOST_SPANS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,9 @@ def asked_spans(query: str, today: date) -> list[AskedSpan]:
         today: The day on which it is asked.
 
     Returns:
-        In the question's order; empty where it names no time.
+        In the question's order, each once, at most eight; empty where it names no time.
     """
+    query = query[:_READ]
     if not may_name_date(query):
         return []
     mentions = _mentions(query, today)
@@ -86,7 +90,7 @@ def asked_spans(query: str, today: date) -> list[AskedSpan]:
             before = None
         else:
             before = mention
-    return found
+    return [*dict.fromkeys(found)][:_MOST_SPANS]
 
 
 def may_name_date(query: str) -> bool:
@@ -104,6 +108,7 @@ def asked_offset(query: str) -> AskedOffset | None:
     Args:
         query: The question, in English.
     """
+    query = query[:_READ]
     match = _COUNTED.search(query)
     anchor = _ANCHOR.match(query, match.end()) if match else None
     return AskedOffset(anchor[0].strip(), _unit(match), _signed(match)) if match and anchor else None

@@ -79,6 +79,13 @@ def test_what_is_no_date_may_be_counted_from() -> None:
     assert asked_offset("What did I buy before the trip?") is None
 
 
+def test_of_a_pasted_text_only_the_beginning_is_read() -> None:
+    assert spans("in May 2023 " * 800) == ["2023-05-01..2023-05-31"]
+    assert len(asked_spans(" ".join(f"in {year}" for year in range(1950, 2050)), FRIDAY)) == 8
+    assert spans("word " * 300 + "in May 2023") == []
+    assert asked_offset("word " * 300 + "two weeks before the trip") is None
+
+
 def test_moving_holidays_fall_on_their_days() -> None:
     assert [easter(year) for year in (1943, 2000, 2008, 2023, 2024)] == [
         date(1943, 4, 25),
