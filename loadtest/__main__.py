@@ -1,9 +1,14 @@
-"""``python -m loadtest``: load on the embedded stack, and what became of it. `make load PROFILE=smoke` calls it."""
+"""``python -m loadtest``: load on the embedded stack, and what became of it. `make load PROFILE=smoke` calls it.
+
+SIGINT or SIGTERM ends the arrivals: the report is written at once, as far as it goes, and again when what was sent is drained and counted.
+A second signal ends it there.
+"""
 
 import argparse
 import asyncio
 import json
 import os
+import signal
 import tempfile
 import time
 from pathlib import Path
@@ -11,9 +16,9 @@ from typing import Any
 
 import psutil
 
+from loadtest.footprint import FootprintWatch, bytes_by_folder
 from loadtest.load_profiles import LOAD_PROFILES
-from loadtest.memory_watch import MemoryWatch
-from loadtest.outcomes import summary
+from loadtest.outcomes import read_outcomes, summary
 from memory.records import Window
 from runtime.clocks import SystemClock
 from runtime.control import ControlWriter, Draft
@@ -31,8 +36,9 @@ from varve.lag import lag_by_stage, wait_for_zero_lag
 from varve.supervisor.supervisor import Supervisor
 
 _ROOT = Path(__file__).parents[1]
-_MEMORY_SAMPLES = 10
-"""Of each process, while arrivals come."""
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_LOOKS = 10
+"""At what the stack takes, while arrivals come."""
 
 
 async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, report: Path, folder: Path) -> dict[str, Any]:
@@ -43,7 +49,7 @@ async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, r
         seed: Draws the arrivals.
         seconds: How long they come; None: as long as the profile says.
         locust: The program, in an environment of its own.
-        report: Where Locust's page goes.
+        report: Where the figures go, and beside them Locust's page.
         folder: For the stack's data; empty.
 
     Returns:
@@ -67,10 +73,23 @@ async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, r
         (folder / "given.json").write_text(json.dumps(given))
         load_before = psutil.getloadavg()[0]
         begun = time.monotonic()
-        memory = MemoryWatch(supervisor, every_s=LOAD_PROFILES[profile].lasting(seconds).seconds / _MEMORY_SAMPLES)
-        async with memory:
-            code = await _locust(locust, report, given=folder / "given.json")
+        footprint = FootprintWatch(supervisor, data=settings.data, every_s=LOAD_PROFILES[profile].lasting(seconds).seconds / _LOOKS)
+        async with footprint:
+            code, is_cut = await _locust(locust, report.with_suffix(".html"), given=folder / "given.json")
         sending_s = time.monotonic() - begun
+        outcomes, is_complete = _outcomes(folder / "outcomes.jsonl", code)
+        known = {
+            "complete": is_complete,
+            "profile": profile,
+            "seed": seed,
+            "arrival_seconds": LOAD_PROFILES[profile].lasting(seconds).seconds,
+            "memory_mb": footprint.memory_mb,
+            "disk_mb": footprint.disk_mb,
+            "run_seconds": round(sending_s, 1),
+            "load_before": round(load_before, 2),
+        }
+        if is_cut:
+            _write(report, summary(outcomes, None) | known)
         for tenant in tenants:
             async with ServiceClient(url=stack.service_url, api_key=tenant["key"]) as service:
                 await service.flush()
@@ -78,21 +97,17 @@ async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, r
         drained_s = time.monotonic() - begun - sending_s
         lag = await lag_by_stage(settings)
         windows = [Window.from_json(each.value or b"") async for each in read_topic(settings.topic("windows"), settings.kafka)]
-    outcomes = _outcomes(folder / "outcomes.jsonl", code)
-    figures = summary(outcomes, {window.id: [message.id or "" for message in window.messages] for window in windows})
-    return {
-        **figures,
-        "profile": profile,
-        "seed": seed,
-        "arrival_seconds": LOAD_PROFILES[profile].lasting(seconds).seconds,
-        "memory_mb": memory.megabytes,
-        "run_seconds": round(sending_s, 1),
+        disk_in_the_end = bytes_by_folder(settings.data)
+    figures = summary(outcomes, {window.id: [message.id or "" for message in window.messages] for window in windows}) | known
+    figures |= {
+        "disk_mb_in_the_end": {name: round(size / 1e6, 1) for name, size in disk_in_the_end.items()},
         "seconds_until_no_lag": round(drained_s, 1),
         "lag": lag,
         "windows": len(windows),
-        "load_before": round(load_before, 2),
         "load_after": round(psutil.getloadavg()[0], 2),
     }
+    _write(report, figures)
+    return figures
 
 
 async def _add_tenants(settings: Settings, count: int) -> list[dict[str, str]]:
@@ -109,31 +124,43 @@ async def _add_tenants(settings: Settings, count: int) -> list[dict[str, str]]:
     return tenants
 
 
-async def _locust(program: Path, report: Path, *, given: Path) -> int:
-    report.parent.mkdir(parents=True, exist_ok=True)
+async def _locust(program: Path, page: Path, *, given: Path) -> tuple[int, bool]:
+    """Runs Locust, and gives its exit code, and whether a signal has cut it off."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    stopping, loop = asyncio.Event(), asyncio.get_running_loop()
     process = await asyncio.create_subprocess_exec(
         *(str(program), "--locustfile", str(_ROOT / "loadtest" / "locustfile.py"), "--headless", "--only-summary", "--users", "1"),
-        *("--html", str(report)),
+        *("--html", str(page)),
         env={**os.environ, "VARVE_LOAD": str(given), "PYTHONPATH": str(_ROOT)},
     )
+    ended, stopped = asyncio.create_task(process.wait()), asyncio.create_task(stopping.wait())
+    for number in _STOP_SIGNALS:
+        loop.add_signal_handler(number, stopping.set)
     try:
-        # Its exit code says whether a request failed; what failed stands in the outcomes.
-        code = await process.wait()
+        await asyncio.wait((ended, stopped), return_when=asyncio.FIRST_COMPLETED)
     finally:
+        for number in _STOP_SIGNALS:
+            loop.remove_signal_handler(number)
+        stopped.cancel()
         if process.returncode is None:
             process.terminate()
-            await process.wait()
-    return code
+        # Its exit code says whether a request failed; what failed stands in the outcomes.
+        code = await ended
+    return code, stopping.is_set()
 
 
-def _outcomes(file: Path, code: int) -> list[dict[str, Any]]:
+def _outcomes(file: Path, code: int) -> tuple[list[dict[str, Any]], bool]:
     if not file.exists():
-        raise SystemExit(f"Locust ended with {code} before the schedule did: see what it says above")
-    return [json.loads(line) for line in file.read_text().splitlines()]
+        raise SystemExit(f"Locust ended with {code} before the schedule began: see what it says above")
+    return read_outcomes(file.read_text())
+
+
+def _write(report: Path, figures: dict[str, Any]) -> None:
+    report.write_text(json.dumps(figures, indent=2) + "\n")
 
 
 def main() -> None:
-    """Runs, prints and writes the report; ends with 1 where a message was lost or doubled, none was sent, or they came too late."""
+    """Runs, prints and writes the report; ends with 1 where a message was lost or doubled, not all were sent, or they came too late."""
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke")
     parser.add_argument("--seed", type=int, default=1)
@@ -142,22 +169,20 @@ def main() -> None:
     parser.add_argument("--report", type=Path, default=Path("build/reports/load.json"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="varve-load-") as folder:
-        page = arguments.report.with_suffix(".html")
         figures = asyncio.run(
             run(
                 arguments.profile,
                 seed=arguments.seed,
                 seconds=arguments.seconds,
                 locust=arguments.locust,
-                report=page,
+                report=arguments.report,
                 folder=Path(folder),
             )
         )
-    arguments.report.write_text(json.dumps(figures, indent=2) + "\n")
     print(json.dumps(figures, indent=2))
     limit_s, freshness_s = LOAD_PROFILES[arguments.profile].freshness_limit_s, figures["freshness_p95_seconds"]
     is_late = limit_s is not None and (freshness_s is None or freshness_s > limit_s)
-    if figures["lost"] or figures["duplicated"] or not figures["sent"] or is_late:
+    if figures["lost"] or figures["duplicated"] or not figures["sent"] or not figures["complete"] or is_late:
         raise SystemExit(1)
 
 

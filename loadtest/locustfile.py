@@ -18,7 +18,7 @@ from locust import User, task
 from locust.exception import StopUser
 
 from loadtest.load_profiles import LOAD_PROFILES
-from loadtest.outcomes import NOT_RECALLED
+from loadtest.outcomes import NOT_RECALLED, end_line
 from loadtest.schedule import Arrival, arrivals
 from memory.keys import encode_key
 
@@ -45,12 +45,19 @@ class OpenLoop(User):  # type: ignore[misc]
                 "partitioner": "murmur2_random",
             }
         )
-        self.outcomes: list[str] = []
         self.accepted: set[str] = set()
 
     @task  # type: ignore[untyped-decorator]
     def everything(self) -> None:
         """Runs the whole schedule, and waits for what is under way."""
+        # A line as soon as it is written: a run that is cut off leaves them.
+        with Path(GIVEN["outcomes"]).open("w", buffering=1) as self.outcomes:
+            self._run_schedule()
+            self.outcomes.write(end_line() + "\n")
+        self.environment.runner.quit()
+        raise StopUser
+
+    def _run_schedule(self) -> None:
         polling = gevent.spawn(self._poll)
         begun = time.time()
         running = []
@@ -62,11 +69,9 @@ class OpenLoop(User):  # type: ignore[misc]
             if len(running) > 1000:
                 running = [each for each in running if not each.dead]
         gevent.joinall(running, timeout=DRAIN_S)
+        gevent.killall(running)
         self.producer.flush(DRAIN_S)
         polling.kill()
-        Path(GIVEN["outcomes"]).write_text("\n".join(self.outcomes))
-        self.environment.runner.quit()
-        raise StopUser
 
     def _poll(self) -> None:
         # The C library's threads know nothing of greenlets: what it has to report is asked for.
@@ -137,9 +142,8 @@ class OpenLoop(User):  # type: ignore[misc]
     def _note(self, arrival: Arrival, since: float, *, error: str | None = None) -> None:
         seconds = time.time() - since
         is_accepted = arrival.id in self.accepted
-        self.outcomes.append(
-            json.dumps({"kind": arrival.kind, "id": arrival.id, "seconds": seconds, "error": error, "accepted": is_accepted})
-        )
+        outcome = {"kind": arrival.kind, "id": arrival.id, "seconds": seconds, "error": error, "accepted": is_accepted}
+        self.outcomes.write(json.dumps(outcome) + "\n")
         self.environment.events.request.fire(
             request_type=arrival.kind,
             name=arrival.kind,

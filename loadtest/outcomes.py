@@ -1,5 +1,7 @@
 """What became of a run: every accepted message has to lie in exactly one window."""
 
+import contextlib
+import json
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,27 +12,50 @@ NOT_RECALLED = "not recalled"
 """How the error of a probe begins that was sent, and not found in time."""
 
 
-def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+_END = "end"
+"""The kind of the line behind the last arrival's."""
+
+
+def end_line() -> str:
+    """What stands behind the outcomes of a schedule that was run to its end."""
+    return json.dumps({"kind": _END})
+
+
+def read_outcomes(text: str) -> tuple[list[dict[str, Any]], bool]:
+    """The outcomes that a run has noted, and whether it came to its end.
+
+    Args:
+        text: A line for each. The last may be cut, where the run was.
+    """
+    *lines, last = text.split("\n")
+    outcomes = [json.loads(each) for each in lines if each]
+    with contextlib.suppress(json.JSONDecodeError):
+        outcomes += [json.loads(last)] if last else []
+    arrivals = [each for each in outcomes if each["kind"] != _END]
+    return arrivals, len(arrivals) < len(outcomes)
+
+
+def summary(outcomes: Sequence[Mapping[str, Any]], windows: Mapping[str, Iterable[str]] | None) -> dict[str, Any]:
     """The figures of a run.
 
     Args:
         outcomes: A line for each arrival: ``kind``, ``id``, ``seconds``, ``error``, and of a message whether it was ``accepted``.
-        windows: The ids of the messages of each window, by the window's id.
+        windows: The ids of the messages of each window, by the window's id; None: they are not known yet.
 
     Returns:
         ``sent`` (messages accepted), ``lost`` (of them in no window), ``duplicated`` (in more than one place), ``errors``, and latencies in
-        seconds, those that were not measured as None. A probe that was not recalled counts with the time that it waited.
+        seconds, what was not measured as None. A probe that was not recalled counts with the time that it waited.
     """
     accepted = {each["id"] for each in outcomes if each["kind"] in MESSAGES and each["accepted"]}
-    places = Counter(each for ids in windows.values() for each in ids)
+    places = None if windows is None else Counter(each for ids in windows.values() for each in ids)
     seconds = {
         kind: [each["seconds"] for each in outcomes if each["kind"] == kind and (not each["error"] or NOT_RECALLED in each["error"])]
         for kind in (*MESSAGES, "recall")
     }
     return {
         "sent": len(accepted),
-        "lost": len(accepted - places.keys()),
-        "duplicated": sum(places[each] > 1 for each in accepted),
+        "lost": None if places is None else len(accepted - places.keys()),
+        "duplicated": None if places is None else sum(places[each] > 1 for each in accepted),
         "freshness_p95_seconds": _p95(seconds["probe"]),
         "recall_p95_seconds": _p95(seconds["recall"]),
         "errors": sum(1 for each in outcomes if each["error"]),

@@ -76,5 +76,6 @@ def _config(settings: Settings, dependencies: Dependencies) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=settings.service.idle_timeout_s,
         timeout_graceful_shutdown=int(settings.delivery.drain_timeout_s),
     )

@@ -72,6 +72,12 @@ class ServiceSettings(Group):
     head_timeout_s: float = Field(default=10.0, gt=0, description="How long a client may take over the head of a request.")
     body_timeout_s: float = Field(default=30.0, gt=0, description="How long it may take over the body.")
     write_timeout_s: float = Field(default=30.0, gt=0, description="How long it may leave an answer unread.")
+    idle_timeout_s: int = Field(
+        default=75,
+        ge=1,
+        description="How long a connection may be silent between two requests, in whole seconds. Keep it longer than load balancers and "
+        "clients do (seldom over 60): else one may send a request into a connection that is just being closed.",
+    )
     produce_timeout_s: float = Field(default=5.0, gt=0, description="How long a POST waits for Kafka before it answers 503.")
     embedding_timeout_s: float = Field(default=10.0, gt=0, description="How long a recall waits for the embedding of its query.")
     probe_interval_s: float = Field(default=5.0, gt=0, description="Time between two looks at the dependencies, for `/readyz`.")

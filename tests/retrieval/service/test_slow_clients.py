@@ -19,7 +19,7 @@ from tests.retrieval.service.service_process import DEADLINE_S, ServiceProcess, 
 
 pytestmark = pytest.mark.integration
 
-HEAD_S, BODY_S, WRITE_S = 1.0, 2.0, 2.0
+HEAD_S, BODY_S, WRITE_S, IDLE_S = 1.0, 2.0, 2.0, 1
 CONNECTIONS = 40
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -37,6 +37,7 @@ def service(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
         VARVE_SERVICE__HEAD_TIMEOUT_S=str(HEAD_S),
         VARVE_SERVICE__BODY_TIMEOUT_S=str(BODY_S),
         VARVE_SERVICE__WRITE_TIMEOUT_S=str(WRITE_S),
+        VARVE_SERVICE__IDLE_TIMEOUT_S=str(IDLE_S),
         VARVE_SERVICE__MAX_CONNECTIONS=str(CONNECTIONS),
     ) as running:
         yield running
@@ -88,6 +89,18 @@ def test_a_body_that_never_ends_is_answered_408(service: ServiceProcess) -> None
 
 def test_a_connection_with_nothing_left_is_closed(service: ServiceProcess) -> None:
     assert service.ask(HEALTH).startswith(b"HTTP/1.1 200")
+
+
+def test_a_silent_connection_is_closed_in_its_time(service: ServiceProcess) -> None:
+    with service.connect() as silent, service.connect() as slow:
+        slow.sendall(post(service, "/v1/messages", length=1000, key=service.key) + b"[")
+        silent.sendall(HEALTH)
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += silent.recv(65536)
+        # One timer of the service is half as long as the other.
+        assert select.select([silent, slow], [], [], DEADLINE_S)[0] == [silent]
+        assert silent.recv(65536) == b""
 
 
 def test_nothing_is_read_of_who_has_no_key(service: ServiceProcess) -> None:

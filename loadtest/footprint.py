@@ -1,0 +1,74 @@
+"""What a stack takes while it is loaded, in memory and on disk: what never ends to grow shows in a long run."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Self
+
+from varve.supervisor.supervisor import Supervisor
+
+_BLOCK_BYTES: Final = 512
+"""What ``st_blocks`` counts in, by POSIX: of files with holes it says what they really take."""
+
+
+class FootprintWatch:
+    """Looks every now and then, within the block.
+
+    Args:
+        supervisor: Of the processes.
+        data: The stack's data folder.
+        every_s: From one look to the next.
+    """
+
+    def __init__(self, supervisor: Supervisor, *, data: Path, every_s: float) -> None:
+        self.memory_mb: dict[str, list[float]] = {}
+        """By process: its resident set, at each look."""
+        self.disk_mb: dict[str, list[float]] = {}
+        """By folder of the data: what its files take, at each look."""
+        self._supervisor = supervisor
+        self._data = data
+        self._every_s = every_s
+        self._looking: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._looking = asyncio.create_task(self._look())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+
+    async def _look(self) -> None:
+        while True:
+            memory, disk = await asyncio.to_thread(self._taken)
+            for series, sizes in ((self.memory_mb, memory), (self.disk_mb, disk)):
+                for name, size in sizes.items():
+                    series.setdefault(name, []).append(round(size / 1e6, 1))
+            await asyncio.sleep(self._every_s)
+
+    def _taken(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        memory = {each.name: size for each in self._supervisor.programs if (size := each.memory_bytes) is not None}
+        return memory, bytes_by_folder(self._data)
+
+
+def bytes_by_folder(data: Path) -> dict[str, int]:
+    """What the files of each folder in a folder take on disk.
+
+    Args:
+        data: The folder around them. Its own files are not counted.
+    """
+    return {each.name: _bytes_of(each) for each in sorted(data.iterdir()) if each.is_dir()}
+
+
+def _bytes_of(folder: Path) -> int:
+    return sum(_file_bytes(Path(root, name)) for root, _, names in os.walk(folder) for name in names)
+
+
+def _file_bytes(file: Path) -> int:
+    try:
+        return file.lstat().st_blocks * _BLOCK_BYTES
+    except FileNotFoundError:
+        # The stores remove what they have merged.
+        return 0
