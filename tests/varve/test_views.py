@@ -40,3 +40,5 @@ def test_bars_are_whole_in_a_narrow_terminal() -> None:
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if "5 ██████████ " in line]
     assert [line for line in lines if "3 █████░░░░░ " in line]
+    for heading in ("category", "searches", "bought"):
+        assert [line for line in lines if f" {heading} " in line], f"{heading!r} is broken over lines"

@@ -102,7 +102,7 @@ class DemoOutcome:
         figures = ", ".join(
             f"{counts[name]} {name.replace('_', ' ')}" for name in ("messages", "windows", "events", "entities", "dead_letters")
         )
-        return f"\n{figures}; {len(self.recalls)} recalls; {self.seconds:.1f}\u00a0s in all"
+        return f"\n{figures}\n{len(self.recalls)} recalls; {self.seconds:.1f} s in all"
 
 
 def _memories(memories: Sequence[Memory]) -> Table:
