@@ -1,7 +1,7 @@
 """``python -m loadtest``: load on the embedded stack, and what became of it. `make load PROFILE=smoke` calls it.
 
-SIGINT or SIGTERM ends the arrivals: the report is written at once, as far as it goes, and again when what was sent is drained and counted.
-A second signal ends it there.
+When arrivals have ended, the report is written as far as it goes, and again when what was sent is drained and counted. SIGINT or SIGTERM
+ends them early; a second signal ends the run.
 """
 
 import argparse
@@ -75,11 +75,10 @@ async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, r
         begun = time.monotonic()
         footprint = FootprintWatch(supervisor, data=settings.data, every_s=LOAD_PROFILES[profile].lasting(seconds).seconds / _LOOKS)
         async with footprint:
-            code, is_cut = await _locust(locust, report.with_suffix(".html"), given=folder / "given.json")
+            code = await _locust(locust, report.with_suffix(".html"), given=folder / "given.json")
         sending_s = time.monotonic() - begun
         outcomes, is_complete = _outcomes(folder / "outcomes.jsonl", code)
         known = {
-            "complete": is_complete,
             "profile": profile,
             "seed": seed,
             "arrival_seconds": LOAD_PROFILES[profile].lasting(seconds).seconds,
@@ -88,8 +87,7 @@ async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, r
             "run_seconds": round(sending_s, 1),
             "load_before": round(load_before, 2),
         }
-        if is_cut:
-            _write(report, summary(outcomes, None) | known)
+        _write(report, summary(outcomes, None) | known | {"complete": False})
         for tenant in tenants:
             async with ServiceClient(url=stack.service_url, api_key=tenant["key"]) as service:
                 await service.flush()
@@ -100,6 +98,7 @@ async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, r
         disk_in_the_end = bytes_by_folder(settings.data)
     figures = summary(outcomes, {window.id: [message.id or "" for message in window.messages] for window in windows}) | known
     figures |= {
+        "complete": is_complete,
         "disk_mb_in_the_end": {name: round(size / 1e6, 1) for name, size in disk_in_the_end.items()},
         "seconds_until_no_lag": round(drained_s, 1),
         "lag": lag,
@@ -124,8 +123,8 @@ async def _add_tenants(settings: Settings, count: int) -> list[dict[str, str]]:
     return tenants
 
 
-async def _locust(program: Path, page: Path, *, given: Path) -> tuple[int, bool]:
-    """Runs Locust, and gives its exit code, and whether a signal has cut it off."""
+async def _locust(program: Path, page: Path, *, given: Path) -> int:
+    """Runs Locust to its end, or to a signal, and gives its exit code."""
     page.parent.mkdir(parents=True, exist_ok=True)
     stopping, loop = asyncio.Event(), asyncio.get_running_loop()
     process = await asyncio.create_subprocess_exec(
@@ -146,7 +145,7 @@ async def _locust(program: Path, page: Path, *, given: Path) -> tuple[int, bool]
             process.terminate()
         # Its exit code says whether a request failed; what failed stands in the outcomes.
         code = await ended
-    return code, stopping.is_set()
+    return code
 
 
 def _outcomes(file: Path, code: int) -> tuple[list[dict[str, Any]], bool]:

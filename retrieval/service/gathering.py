@@ -12,12 +12,13 @@ from memory.schema.model import MemorySchema
 from memory.text import content_hash
 from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
-from retrieval.recall.paths import LeftOut, PathName, attempt
+from retrieval.recall.paths import LeftOut, PathName
 from retrieval.recall.repetition import repeated
 from retrieval.recall.request import BUT_ENTITIES
 from retrieval.recall.sift.sift import Sifted
 from retrieval.service.dependencies import Dependencies
 from retrieval.service.entities_as_of import as_they_were
+from retrieval.service.path_watch import watched
 from runtime.logs import logger
 from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView
@@ -102,9 +103,8 @@ async def gather(
         # The user's entities have a path of their own, and are told once.
         request = replace(request, kinds=BUT_ENTITIES)
 
-    async def taking(name: PathName, path: Awaitable[T]) -> T | LeftOut:
-        with dependencies.metrics.recall_path_seconds.labels(name).time():
-            return await attempt(path, name=name, until=until)
+    def taking(name: PathName, path: Awaitable[T]) -> Awaitable[T | LeftOut]:
+        return watched(path, name=name, until=until, metrics=dependencies.metrics)
 
     types = [entity_type.name for entity_type in schema.entity_types]
     memories, entities, view = await asyncio.gather(

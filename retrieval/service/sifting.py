@@ -6,10 +6,11 @@ from typing import Any, Final
 from starlette.requests import Request
 
 from retrieval.recall import RecallRequest
-from retrieval.recall.paths import LeftOut, attempt
+from retrieval.recall.paths import LeftOut
 from retrieval.service.authentication import Caller
 from retrieval.service.dependencies import Dependencies
 from retrieval.service.gathering import SiftedAt
+from retrieval.service.path_watch import watched
 from runtime.logs import logger
 
 _SHARE: Final = 0.75
@@ -38,8 +39,7 @@ async def sift(
     """
     now = asyncio.get_running_loop().time()
     end = now + min(dependencies.settings.sift.deadline_s, (until - now) * _SHARE)
-    with dependencies.metrics.recall_path_seconds.labels("sift").time():
-        found = await attempt(_sift(dependencies, request, caller, asked), name="sift", until=end)
+    found = await watched(_sift(dependencies, request, caller, asked), name="sift", until=end, metrics=dependencies.metrics)
     outcome = found.outcome if isinstance(found, LeftOut) else "nothing" if found is None else "answered"
     dependencies.metrics.recall_paths.labels(path="sift", outcome=outcome).inc()
     if isinstance(found, LeftOut):

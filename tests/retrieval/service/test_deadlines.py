@@ -6,6 +6,7 @@ import pytest
 
 from runtime.metrics import metrics
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
+from tests.recorded_spans import ancestors, recorded_spans
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess, standing_still
 from tests.retrieval.service.running_service import OSLO, RunningService, expect_problem
 
@@ -54,6 +55,22 @@ async def test_late_paths_are_left_out_and_named(service: RunningService, edge_o
     assert seconds > 2, "what was left out took its time, too"
     assert took("session_tail")[0] - timed["session_tail"][0] == 1
     assert recalls_of("acme") == recalls + 1
+
+
+async def test_each_path_has_a_span_below_the_request(service: RunningService, edge_owner: EdgeOwnerProcess) -> None:
+    with recorded_spans() as exporter:
+        await service.http.post("/v1/recall", json=BODY, headers=service.auth("acme"))
+        in_time = exporter.get_finished_spans()
+        exporter.clear()
+        with standing_still(edge_owner):
+            await service.http.post("/v1/recall", json={**BODY, "deadline_ms": 500}, headers=service.auth("acme"))
+        late = exporter.get_finished_spans()
+    paths = {f"recall {path}" for path in ("memories", "entities", "session_tail")}
+    for spans in (in_time, late):
+        assert {tuple(ancestors(each, spans)) for each in spans if each.name in paths} == {(each, "POST /v1/recall") for each in paths}
+    reasons = {each.name: (each.attributes or {}).get("error.type") for each in late if each.name in paths}
+    assert reasons == {"recall memories": "late", "recall entities": "late", "recall session_tail": None}
+    assert not any((each.attributes or {}).get("error.type") for each in in_time)
 
 
 @pytest.mark.parametrize(("path", "found"), [("/v1/recall", "results"), ("/v1/context", "citations")])
