@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
@@ -38,7 +39,8 @@ class FootprintWatch:
     async def __aexit__(self, *_: object) -> None:
         if self._looking is not None:
             self._looking.cancel()
-            await asyncio.wait([self._looking])
+            with suppress(asyncio.CancelledError):
+                await self._looking
 
     async def _look(self) -> None:
         while True:
