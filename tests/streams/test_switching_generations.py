@@ -88,7 +88,8 @@ async def test_the_last_extraction_of_a_window_counts(flow: Settings) -> None:
         await switch(flow, TENANT, NEW, by=BY)
 
     await _send(flow, *[extraction(window, calls, generation=NEW) for window in (only_old, in_progress)])
-    assert await drop(flow, TENANT, NEW, by=BY) == 3
+    # Of `less_in_new`, too: behind an empty extraction what a schema has no more may still stand.
+    assert await drop(flow, TENANT, NEW, by=BY) == 4
     with pytest.raises(GenerationIncompleteError, match=r"^3 windows of"):
         await switch(flow, TENANT, NEW, by=BY)
 
