@@ -29,6 +29,7 @@ from runtime.kafka import read_topic
 from runtime.settings import Settings
 from streams.stages import STAGES
 from varve.client import ServiceClient
+from varve.conversations import Conversation, read_conversation
 from varve.embedded.lifecycle import running_stack
 from varve.embedded.stack import EmbeddedStack
 from varve.embedded.tenants import DeveloperTenant
@@ -41,13 +42,16 @@ _LOOKS = 10
 """At what the stack takes, while arrivals come."""
 
 
-async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, report: Path, folder: Path) -> dict[str, Any]:
+async def run(
+    profile: str, *, seed: int, seconds: float | None, data: Conversation | None, locust: Path, report: Path, folder: Path
+) -> dict[str, Any]:
     """Runs a profile against an embedded stack of its own.
 
     Args:
         profile: Of :data:`loadtest.load_profiles.LOAD_PROFILES`.
         seed: Draws the arrivals.
         seconds: How long they come; None: as long as the profile says.
+        data: What is said and asked; None: it is made up.
         locust: The program, in an environment of its own.
         report: Where the figures go, and beside them Locust's page.
         folder: For the stack's data; empty.
@@ -68,6 +72,8 @@ async def run(profile: str, *, seed: int, seconds: float | None, locust: Path, r
             "bootstrap": settings.kafka.bootstrap,
             "topic": settings.topic("messages"),
             "tenants": tenants,
+            "said": [] if data is None else [each["text"] for each in data.messages],
+            "asked": [] if data is None else data.questions,
             "outcomes": str(folder / "outcomes.jsonl"),
         }
         (folder / "given.json").write_text(json.dumps(given))
@@ -164,6 +170,7 @@ def main() -> None:
     parser.add_argument("--profile", choices=LOAD_PROFILES, default="smoke")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, help="how long arrivals come, at the profile's rates; default: as long as it says")
+    parser.add_argument("--data", type=Path, help="a conversation, JSONL or LoCoMo's form, whose texts are sent; default: made-up ones")
     parser.add_argument("--locust", type=Path, default=Path(".venv-load/bin/locust"))
     parser.add_argument("--report", type=Path, default=Path("build/reports/load.json"))
     arguments = parser.parse_args()
@@ -173,6 +180,7 @@ def main() -> None:
                 arguments.profile,
                 seed=arguments.seed,
                 seconds=arguments.seconds,
+                data=None if arguments.data is None else read_conversation(arguments.data),
                 locust=arguments.locust,
                 report=arguments.report,
                 folder=Path(folder),

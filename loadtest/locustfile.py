@@ -19,7 +19,7 @@ from locust.exception import StopUser
 
 from loadtest.load_profiles import LOAD_PROFILES
 from loadtest.outcomes import NOT_RECALLED, end_line
-from loadtest.schedule import Arrival, arrivals
+from loadtest.schedule import Arrival, Texts, arrivals
 from memory.keys import encode_key
 
 GIVEN: dict[str, Any] = json.loads(Path(os.environ["VARVE_LOAD"]).read_text())
@@ -61,7 +61,8 @@ class OpenLoop(User):  # type: ignore[misc]
         polling = gevent.spawn(self._poll)
         begun = time.time()
         running = []
-        for arrival in arrivals(LOAD_PROFILES[GIVEN["profile"]].lasting(GIVEN["seconds"]), seed=GIVEN["seed"]):
+        texts = Texts(GIVEN["said"], GIVEN["asked"])
+        for arrival in arrivals(LOAD_PROFILES[GIVEN["profile"]].lasting(GIVEN["seconds"]), seed=GIVEN["seed"], texts=texts):
             wait_s = begun + arrival.at_s - time.time()
             if wait_s > 0:
                 gevent.sleep(wait_s)

@@ -1,7 +1,7 @@
 """What arrives when: an open loop, drawn from a seed. Nothing here waits for an answer, so a stall of Varve delays no arrival."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 from typing import Final, Literal
@@ -41,14 +41,45 @@ class Arrival:
     text: str
 
 
-def arrivals(profile: LoadProfile, *, seed: int) -> Iterator[Arrival]:
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Where texts come from. Those of probes are made up in any case: nobody else says the same."""
+
+    said: Sequence[str] = ()
+    """What a conversation consists of: each session is a part of it, from anywhere. Empty: messages are made up."""
+    asked: Sequence[str] = ()
+    """What is recalled; empty: something of what is said, or made up."""
+    _places: dict[tuple[int, str], int] = field(default_factory=dict)
+    """How far each session has come in ``said``."""
+
+    def of(self, kind: Kind, tenant: int, session: str, rng: Random) -> str:
+        """The text of the next arrival.
+
+        Args:
+            kind: What arrives.
+            tenant: Whose.
+            session: The tenant's session.
+            rng: Draws it.
+        """
+        if kind == "recall" and (self.asked or self.said):
+            return rng.choice(self.asked or self.said)
+        if kind == "probe" or not self.said:
+            return _text(rng)
+        place = self._places.get((tenant, session))
+        place = rng.randrange(len(self.said)) if place is None else (place + 1) % len(self.said)
+        self._places[tenant, session] = place
+        return self.said[place]
+
+
+def arrivals(profile: LoadProfile, *, seed: int, texts: Texts | None = None) -> Iterator[Arrival]:
     """All arrivals of a run in their order: Poisson, tenants by Zipf, messages in sessions of a few.
 
     Args:
         profile: How much of what.
         seed: The same seed gives the same run.
+        texts: What is said and asked; None: it is made up.
     """
-    rng = Random(seed)
+    rng, texts = Random(seed), texts or Texts()
     kinds: tuple[tuple[Kind, float], ...] = (
         ("http", profile.messages * (1 - profile.direct_share)),
         ("kafka", profile.messages * profile.direct_share),
@@ -69,7 +100,8 @@ def arrivals(profile: LoadProfile, *, seed: int) -> Iterator[Arrival]:
             kind = rng.choices([kind for kind, _ in kinds], [rate for _, rate in kinds])[0]
             tenant = rng.choices(range(profile.tenants), cum_weights=zipf)[0]
             session = f"probe-{number}" if kind == "probe" else _session(sessions.setdefault(tenant, []), number, rng)
-            yield Arrival(now, kind, tenant, f"user-{session}", session, f"{kind}-{number}", _text(rng))
+            text = texts.of(kind, tenant, session, rng)
+            yield Arrival(now, kind, tenant, f"user-{session}", session, f"{kind}-{number}", text)
             now += rng.expovariate(total * phase.factor)
         begun = end
 

@@ -4,8 +4,7 @@ from itertools import pairwise
 import pytest
 
 from loadtest.load_profiles import LOAD_PROFILES, LoadProfile, Phase
-from loadtest.outcomes import summary
-from loadtest.schedule import arrivals
+from loadtest.schedule import Texts, arrivals
 
 BUSY = LoadProfile(phases=(Phase(100), Phase(20, 10)), messages=40, direct_share=0.75, recalls=5, probes=1, tenants=10)
 
@@ -53,26 +52,27 @@ def test_every_profile_can_be_run() -> None:
     assert LOAD_PROFILES["steady"].messages == 400
 
 
-def test_what_is_lost_or_doubled_is_counted() -> None:
-    outcomes = [{"kind": "http", "id": f"m{number}", "seconds": 0.1, "error": None, "accepted": True} for number in range(4)]
-    outcomes += [
-        {"kind": "kafka", "id": "m4", "seconds": 0.1, "error": "refused", "accepted": False},
-        {"kind": "probe", "id": "m5", "seconds": 30.0, "error": "not recalled 30 s after its window closed", "accepted": True},
-        {"kind": "probe", "id": "m6", "seconds": 5.0, "error": "/v1/recall answered 429", "accepted": True},
-        {"kind": "recall", "id": "r1", "seconds": 0.2, "error": None, "accepted": False},
-        {"kind": "recall", "id": "r2", "seconds": 0.4, "error": None, "accepted": False},
-    ]
-    figures = summary(outcomes, {"w1": ["m0", "m1", "m5"], "w2": ["m1", "m2", "m2"]})
-    assert (figures["sent"], figures["lost"], figures["duplicated"], figures["errors"]) == (6, 2, 2, 3), (
-        "a message that was accepted counts, whatever became of its recalls"
-    )
-    assert figures["recall_p95_seconds"] == 0.39
-    assert figures["freshness_p95_seconds"] is None
-
-
 def test_a_shorter_run_has_the_same_rates() -> None:
     half = BUSY.lasting(60)
     assert [phase.seconds for phase in half.phases] == [50, 10]
     assert BUSY.lasting(None) == BUSY
     ends = [each.at_s for each in arrivals(half, seed=1)]
     assert len(ends) == pytest.approx(len(list(arrivals(BUSY, seed=1))) / 2, rel=0.05)
+
+
+def test_a_session_is_a_part_of_the_conversation() -> None:
+    said = [f"said {number}" for number in range(1000)]
+    run = list(arrivals(BUSY, seed=1, texts=Texts(said, ["asked"])))
+    sessions: dict[tuple[int, str], list[int]] = {}
+    for each in run:
+        if each.kind in ("http", "kafka"):
+            sessions.setdefault((each.tenant, each.session), []).append(said.index(each.text))
+    assert all(later == (earlier + 1) % 1000 for places in sessions.values() for earlier, later in pairwise(places))
+    assert len({places[0] for places in sessions.values()}) > 100
+    assert {each.text for each in run if each.kind == "recall"} == {"asked"}
+    assert not {each.text for each in run if each.kind == "probe"} & {*said, "asked"}
+
+
+def test_without_questions_what_was_said_is_asked() -> None:
+    run = arrivals(BUSY, seed=1, texts=Texts(["one", "two"]))
+    assert {each.text for each in run if each.kind == "recall"} == {"one", "two"}

@@ -24,10 +24,21 @@ def test_a_run_that_was_cut_off_leaves_what_came(rest: str) -> None:
     assert not is_complete
 
 
-def test_only_accepted_messages_are_lost_or_doubled() -> None:
-    outcomes, _ = read_outcomes("\n".join((line("a"), line("b"), line("c"), line("d", accepted=False, error="closed"))))
-    figures = summary(outcomes, {"w1": ["a", "b"], "w2": ["b"]})
-    assert (figures["sent"], figures["lost"], figures["duplicated"], figures["errors"]) == (3, 1, 1, 1)
+def test_what_is_lost_or_doubled_is_counted() -> None:
+    outcomes = [{"kind": "http", "id": f"m{number}", "seconds": 0.1, "error": None, "accepted": True} for number in range(4)]
+    outcomes += [
+        {"kind": "kafka", "id": "m4", "seconds": 0.1, "error": "refused", "accepted": False},
+        {"kind": "probe", "id": "m5", "seconds": 30.0, "error": "not recalled 30 s after its window closed", "accepted": True},
+        {"kind": "probe", "id": "m6", "seconds": 5.0, "error": "/v1/recall answered 429", "accepted": True},
+        {"kind": "recall", "id": "r1", "seconds": 0.2, "error": None, "accepted": False},
+        {"kind": "recall", "id": "r2", "seconds": 0.4, "error": None, "accepted": False},
+    ]
+    figures = summary(outcomes, {"w1": ["m0", "m1", "m5"], "w2": ["m1", "m2", "m2"]})
+    assert (figures["sent"], figures["lost"], figures["duplicated"], figures["errors"]) == (6, 2, 2, 3), (
+        "a message that was accepted counts, whatever became of its recalls"
+    )
+    assert figures["recall_p95_seconds"] == 0.39
+    assert figures["freshness_p95_seconds"] is None
 
 
 def test_before_the_windows_are_known_nothing_is_called_lost() -> None:
