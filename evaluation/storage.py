@@ -25,14 +25,13 @@ from models.embedding.tokens import count_tokens
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
+from runtime.disk_usage import bytes_on_disk
 from runtime.settings import Settings
 from streams.events.corrections import PresentEvent
 from streams.events.publishing import memory_of
 
 _LENGTH_BYTES: Final = 4
 """Both stores keep a byte for each number of a vector, and its length beside them."""
-_BLOCK_BYTES: Final = 512
-"""The unit of ``st_blocks``: files of the engine have holes."""
 _YEAR: Final = timedelta(days=365.25)
 
 
@@ -145,17 +144,13 @@ async def _on_disk(memories: Sequence[Memory], embedder: Embedder) -> dict[str, 
                 await store.upsert([Point(memory, embedding, FeedPosition(0, offset, offset)) for offset, (memory, embedding) in pairs])
             finally:
                 await store.close()
-        total = _allocated(folder)
+        total = bytes_on_disk(folder)
         return {
             "memories": len(memories),
             "bytes": total,
-            "log_bytes": sum(_allocated(log) for log in folder.rglob("wal")),
+            "log_bytes": sum(bytes_on_disk(log) for log in folder.rglob("wal")),
             "bytes_per_memory": round(total / len(memories)) if memories else None,
         }
-
-
-def _allocated(folder: Path) -> int:
-    return sum(path.stat().st_blocks * _BLOCK_BYTES for path in folder.rglob("*") if path.is_file())
 
 
 def _by_user_year(total: int, conversations: Sequence[Sequence[AnnotatedWindow]]) -> dict[str, float | None]:

@@ -1,16 +1,13 @@
 """What a stack takes while it is loaded, in memory and on disk: what never ends to grow shows in a long run."""
 
 import asyncio
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
+from runtime.disk_usage import bytes_on_disk
 from varve.supervisor.supervisor import Supervisor
-
-_BLOCK_BYTES: Final = 512
-"""What ``st_blocks`` counts in, by POSIX: of files with holes it says what they really take."""
 
 
 class FootprintWatch:
@@ -61,16 +58,4 @@ def bytes_by_folder(data: Path) -> dict[str, int]:
     Args:
         data: The folder around them. Its own files are not counted.
     """
-    return {each.name: _bytes_of(each) for each in sorted(data.iterdir()) if each.is_dir()}
-
-
-def _bytes_of(folder: Path) -> int:
-    return sum(_file_bytes(Path(root, name)) for root, _, names in os.walk(folder) for name in names)
-
-
-def _file_bytes(file: Path) -> int:
-    try:
-        return file.lstat().st_blocks * _BLOCK_BYTES
-    except FileNotFoundError:
-        # The stores remove what they have merged.
-        return 0
+    return {each.name: bytes_on_disk(each) for each in sorted(data.iterdir()) if each.is_dir()}

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import orjson
 import qdrant_edge as edge
@@ -31,9 +31,7 @@ from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan
-
-_BLOCK_BYTES: Final = 512
-"""What ``st_blocks`` counts in, by POSIX: of files with holes it says what they really take."""
+from runtime.disk_usage import bytes_on_disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +199,7 @@ class Shard:
     @property
     def on_disk_bytes(self) -> int:
         """What its files take up; the write-ahead log among them."""
-        return sum(_blocks(Path(folder, name)) * _BLOCK_BYTES for folder, _, names in os.walk(self._folder) for name in names)
+        return bytes_on_disk(self._folder)
 
     def flush(self) -> None:
         """Writes all segments to disk, so that a restart need not replay the write-ahead log."""
@@ -267,14 +265,6 @@ def _engine_point(point: EncodedPoint) -> edge.Point:
 def _is_late(payload: dict[str, Any], stored: dict[str, Any] | None) -> bool:
     position = FeedPosition.from_payload(payload)
     return position is not None and position.yields_to(FeedPosition.from_payload(stored))
-
-
-def _blocks(file: Path) -> int:
-    try:
-        return file.stat().st_blocks
-    except FileNotFoundError:
-        # The engine's own threads remove what they have merged.
-        return 0
 
 
 def _write_durably(path: Path, content: bytes) -> None:
