@@ -16,7 +16,8 @@ from typing import Any, Final, get_args
 from evaluation.locomo import TENANT
 from evaluation.longmemeval.dataset import Question, read_longmemeval
 from evaluation.longmemeval.measures import CUTS, SessionOutcome, means, session_outcome
-from evaluation.recall.corpus import SCHEMA, MemoryWriter, empty_store, memories_of
+from evaluation.recall.corpus import MemoryWriter, empty_store
+from evaluation.recall.memories import SCHEMA, memories_of
 from models.embedding.port import Embedder
 from retrieval.recall import Recall, RecallHit, RecallRequest
 from retrieval.stores.edge.client import EdgeStore

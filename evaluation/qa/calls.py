@@ -1,71 +1,12 @@
-"""Calls of a model whose answers are kept in a file: what was paid for once is not asked again."""
+"""A model that answers or judges."""
 
-import asyncio
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-import orjson
-from pydantic import SecretStr
-
-from evaluation.errors import EvaluationError
+from evaluation.kept_llm import KeptLLM, KeptReplies
 from evaluation.locomo import TENANT
-from memory.records import Usage
-from models.llm.build import build_llm
-from models.llm.port import LLM, ChatMessage, LLMRequest
+from models.llm.port import ChatMessage, LLMRequest
 from runtime.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a model said, and what that took."""
-
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float
-
-
-class KeptReplies:
-    """Replies by model and prompt, in a file of JSON lines; each is written as it comes, so that an interrupted run goes on.
-
-    Args:
-        path: The file; it is made where it is missing.
-
-    Raises:
-        EvaluationError: If a whole line of it is none of these; says which.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._replies: dict[str, Reply] = {}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                # The run was killed while it wrote this one: it is asked again.
-                path.write_bytes(b"".join(lines[:-1]))
-                break
-            try:
-                fields = orjson.loads(line)
-                key = fields.pop("key")
-                self._replies[key] = Reply(**fields)
-            except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-                raise EvaluationError(
-                    f"{path}, line {number}: no kept reply; name another file with --replies, or delete this one"
-                ) from error
-
-    def get(self, key: str) -> Reply | None:
-        """The reply of a key."""
-        return self._replies.get(key)
-
-    def put(self, key: str, reply: Reply) -> None:
-        """Keeps a reply."""
-        self._replies[key] = reply
-        with self._path.open("ab") as file:
-            file.write(orjson.dumps({"key": key, **asdict(reply)}, option=orjson.OPT_APPEND_NEWLINE))
 
 
 class Model:
@@ -76,26 +17,27 @@ class Model:
         kept: The replies so far.
         purpose: What it is asked for.
         max_tokens: Longest reply.
+
+    Raises:
+        EvaluationError: If the settings name no endpoint.
     """
 
     def __init__(self, settings: Settings, *, kept: KeptReplies, purpose: str, max_tokens: int) -> None:
-        llm = build_llm(settings, redis=None, usage=_Unrecorded())
-        if llm is None:
-            raise EvaluationError(f"no endpoint for {purpose}: give --endpoint URL, or set VARVE_LLM__BASE_URL")
-        self._llm: LLM = llm
-        self._kept = kept
+        self._llm = KeptLLM(settings, kept=kept, purpose=purpose)
         self._purpose = purpose
         self._max_tokens = max_tokens
-        self._turn = asyncio.Semaphore(settings.llm.concurrency)
-        self.asked = 0
+
+    @property
+    def asked(self) -> int:
         """Calls that were made, and not found among the replies."""
+        return self._llm.asked
 
     @property
     def name(self) -> str:
         """The model's."""
         return self._llm.model
 
-    async def ask(self, messages: Sequence[ChatMessage], *, schema: Mapping[str, Any] | None = None, attempt: int = 0) -> Reply:
+    async def ask(self, messages: Sequence[ChatMessage], *, schema: Mapping[str, Any] | None = None, attempt: int = 0) -> str:
         """The reply to a prompt: a kept one, or a new one, which is kept.
 
         Args:
@@ -106,10 +48,6 @@ class Model:
         Raises:
             ModelError: If the endpoint does not answer, after the gateway's own tries.
         """
-        said = orjson.dumps([self._llm.model, attempt, [(each.role, each.content) for each in messages]])
-        key = hashlib.sha256(said).hexdigest()
-        if (reply := self._kept.get(key)) is not None:
-            return reply
         request = LLMRequest(
             messages=tuple(messages),
             tenant=TENANT,
@@ -119,38 +57,8 @@ class Model:
             max_tokens=self._max_tokens,
             attempt=attempt,
         )
-        async with self._turn:
-            answer = await self._llm.complete(request)
-        self.asked += 1
-        reply = Reply(answer.text.strip(), answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.cost)
-        self._kept.put(key, reply)
-        return reply
+        return (await self._llm.complete(request)).text.strip()
 
     async def close(self) -> None:
         """Frees the connections."""
         await self._llm.close()
-
-
-def endpoint_settings(settings: Settings, *, url: str | None, model: str | None, api_key: str | None, concurrency: int) -> Settings:
-    """The settings with another endpoint, without fallbacks: figures are of one model.
-
-    Args:
-        settings: The settings in force.
-        url: None: theirs.
-        model: None: theirs.
-        api_key: None: theirs.
-        concurrency: Calls at once.
-    """
-    given: dict[str, Any] = {"fallbacks": (), "cache_ttl_s": 0.0, "concurrency": concurrency}
-    if url is not None:
-        given["base_url"] = url
-    if model is not None:
-        given["model"] = model
-    if api_key is not None:
-        given["api_key"] = SecretStr(api_key)
-    return settings.model_copy(update={"llm": settings.llm.model_copy(update=given)})
-
-
-class _Unrecorded:
-    async def record(self, usage: Usage) -> None:
-        """No topic is at hand; the report tells the tokens."""

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from evaluation.qa.calls import KeptReplies, Model, endpoint_settings
+from evaluation.kept_llm import KeptReplies, endpoint_settings
+from evaluation.qa.calls import Model
 from evaluation.qa.measures import bleu_1, mean_with_interval, part_f1, token_f1
 from evaluation.qa.prompts import LABEL_SCHEMA, Label, answer_prompt, judge_prompt, label_of
 from evaluation.qa.questions import Asked, Prepared, prepared_questions
-from evaluation.recall.corpus import SCHEMA
+from evaluation.recall.memories import SCHEMA
 from memory.text import estimate_tokens
 from models.errors import ModelError
 from models.llm.port import ChatMessage, LLMUsage
@@ -155,7 +156,7 @@ class Examination:
     async def _one(self, prepared: Prepared, number: int) -> Judged:
         answer, label = None, None
         try:
-            answer = (await self._answers.ask(answer_prompt(prepared.asked, prepared.context.text))).text
+            answer = await self._answers.ask(answer_prompt(prepared.asked, prepared.context.text))
             label = await self._judged(prepared.asked, answer)
         except ModelError as error:
             print(f"{prepared.asked.id}: {error}", file=sys.stderr)
@@ -166,7 +167,7 @@ class Examination:
     async def _judged(self, asked: Asked, answer: str) -> Label | None:
         for attempt in range(_JUDGEMENTS):
             said = await self._judge.ask(judge_prompt(asked, answer), schema=LABEL_SCHEMA, attempt=attempt)
-            label = label_of(said.text)
+            label = label_of(said)
             if label is not None:
                 return label
         return None

@@ -10,7 +10,8 @@ import orjson
 
 from evaluation.locomo import TENANT
 from evaluation.longmemeval.dataset import read_longmemeval
-from evaluation.recall.corpus import SCHEMA, UNANSWERABLE, MemoryWriter, empty_store, filled_store, memories_of
+from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, empty_store, filled_store
+from evaluation.recall.memories import SCHEMA, memories_of
 from memory.schema import scenario
 from models.embedding.port import Embedder
 from retrieval.recall import Recall, RecallRequest

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any, Final, get_args
 
 from evaluation.locomo import TENANT
-from evaluation.recall.corpus import RAW_TENANT, SCHEMA, UNANSWERABLE, Conversation, Corpus, Question, filled_store
+from evaluation.recall.corpus import RAW_TENANT, UNANSWERABLE, Conversation, Corpus, Question, filled_store
 from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
+from evaluation.recall.memories import SCHEMA
 from models.embedding.tokens import count_tokens
 from retrieval.recall import Recall, RecallRequest, RecallResponse
 from retrieval.recall.confidence import THRESHOLDS

@@ -6,7 +6,7 @@ The stages' own pure parts do the work, without Kafka between them: the offline 
 import asyncio
 import hashlib
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,28 +17,18 @@ import orjson
 
 from evaluation.bench_recall import owner_process, wait_until_ready
 from evaluation.locomo import TENANT, AnnotatedWindow, read_locomo
-from extraction.offline.extractor import OfflineExtractor
-from extraction.port import ExtractionContext
+from evaluation.recall.memories import last_moment, memories_of
 from memory.ids import event_id
-from memory.records import Contribution, Memory, Window
-from memory.schema import MemorySchema, scenario
+from memory.records import Memory
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.embedding.tokens import count_tokens
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
-from operators.render import render
-from operators.routing import contributions_of
-from operators.timeline.summary import summaries
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
 from runtime.settings import Settings
-from streams.events.corrections import PresentEvent
-from streams.events.publishing import memory_of
 from varve.errors import ConversationError
 
-SCHEMA: Final = "companion"
 RAW_TENANT: Final = f"{TENANT}-raw-turns"
 UNANSWERABLE: Final = 5
 """The category of questions that the conversation does not answer."""
@@ -115,8 +105,8 @@ async def filled_store(
             conversations.append(
                 Conversation(
                     turns[0].user,
-                    tuple(_questions(sample, path)),
-                    asked_at=_last_moment(turns) + timedelta(days=aged_days or 0),
+                    tuple(questions_of(sample, path)),
+                    asked_at=last_moment(turns) + timedelta(days=aged_days or 0),
                     memories=len(memories),
                     raw_tokens=sum(count_tokens(message.text) for window in turns for message in window.messages),
                     stored_tokens=sum(count_tokens(each.content) for each in memories),
@@ -174,56 +164,6 @@ class MemoryWriter:
             await self._store.upsert(points)
 
 
-async def memories_of(windows: Sequence[Window], embedder: Embedder, *, aged_days: int | None = None) -> list[Memory]:
-    """The events and the entities that the stages make of one user's windows, with the offline extractor.
-
-    Args:
-        windows: In their order.
-        embedder: Of the extractor.
-        aged_days: Timelines are as so many days behind the last message: summaries stand, and what their time is over for is let go. None:
-            nothing ages.
-    """
-    extractor, schema = OfflineExtractor(embedder=embedder), scenario(SCHEMA)
-    events: list[Memory] = []
-    states: dict[tuple[str, str], EntityState] = {}
-    for position, window in enumerate(windows):
-        extraction = await extractor.extract(window, schema, ExtractionContext())
-        events += [memory_of(PresentEvent(event, event), extraction, position=0) for event in extraction.events]
-        for contribution in contributions_of(extraction, schema, source="extractions/0", position=position):
-            key = (contribution.entity_type, contribution.entity_key)
-            entity_type = schema.entity_type(contribution.entity_type)
-            if entity_type is not None:
-                states[key] = apply_contribution(states.get(key), contribution, entity_type).state
-    entities = [
-        render(state, entity_type, TENANT, key)
-        for (name, key), state in states.items()
-        if not state.empty and (entity_type := schema.entity_type(name)) is not None
-    ]
-    return events + entities if aged_days is None else [*_aged(events, states, schema, windows[-1], aged_days), *entities]
-
-
-def _aged(
-    events: Sequence[Memory], states: Mapping[tuple[str, str], EntityState], schema: MemorySchema, last: Window, days: int
-) -> list[Memory]:
-    """The events that are left, and the summaries."""
-    now = _last_moment([last]) + timedelta(days=days)
-    told: list[Memory] = []
-    gone: set[str] = set()
-    for (name, key), state in states.items():
-        entity_type = schema.entity_type(name)
-        if entity_type is None:
-            continue
-        tick = Contribution(tenant=TENANT, entity_type=name, entity_key=key, kind="tick", source="extractions/0", position=0, time=now)
-        applied = apply_contribution(state, tick, entity_type)
-        gone.update(each.id for _, each in applied.aged)
-        told.extend(summaries(applied.state, entity_type, TENANT, key).values())
-    return [*(each for each in events if each.id not in gone), *told]
-
-
-def _last_moment(windows: Sequence[Window]) -> datetime:
-    return max(message.event_time for window in windows for message in window.messages)
-
-
 def _raw_turns(conversation: Sequence[AnnotatedWindow]) -> list[Memory]:
     return [
         Memory(
@@ -244,7 +184,12 @@ def _raw_turns(conversation: Sequence[AnnotatedWindow]) -> list[Memory]:
     ]
 
 
-def _questions(sample: Any, path: Path) -> list[Question]:
+def questions_of(sample: Any, path: Path) -> list[Question]:
+    """A conversation's questions that name their evidence.
+
+    Raises:
+        ConversationError: If they have another form.
+    """
     try:
         return [
             Question(str(each["question"]), int(each["category"]), tuple(map(str, each["evidence"])), str(each.get("answer", "")))

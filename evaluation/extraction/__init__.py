@@ -1,0 +1,1 @@
+"""What a model's extraction of LoCoMo holds, costs and finds."""

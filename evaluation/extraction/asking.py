@@ -1,0 +1,87 @@
+"""A conversation as a model extracts it: its windows in turn, each shown what the ones before it gave, as the extraction stage does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evaluation.recall.corpus import MemoryWriter, empty_store
+from evaluation.recall.memories import UserMemories
+from extraction.errors import UnusableAnswerError
+from extraction.port import ExtractionContext, Extractor
+from memory.records import Extraction, NotedEvent, Window
+from memory.schema import MemorySchema
+from retrieval.recall import Recall
+from runtime.clocks import ManualClock
+from runtime.laid_down import WindowPlace
+from runtime.session_history import MAX_EVENTS, MAX_WINDOWS, EarlierWindows
+from runtime.settings import Settings
+from streams.extraction.entity_context import EntityContext
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What became of a conversation's windows."""
+
+    extractions: tuple[Extraction, ...]
+    unusable: int
+    """Windows of which no answer could be used: dead letters, where the stage would lay them."""
+
+
+async def extracted(windows: Sequence[Window], extractor: Extractor, schema: MemorySchema, settings: Settings) -> Extracted:
+    """Extracts one user's windows in turn. Each is shown the session so far, and the entities as the windows before it left them.
+
+    Args:
+        windows: In their order.
+        extractor: Asks the model.
+        schema: The memory types.
+        settings: The embedding model, how recalls rank, and how often an unusable answer is asked anew.
+
+    Raises:
+        models.errors.ModelError: If the model cannot be asked.
+    """
+    user, found, unusable = UserMemories(schema), list[Extraction](), 0
+    async with empty_store(settings) as (store, embedder):
+        writer, clock = MemoryWriter(store, embedder), ManualClock(windows[0].messages[0].event_time)
+        entities = EntityContext(recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock), notes=None)
+        for offset, window in enumerate(windows):
+            clock.set(window.messages[-1].event_time)
+            earlier = _earlier(found, window)
+            place = WindowPlace(window.tenant, window.user, "", window.source_partition, offset)
+            context = ExtractionContext(
+                session_summary=earlier.summary,
+                session_events=earlier.events,
+                entities=await entities.entities_for(window, schema, place),
+            )
+            extraction = await _usable(window, extractor, schema, context, attempts=settings.extraction.attempts)
+            if extraction is None:
+                unusable += 1
+                continue
+            found.append(extraction)
+            user.add(extraction)
+            await writer.write(user.entities())
+    return Extracted(tuple(found), unusable)
+
+
+async def _usable(
+    window: Window, extractor: Extractor, schema: MemorySchema, context: ExtractionContext, *, attempts: int
+) -> Extraction | None:
+    for attempt in range(attempts):
+        try:
+            return await extractor.extract(window, schema, replace(context, attempt=attempt))
+        except UnusableAnswerError:
+            continue
+    return None
+
+
+def _earlier(extractions: Sequence[Extraction], window: Window) -> EarlierWindows:
+    """What the session's latest windows gave, as :class:`runtime.session_history.SessionHistory` keeps it."""
+    latest = [
+        each for each in extractions if each.session == window.session and window.sequence - MAX_WINDOWS <= each.sequence < window.sequence
+    ]
+    return EarlierWindows(
+        topics=tuple(segment.topic for each in latest for segment in each.segments),
+        events=tuple(
+            NotedEvent(event.type, event.content, event.properties, event.event_time, event.date)
+            for each in latest
+            for event in each.events[-MAX_EVENTS:]
+        ),
+    )

@@ -1,0 +1,176 @@
+"""``python -m evaluation extraction``: what a model's extraction of LoCoMo costs, holds, and finds, part by part.
+
+Each conversation's windows are extracted in turn, each shown what the ones before it gave. Then its questions are asked, as ``locomo`` asks
+them: of the model's memories, of the same without one part at a time, and of the offline extractor's. Replies are kept: a run that was
+broken off goes on, and what was paid for is not asked again.
+"""
+
+import argparse
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from evaluation.extraction.asking import Extracted, extracted
+from evaluation.extraction.parts import answer_tokens, variants_of
+from evaluation.kept_llm import KeptLLM, KeptReplies, endpoint_settings
+from evaluation.locomo import TENANT, read_locomo
+from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, Question, empty_store, questions_of
+from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
+from evaluation.recall.memories import UserMemories, last_moment, memories_of
+from extraction.build import build_extractor
+from memory.records import Memory, Window
+from memory.schema import MemorySchema, scenario, scenario_names
+from models.embedding.build import build_embedder
+from models.embedding.tokens import count_tokens
+from retrieval.recall import Recall, RecallRequest
+from retrieval.stores.port import TenantScope
+from runtime.clocks import ManualClock
+from runtime.settings import RankingProfile, Settings
+
+_RESULTS: Final = 50
+_PROFILES: Final[tuple[RankingProfile, ...]] = ("learned", "weighted")
+
+Outcomes = dict[tuple[str, RankingProfile], list[tuple[int, Outcome]]]
+"""Of each variant and profile: the questions' categories and outcomes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    windows: tuple[Window, ...]
+    questions: tuple[Question, ...]
+    extracted: Extracted
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's own arguments."""
+    parser.add_argument("--endpoint", help="OpenAI-compatible address of the model; default: VARVE_LLM__BASE_URL")
+    parser.add_argument("--model", help="default: VARVE_LLM__MODEL")
+    parser.add_argument("--schema", choices=scenario_names(), default="companion", help="the memory types to extract")
+    parser.add_argument("--conversations", type=int, metavar="N", help="only the first N; default: all")
+    parser.add_argument("--replies", type=Path, default=Path("build/extraction/replies.jsonl"), help="where replies are kept")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Extracts, asks, and returns the report."""
+    return asyncio.run(_run(arguments))
+
+
+async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
+    raw = arguments.data.read_bytes()
+    samples = orjson.loads(raw)
+    samples = samples if isinstance(samples, list) else [samples]
+    settings = endpoint_settings(Settings(), url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
+    schema = scenario(arguments.schema)
+    llm = KeptLLM(settings, kept=KeptReplies(arguments.replies), purpose="extraction")
+    embedder = build_embedder(settings.embedding, cache=settings.cache_path)
+    extractor = build_extractor(settings, embedder=embedder, llm=llm)
+    conversations, outcomes = [], Outcomes()
+    try:
+        for sample, annotated in list(zip(samples, read_locomo(arguments.data), strict=True))[: arguments.conversations]:
+            windows = tuple(each.window for each in annotated)
+            conversation = _Conversation(
+                windows, tuple(questions_of(sample, arguments.data)), await extracted(windows, extractor, schema, settings)
+            )
+            conversations.append(conversation)
+            user = _memories(conversation, schema)
+            variants = variants_of(user.events, user.entities()) | {"offline": await memories_of(windows, embedder)}
+            for name, memories in variants.items():
+                await _ask(name, memories, conversation, settings, outcomes)
+        calls = llm.asked
+    finally:
+        await extractor.close()
+        await embedder.close()
+    return {
+        "data": arguments.data.name,
+        "data_sha256": hashlib.sha256(raw).hexdigest(),
+        "conversations": [each.windows[0].user for each in conversations],
+        "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
+        "extractor": extractor.name,
+        "schema": arguments.schema,
+        "calls": calls,
+        **_costs(conversations, llm.said),
+        "stored": _stored(conversations, schema),
+        "recall": {
+            name: {profile: _summaries(outcomes[name, profile]) for profile in _PROFILES}
+            for name in dict.fromkeys(each for each, _ in outcomes)
+        },
+    }
+
+
+def _memories(conversation: _Conversation, schema: MemorySchema) -> UserMemories:
+    user = UserMemories(schema)
+    for each in conversation.extracted.extractions:
+        user.add(each)
+    return user
+
+
+async def _ask(name: str, memories: Sequence[Memory], conversation: _Conversation, settings: Settings, outcomes: Outcomes) -> None:
+    async with empty_store(settings) as (store, embedder):
+        await MemoryWriter(store, embedder).write(memories)
+        clock = ManualClock(last_moment(conversation.windows))
+        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+        scope = TenantScope(TENANT, conversation.windows[0].user)
+        for question in conversation.questions:
+            if question.category == UNANSWERABLE:
+                continue
+            for profile in _PROFILES:
+                answer = await recall.recall(RecallRequest(scope=scope, query=question.text, limit=_RESULTS, profile=profile))
+                found = ranked_messages(hit.evidence for hit in answer.hits)
+                outcomes.setdefault((name, profile), []).append((question.category, outcome_of(found, question.evidence)))
+
+
+def _summaries(outcomes: Sequence[tuple[int, Outcome]]) -> dict[str, Any]:
+    categories = sorted({category for category, _ in outcomes})
+    return {
+        **summary([each for _, each in outcomes]),
+        "categories": {str(one): summary([each for category, each in outcomes if category == one])["recall_at_10"] for one in categories},
+    }
+
+
+def _costs(conversations: Sequence[_Conversation], answers: Sequence[str]) -> dict[str, Any]:
+    """What the calls took, by a window, and by the parts of their answers."""
+    windows = sum(len(each.windows) for each in conversations)
+    usage = [used for each in conversations for one in each.extracted.extractions for used in one.usage]
+    dropped: Counter[str] = Counter()
+    for each in conversations:
+        for one in each.extracted.extractions:
+            dropped.update({f"{left_out.what}_{left_out.reason}": left_out.count for left_out in one.dropped})
+    return {
+        "windows": windows,
+        "messages": sum(len(window.messages) for each in conversations for window in each.windows),
+        "unusable": sum(each.extracted.unusable for each in conversations),
+        "dropped": dict(dropped),
+        "prompt_tokens_a_window": round(sum(each.prompt_tokens for each in usage) / windows, 1),
+        "completion_tokens_a_window": round(sum(each.completion_tokens for each in usage) / windows, 1),
+        "cost": round(sum(each.cost for each in usage), 4),
+        "answer_tokens": answer_tokens(answers),
+    }
+
+
+def _stored(conversations: Sequence[_Conversation], schema: MemorySchema) -> dict[str, Any]:
+    """The tokens of what is stored, beside those of the turns (VikingMem, table 3)."""
+    raw = sum(count_tokens(message.text) for each in conversations for window in each.windows for message in window.messages)
+    users = [_memories(each, schema) for each in conversations]
+    events = [event for each in users for event in each.events]
+    entities = [entity for each in users for entity in each.entities()]
+    types = {
+        name: {
+            "events": sum(each.type == name for each in events),
+            "tokens_to_raw": round(sum(count_tokens(each.content) for each in events if each.type == name) / raw, 4),
+        }
+        for name in sorted({each.type for each in events})
+    }
+    return {
+        "raw_tokens": raw,
+        "events": len(events),
+        "event_tokens_to_raw": round(sum(count_tokens(each.content) for each in events) / raw, 4),
+        "keyword_tokens_to_raw": round(sum(count_tokens(word) for each in events for word in each.keywords) / raw, 4),
+        "entity_tokens_to_raw": round(sum(count_tokens(each.content) for each in entities) / raw, 4),
+        "types": types,
+    }

@@ -1,0 +1,47 @@
+"""The parts of an answer: what each takes in tokens, and memories that go without one."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import orjson
+
+from extraction.one_pass.answer import form
+from extraction.one_pass.answer.parsing import parse_answer
+from memory.records import Memory
+from models.embedding.tokens import count_tokens
+
+_OWN_FIELDS: Final = form.EVENT_FIELDS - {form.PROPERTIES}
+
+
+def answer_tokens(answers: Iterable[str]) -> dict[str, int]:
+    """The tokens of each part over all answers; braces and commas between the parts count nowhere."""
+    tokens: Counter[str] = Counter()
+    for answer in answers:
+        for part, value in _parts_of(answer):
+            tokens[part] += count_tokens(orjson.dumps(value).decode())
+    return dict(tokens.most_common())
+
+
+def _parts_of(answer: str) -> Iterator[tuple[str, Any]]:
+    lists = parse_answer(answer).lists
+    for segment in lists[form.SEGMENTS]:
+        yield form.SEGMENTS, segment
+    for patch in lists[form.PATCHES]:
+        yield form.PATCHES, patch
+    for event in lists[form.EVENTS]:
+        fields = event if isinstance(event, dict) else {form.CONTENT: event}
+        for name, value in fields.items():
+            yield (name if name in _OWN_FIELDS else form.PROPERTIES), {name: value}
+
+
+def variants_of(events: Sequence[Memory], entities: Sequence[Memory]) -> dict[str, list[Memory]]:
+    """All memories, and the same without one part at a time: entities, keywords, or the events of one type."""
+    plain = [each.model_copy(update={"keywords": []}) for each in events]
+    by_type = {name: [each for each in events if each.type != name] for name in sorted({each.type for each in events})}
+    return {
+        "all": [*events, *entities],
+        "without_entities": [*events],
+        "without_keywords": [*plain, *entities],
+        **{f"without_{name}": [*rest, *entities] for name, rest in by_type.items()},
+    }

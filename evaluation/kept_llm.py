@@ -1,0 +1,147 @@
+"""Models whose answers are kept in a file: what was paid for once is not asked again, and a run that was broken off goes on."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+from pydantic import SecretStr
+
+from evaluation.errors import EvaluationError
+from memory.records import Usage
+from models.llm.build import build_llm
+from models.llm.port import LLM, LLMAnswer, LLMRequest, LLMUsage
+from runtime.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said, and what that took."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+    finish_reason: Literal["stop", "length", "other"] = "stop"
+
+
+class KeptReplies:
+    """Replies by model and prompt, in a file of JSON lines; each is written as it comes.
+
+    Args:
+        path: The file; it is made where it is missing.
+
+    Raises:
+        EvaluationError: If a whole line of it is none of these; says which.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._replies: dict[str, Reply] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                # The run was killed while it wrote this one: it is asked again.
+                path.write_bytes(b"".join(lines[:-1]))
+                break
+            try:
+                fields = orjson.loads(line)
+                key = fields.pop("key")
+                self._replies[key] = Reply(**fields)
+            except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+                raise EvaluationError(
+                    f"{path}, line {number}: no kept reply; name another file with --replies, or delete this one"
+                ) from error
+
+    def get(self, key: str) -> Reply | None:
+        """The reply of a key."""
+        return self._replies.get(key)
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keeps a reply."""
+        self._replies[key] = reply
+        with self._path.open("ab") as file:
+            file.write(orjson.dumps({"key": key, **asdict(reply)}, option=orjson.OPT_APPEND_NEWLINE))
+
+
+class KeptLLM:
+    """The LLM of the settings, which is asked for what is not among the replies.
+
+    Args:
+        settings: The endpoint is their LLM's; limits, time-outs and prices, too.
+        kept: The replies so far.
+        purpose: What it is asked for, as an error names it.
+
+    Raises:
+        EvaluationError: If the settings name no endpoint.
+    """
+
+    def __init__(self, settings: Settings, *, kept: KeptReplies, purpose: str) -> None:
+        llm = build_llm(settings, redis=None, usage=_Unrecorded())
+        if llm is None:
+            raise EvaluationError(f"no endpoint for {purpose}: give --endpoint URL, or set VARVE_LLM__BASE_URL")
+        self._llm: LLM = llm
+        self._kept = kept
+        self._turn = asyncio.Semaphore(settings.llm.concurrency)
+        self.asked = 0
+        """Calls that were made, and not found among the replies."""
+        self.said: list[str] = []
+        """The answers so far, kept ones too."""
+
+    @property
+    def model(self) -> str:
+        """See :attr:`models.llm.port.LLM.model`."""
+        return self._llm.model
+
+    async def complete(self, request: LLMRequest) -> LLMAnswer:
+        """See :meth:`models.llm.port.LLM.complete`. A kept answer counts its tokens and cost as the first time."""
+        said = orjson.dumps([self.model, request.attempt, [(each.role, each.content) for each in request.messages]])
+        key = hashlib.sha256(said).hexdigest()
+        reply = self._kept.get(key)
+        if reply is None:
+            async with self._turn:
+                answer = await self._llm.complete(request)
+            self.asked += 1
+            used = answer.usage
+            reply = Reply(answer.text, used.prompt_tokens, used.completion_tokens, answer.cost, answer.finish_reason)
+            self._kept.put(key, reply)
+        self.said.append(reply.text)
+        usage = LLMUsage(prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens)
+        return LLMAnswer(text=reply.text, model=self.model, finish_reason=reply.finish_reason, usage=usage, cost=reply.cost)
+
+    async def stream(self, request: LLMRequest) -> AsyncIterator[str]:
+        """See :meth:`models.llm.port.LLM.stream`: in one piece."""
+        yield (await self.complete(request)).text
+
+    async def close(self) -> None:
+        """Frees the connections."""
+        await self._llm.close()
+
+
+def endpoint_settings(settings: Settings, *, url: str | None, model: str | None, api_key: str | None, concurrency: int) -> Settings:
+    """The settings with another endpoint, without fallbacks: figures are of one model.
+
+    Args:
+        settings: The settings in force.
+        url: None: theirs.
+        model: None: theirs.
+        api_key: None: theirs.
+        concurrency: Calls at once.
+    """
+    given: dict[str, Any] = {"fallbacks": (), "cache_ttl_s": 0.0, "concurrency": concurrency}
+    if url is not None:
+        given["base_url"] = url
+    if model is not None:
+        given["model"] = model
+    if api_key is not None:
+        given["api_key"] = SecretStr(api_key)
+    return settings.model_copy(update={"llm": settings.llm.model_copy(update=given)})
+
+
+class _Unrecorded:
+    async def record(self, usage: Usage) -> None:
+        """No topic is at hand; the report tells the tokens."""
