@@ -17,12 +17,12 @@ from typing import Any, Final
 import orjson
 
 from evaluation.extraction.asking import Extracted, extracted
-from evaluation.extraction.parts import answer_tokens, variants_of
+from evaluation.extraction.parts import answer_tokens, memories_from, variants_of
 from evaluation.kept_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.locomo import TENANT, read_locomo
 from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, Question, empty_store, questions_of
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
-from evaluation.recall.memories import UserMemories, last_moment, memories_of
+from evaluation.recall.memories import last_moment, memories_of
 from extraction.build import build_extractor
 from memory.records import Memory, Window
 from memory.schema import MemorySchema, scenario, scenario_names
@@ -78,8 +78,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
                 windows, tuple(questions_of(sample, arguments.data)), await extracted(windows, extractor, schema, settings)
             )
             conversations.append(conversation)
-            user = _memories(conversation, schema)
-            variants = variants_of(user.events, user.entities()) | {"offline": await memories_of(windows, embedder)}
+            variants = variants_of(conversation.extracted.extractions, schema) | {"offline": await memories_of(windows, embedder)}
             for name, memories in variants.items():
                 await _ask(name, memories, conversation, settings, outcomes)
         calls = llm.asked
@@ -101,13 +100,6 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             for name in dict.fromkeys(each for each, _ in outcomes)
         },
     }
-
-
-def _memories(conversation: _Conversation, schema: MemorySchema) -> UserMemories:
-    user = UserMemories(schema)
-    for each in conversation.extracted.extractions:
-        user.add(each)
-    return user
 
 
 async def _ask(name: str, memories: Sequence[Memory], conversation: _Conversation, settings: Settings, outcomes: Outcomes) -> None:
@@ -156,7 +148,7 @@ def _costs(conversations: Sequence[_Conversation], answers: Sequence[str]) -> di
 def _stored(conversations: Sequence[_Conversation], schema: MemorySchema) -> dict[str, Any]:
     """The tokens of what is stored, beside those of the turns (VikingMem, table 3)."""
     raw = sum(count_tokens(message.text) for each in conversations for window in each.windows for message in window.messages)
-    users = [_memories(each, schema) for each in conversations]
+    users = [memories_from(each.extracted.extractions, schema) for each in conversations]
     events = [event for each in users for event in each.events]
     entities = [entity for each in users for entity in each.entities()]
     types = {

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import orjson
 
+from evaluation.recall.memories import UserMemories
 from extraction.one_pass.answer import form
 from extraction.one_pass.answer.parsing import parse_answer
-from memory.records import Memory
+from memory.records import Extraction, Memory
+from memory.schema import MemorySchema
 from models.embedding.tokens import count_tokens
 
 _OWN_FIELDS: Final = form.EVENT_FIELDS - {form.PROPERTIES}
@@ -35,13 +37,28 @@ def _parts_of(answer: str) -> Iterator[tuple[str, Any]]:
             yield (name if name in _OWN_FIELDS else form.PROPERTIES), {name: value}
 
 
-def variants_of(events: Sequence[Memory], entities: Sequence[Memory]) -> dict[str, list[Memory]]:
-    """All memories, and the same without one part at a time: entities, keywords, or the events of one type."""
-    plain = [each.model_copy(update={"keywords": []}) for each in events]
-    by_type = {name: [each for each in events if each.type != name] for name in sorted({each.type for each in events})}
-    return {
+def variants_of(extractions: Sequence[Extraction], schema: MemorySchema) -> dict[str, list[Memory]]:
+    """The memories of a user's windows, and the same without one part at a time: entities, keywords, or the events of one type."""
+    user = memories_from(extractions, schema)
+    events, entities = user.events, user.entities()
+    variants = {
         "all": [*events, *entities],
-        "without_entities": [*events],
-        "without_keywords": [*plain, *entities],
-        **{f"without_{name}": [*rest, *entities] for name, rest in by_type.items()},
+        "without_entities": events,
+        "without_keywords": [*(each.model_copy(update={"keywords": []}) for each in events), *entities],
     }
+    for name in sorted({each.type for each in events}):
+        rest = memories_from([_without(each, name) for each in extractions], schema)
+        variants[f"without_{name}"] = [*rest.events, *rest.entities()]
+    return variants
+
+
+def memories_from(extractions: Sequence[Extraction], schema: MemorySchema) -> UserMemories:
+    """What the stages make of one user's extractions, in their order."""
+    user = UserMemories(schema)
+    for each in extractions:
+        user.add(each)
+    return user
+
+
+def _without(extraction: Extraction, event_type: str) -> Extraction:
+    return extraction.model_copy(update={"events": [each for each in extraction.events if each.type != event_type]})
