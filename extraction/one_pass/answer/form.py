@@ -50,7 +50,7 @@ _MAX_DEPTH: Final = 100
 
 _MAX_RANGES: Final = 12
 _MAX_INDICES: Final = 20
-_MAX_KEYWORDS: Final = 3
+_MAX_KEYWORDS: Final = 2
 
 _JSON_TYPES: Final[Mapping[ValueType, Mapping[str, Any]]] = {
     "int64": {"type": ["integer", "null"]},

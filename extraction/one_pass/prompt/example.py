@@ -53,7 +53,7 @@ def _event(event_type: EventType, properties: tuple[Property, ...], content: str
     }
     values = {each.name: _value(each.value_type, index) for index, each in enumerate(properties)}
     event |= form.property_fields(values, names=(each.name for each in event_type.properties))
-    return event | {form.KEYWORDS: [_words(event_type.name)], form.WEIGHT: 6}
+    return event | {form.KEYWORDS: [], form.WEIGHT: 6}
 
 
 def _patch(entity_type: EntityType, field: str, index: int) -> dict[str, Any]:

@@ -20,8 +20,8 @@ Lines `@` tell the date and time of the messages below them. A message is `[numb
 memory: context only, never extracted."""
 
 _SEGMENT_RULE: Final = """## segments
-The topics worth keeping: {"topic", "ranges": [[first, last], ...]} with message numbers, inclusive. A topic that is taken up again later \
-is one segment with several ranges. Leave out greetings, fillers and small talk."""
+The topics worth keeping, each named in a few words: {"topic", "ranges": [[first, last], ...]} with message numbers, inclusive. A topic that \
+is taken up again later is one segment with several ranges. Leave out greetings, fillers and small talk."""
 
 _EVENT_RULE: Final = """## events
 One object for each thing that happened or was said to be so, of one of the types below; nothing twice, nothing that no message says.
@@ -32,7 +32,8 @@ week": YYYY-MM-DD/YYYY-MM-DD; "the other day": the seven days before). "" if it 
 - "content": one sentence that can be understood alone: third person, names instead of pronouns, the date instead of "yesterday", in the \
 language of the messages.
 - the type's properties by their names, of their types, in as few words as can be; "", null or [] for what is not said.
-- "keywords": one to three. "weight": how important it is to remember, 0 to 10."""
+- "keywords": at most two words that one may look for it by and that neither content nor properties have; mostly [].
+- "weight": how important it is to remember, 0 to 10."""
 
 _PATCH_RULE: Final = """## patches
 Changes of the entities' text fields, only where the messages say something new about the entity. An entity without a key is the user's. \
