@@ -20,15 +20,16 @@ Lines `@` tell the date and time of the messages below them. A message is `[numb
 memory: context only, never extracted."""
 
 _SEGMENT_RULE: Final = """## segments
-The topics worth keeping, each named in a few words: {"topic", "ranges": [[first, last], ...]} with message numbers, inclusive. A topic that \
-is taken up again later is one segment with several ranges. Leave out greetings, fillers and small talk."""
+The topics worth keeping, each named in a few words: {"topic", "ranges": [[first, last], ...]} with message numbers, inclusive. A topic \
+that is taken up again later is one segment with several ranges. Leave out greetings, fillers and small talk."""
 
 _EVENT_RULE: Final = """## events
 One object for each thing that happened or was said to be so, of one of the types below; nothing twice, nothing that no message says.
 - "type": the event type. "msgs": numbers of the messages it rests on, best first.
-- "date": when it happened, as exactly as the messages tell and no more, worked out from the message's own date: YYYY-MM-DD \
-("yesterday", "last Friday"), with THH:MM if said; YYYY-MM ("last month", "in August"); YYYY ("in 2019"); a span with / between ("last \
-week": YYYY-MM-DD/YYYY-MM-DD; "the other day": the seven days before). "" if it is the message's own day, "unknown" if nothing tells.
+- "date": when it happened or is to happen, as exactly as the messages tell and no more, worked out from the message's own date: \
+YYYY-MM-DD ("yesterday", "last Friday"), with THH:MM if said; YYYY-MM ("last month", "in August"); YYYY ("in 2019"); a span with / \
+between ("last week": YYYY-MM-DD/YYYY-MM-DD; "the other day": the seven days before). "" if it is the message's own day, "unknown" if \
+nothing tells.
 - "content": one sentence that can be understood alone: third person, names instead of pronouns, the date instead of "yesterday", in the \
 language of the messages.
 - the type's properties by their names, of their types, in as few words as can be; "", null or [] for what is not said.
