@@ -10,6 +10,7 @@ import ctranslate2
 import numpy as np
 
 from models.embedding.conversion import ComputeType, converted_model
+from models.embedding.heap import keep_freed_memory
 from models.embedding.normalisation import unit_rows
 from models.embedding.port import Embedding, Vector
 from models.embedding.projection import LATE_DIMENSION, project_tokens
@@ -22,7 +23,7 @@ MAX_TOKENS: Final = 256
 _WIDTH_STEP: Final = 16
 _PASS_TOKENS: Final = 512
 """Most tokens of one pass, padding included, unless a single text has more. What a layer computes of more than these leaves the processor's
-cache, and memory of that size goes back to the system and comes anew in each pass: with 32 texts in one, short ones took 1.8 times the
+cache, and the more memory a pass takes, the more of it comes anew from the system: with 32 texts in one, short ones took 1.8 times the
 computing time, and the longest 2.5 times."""
 
 
@@ -101,6 +102,7 @@ class MiniLMEncoder:
 
     def __init__(self, *, cache: Path, compute_type: ComputeType, threads: int) -> None:
         folder = converted_model(cache=cache, compute_type=compute_type)
+        keep_freed_memory()
         self._encoder = ctranslate2.Encoder(str(folder), device="cpu", compute_type=compute_type, inter_threads=1, intra_threads=threads)
         self._tokenizer = load_tokenizer(max_tokens=MAX_TOKENS)
 

@@ -1,4 +1,7 @@
 import asyncio
+import platform
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -20,6 +23,20 @@ PUBLISHED_SIMILARITIES = [[1.0, 0.6660, 0.1046], [0.6660, 1.0, 0.1411], [0.1046,
 """Of these sentences under all-MiniLM-L6-v2, from the front page of the sentence-transformers documentation."""
 
 MIXED_LENGTHS = [" ".join(["the river lays down a layer each year"] * count) for count in (1, 2, 3, 5, 8, 1)] + SENTENCES
+
+_COUNT_NEW_PAGES = """
+import resource, sys
+from pathlib import Path
+from models.embedding.minilm import MiniLMEncoder
+
+encoder = MiniLMEncoder(cache=Path(sys.argv[1]), compute_type="int8", threads=1)
+texts = ["the river lays down a layer of silt each year, and another one of sand in the next"] * 256
+encoder.encode(texts)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+encoder.encode(texts)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+"""In a process of its own: what others freed before tells the heap what to keep."""
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +85,14 @@ def test_vectors_do_not_depend_on_the_batch(encoder: MiniLMEncoder) -> None:
     for text, (dense, late) in zip(more_than_a_pass_takes, together, strict=True):
         np.testing.assert_array_equal(dense, alone[text][0])
         np.testing.assert_array_equal(late, alone[text][1])
+
+
+@pytest.mark.usefixtures("encoder")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries' heaps are left as they are")
+def test_a_pass_takes_no_new_memory(cache: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", _COUNT_NEW_PAGES, str(cache)], capture_output=True, text=True, check=True)
+
+    assert int(done.stdout) < 1000, "each of the sixteen passes touches more of them"
 
 
 def test_each_token_has_one_unit_late_vector(encoder: MiniLMEncoder) -> None:
