@@ -1,4 +1,4 @@
-"""Faust's consumer, corrected where it loses its position (ADR 4, E and I), and reading what is committed (ADR 18)."""
+"""Faust's consumer, corrected where it loses its position (ADR 4, E and I) and its pace (K), and reading what is committed (ADR 18)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -92,6 +92,9 @@ class Consumer(aiokafka.Consumer):
         """What was fetched of a partition has been taken in: fetches from it again, unless it is paused."""
         if tp not in self._paused:
             super().on_buffer_drop(tp)
+
+    async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
+        """Nothing: Faust would keep each offset that no fetch returns until records are acknowledged, and join all of them at each one."""
 
     def _new_consumer_thread(self) -> ConsumerThread:
         return ConsumerThread(self, loop=self.loop, beacon=self.beacon)

@@ -65,6 +65,15 @@ async def test_trailing_markers_are_told_by_position(settings: Settings) -> None
         assert consumer.position_behind(source, RECORDS + 1) is None, "nothing lies behind"
 
 
+async def test_markers_between_records_are_not_kept(settings: Settings) -> None:
+    async with _reading(settings, acknowledges=False) as (app, delivered):
+        await _send_in_transaction(settings)
+        await _send_in_transaction(settings)
+        await until(lambda: len(delivered) == 2 * RECORDS)
+        kept: Any = cast(Any, app.consumer)._gap
+        assert not any(kept.values())
+
+
 async def test_aborted_records_are_not_delivered(settings: Settings) -> None:
     async with _reading(settings) as (app, delivered):
         await _send_in_transaction(settings, abort=True)
@@ -112,8 +121,8 @@ def _group(settings: Settings) -> str:
 
 
 @asynccontextmanager
-async def _reading(settings: Settings) -> AsyncIterator[tuple[faust.App, list[int]]]:
-    """A group of one reader that acknowledges at once, and the offsets that it was delivered."""
+async def _reading(settings: Settings, *, acknowledges: bool = True) -> AsyncIterator[tuple[faust.App, list[int]]]:
+    """A group of one reader that acknowledges at once, or never, and the offsets that it was delivered."""
     app = build_app(group=_group(settings), settings=settings, data=settings.data / "faust")
     delivered: list[int] = []
 
@@ -121,7 +130,8 @@ async def _reading(settings: Settings) -> AsyncIterator[tuple[faust.App, list[in
     async def intake(stream: Any) -> None:
         async for event in stream.noack().events():
             delivered.append(event.message.offset)
-            event.ack()
+            if acknowledges:
+                event.ack()
 
     app.finalize()
     await app.start()
