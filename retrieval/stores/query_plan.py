@@ -6,9 +6,9 @@ at the root mixes these three scores into S_origin. The fused ranks only choose 
 less information than the score it came from. On LoCoMo's questions, the three scores found more of the evidence than any mix with ranks.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from retrieval.stores.filters import TenantFilter
 from retrieval.stores.lexical import Terms, query_terms
 from retrieval.stores.points import embedding_problem
 from retrieval.stores.port import RecallQuery
+
+Id = TypeVar("Id", bound=Hashable)
 
 MAX_CANDIDATES: Final = 10_000
 """Most candidates and results of one recall."""
@@ -94,7 +96,7 @@ class QueryPlan:
         return tuple(summands)
 
 
-def origin_score(formula: Iterable[Summand], parts: Mapping[Stage, float]) -> float:
+def origin_score(formula: Iterable[Summand], parts: Mapping[str, float]) -> float:
     """S_origin of one memory.
 
     Args:
@@ -110,14 +112,14 @@ def origin_score(formula: Iterable[Summand], parts: Mapping[Stage, float]) -> fl
     return score
 
 
-def fused(rankings: Iterable[Sequence[str]], limit: int) -> list[str]:
+def fused(rankings: Iterable[Sequence[Id]], limit: int) -> list[Id]:
     """The ids that reciprocal rank fusion puts first; of equal ones, that of the ranking before.
 
     Args:
         rankings: Ids, best first.
         limit: Most ids.
     """
-    scores: dict[str, float] = {}
+    scores: dict[Id, float] = {}
     for ranking in rankings:
         for rank, each in enumerate(ranking, 1):
             scores[each] = scores.get(each, 0.0) + 1 / (RRF_K + rank)

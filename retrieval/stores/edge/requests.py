@@ -1,6 +1,8 @@
 """Translates a query plan and a tenant filter into requests to Qdrant Edge."""
 
+from collections.abc import Collection
 from typing import Any, Final
+from uuid import UUID
 
 import qdrant_edge as edge
 
@@ -8,13 +10,19 @@ from retrieval.stores.collection import BM25, DELETED_AT, DENSE, LATE, POSITION_
 from retrieval.stores.filters import Condition, DatetimeRange, HasId, MatchAny, TenantFilter, TombstoneFilter
 from retrieval.stores.query_plan import QueryPlan, Stage
 
-_RECORD_ONLY: Final = edge.PayloadSelector.Include([RECORD])
+RECORD_ONLY: Final = edge.PayloadSelector.Include([RECORD])
 POSITION_ONLY: Final = edge.PayloadSelector.Include([*POSITION_FIELDS, DELETED_AT])
 
 
-def filter_of(tenant_filter: TenantFilter | TombstoneFilter) -> edge.Filter:
-    """The engine's filter."""
-    return edge.Filter(must=[_condition(each) for each in tenant_filter.conditions()])
+def filter_of(tenant_filter: TenantFilter | TombstoneFilter, *, ids: Collection[UUID] | None = None) -> edge.Filter:
+    """The engine's filter.
+
+    Args:
+        tenant_filter: What points have to pass.
+        ids: Narrows it to these points: the engine takes an id as it has given it sooner than one to read from a text. None: to none.
+    """
+    conditions = [_condition(each) for each in tenant_filter.conditions()]
+    return edge.Filter(must=conditions if ids is None else [*conditions, edge.HasIdCondition({*ids})])
 
 
 def candidate_requests(plan: QueryPlan, tenant_filter: TenantFilter) -> list[edge.QueryRequest]:
@@ -28,15 +36,15 @@ def candidate_requests(plan: QueryPlan, tenant_filter: TenantFilter) -> list[edg
     return [_stage_request(plan, name, points_filter, plan.prefetch) for name in plan.candidate_stages]
 
 
-def score_requests(plan: QueryPlan, ids: list[str]) -> dict[Stage, edge.QueryRequest]:
-    """A request per stage, for the scores that it gives these points. The dense one brings the records: every point has that vector."""
-    points_filter = filter_of(plan.filter.within(ids))
-    return {name: _stage_request(plan, name, points_filter, len(ids), with_record=name == "dense") for name in plan.stages}
+def score_requests(plan: QueryPlan, ids: list[UUID]) -> dict[Stage, edge.QueryRequest]:
+    """A request per stage, for the scores that it gives these points."""
+    points_filter = filter_of(plan.filter, ids=ids)
+    return {name: _stage_request(plan, name, points_filter, len(ids)) for name in plan.stages}
 
 
 def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
     """A request for records in the order of their ids. See :meth:`retrieval.stores.edge.shard.Shard.scroll`."""
-    return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(tenant_filter), with_payload=_RECORD_ONLY, with_vector=False)
+    return edge.ScrollRequest(offset=start, limit=limit, filter=filter_of(tenant_filter), with_payload=RECORD_ONLY, with_vector=False)
 
 
 def ids_request(tenant_filter: TenantFilter, *, limit: int) -> edge.ScrollRequest:
@@ -44,13 +52,9 @@ def ids_request(tenant_filter: TenantFilter, *, limit: int) -> edge.ScrollReques
     return edge.ScrollRequest(limit=limit, filter=filter_of(tenant_filter), with_payload=False, with_vector=False)
 
 
-def _stage_request(
-    plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int, *, with_record: bool = False
-) -> edge.QueryRequest:
+def _stage_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
     query, params = _query(plan, stage)
-    return edge.QueryRequest(
-        limit=limit, query=query, filter=points_filter, params=params, with_payload=_RECORD_ONLY if with_record else False
-    )
+    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, params=params, with_payload=False)
 
 
 def _query(plan: QueryPlan, stage: Stage) -> tuple[edge.Query, edge.SearchParams | None]:

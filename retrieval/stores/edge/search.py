@@ -1,23 +1,21 @@
 """How a shard answers a recall: each stage searches candidates, then all stages score them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Final
+from typing import Final, NamedTuple
+from uuid import UUID
 
 import qdrant_edge as edge
 
-from retrieval.errors import StoreUnavailableError
-from retrieval.stores.collection import RECORD
-from retrieval.stores.edge.requests import candidate_requests, score_requests
-from retrieval.stores.query_plan import QueryPlan, Stage, fused, origin_score
+from retrieval.stores.edge.records import KeptRecords, id_of
+from retrieval.stores.edge.requests import RECORD_ONLY, candidate_requests, score_requests
+from retrieval.stores.query_plan import QueryPlan, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64
 """About so many candidates does one engine call score, in two milliseconds. A recall of 1,000 results would take thirty in one call."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredRecord:
+class ScoredRecord(NamedTuple):
     """One result of a query."""
 
     record: str
@@ -35,19 +33,9 @@ def best(pieces: Iterable[Sequence[ScoredRecord]], limit: int) -> list[ScoredRec
     return sorted(chain.from_iterable(pieces), key=lambda each: -each.score)[:limit]
 
 
-def record_of(point: edge.ScoredPoint | edge.Record) -> str:
-    """The memory's record, as a point's payload holds it.
-
-    Raises:
-        StoreUnavailableError: If the engine left it out.
-    """
-    payload = point.payload
-    if payload is None:
-        raise StoreUnavailableError(f"the engine gave point {point.id} without its record")
-    return str(payload[RECORD])
-
-
-def search(plan: QueryPlan, *, engine: Callable[[], edge.EdgeShard | None], explain: bool) -> Iterator[list[ScoredRecord]]:
+def search(
+    plan: QueryPlan, *, engine: Callable[[], edge.EdgeShard | None], records: KeptRecords, explain: bool
+) -> Iterator[list[ScoredRecord]]:
     """Searches candidates and scores them. Between two calls of the engine it yields, so that calls for others can come in between.
 
     A candidate's score does not depend on the other candidates. A point that is written or deleted meanwhile is found as it is when
@@ -56,6 +44,7 @@ def search(plan: QueryPlan, *, engine: Callable[[], edge.EdgeShard | None], expl
     Args:
         plan: The query.
         engine: Gives the engine of this moment; None once the shard is dropped: there is nothing to find any more.
+        records: Those of the shard.
         explain: Asks for the parts of the scores.
 
     Yields:
@@ -63,43 +52,42 @@ def search(plan: QueryPlan, *, engine: Callable[[], edge.EdgeShard | None], expl
     """
     # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another.
     for searched in dict.fromkeys((plan.filter.without_upkeep, plan.filter)):
-        rankings: list[list[str]] = []
+        ids: dict[int, UUID] = {}
+        rankings: list[list[int]] = []
         for request in candidate_requests(plan, searched):
             if (shard := engine()) is None:
                 return
-            rankings.append([str(point.id) for point in shard.query(request)])
+            found = {each.int: each for each in map(id_of, shard.query(request))}
+            ids |= found
+            rankings.append([*found])
             yield []
-        candidates = fused(rankings, plan.prefetch)
+        candidates = [ids[each] for each in fused(rankings, plan.prefetch)]
         scored: list[ScoredRecord] = []
         for start, end in pairwise(_cuts(len(candidates))):
             if start:
                 yield []
             if (shard := engine()) is None:
                 return
-            scored += _scored(shard, plan, candidates[start:end], explain)
+            scored += _scored(shard, plan, candidates[start:end], records, explain)
         if len(scored) == len(candidates):
             break
     yield scored
 
 
-def _scored(shard: edge.EdgeShard, plan: QueryPlan, ids: list[str], explain: bool) -> list[ScoredRecord]:
+def _scored(shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], records: KeptRecords, explain: bool) -> list[ScoredRecord]:
     # Requests of one filter in one call: the engine looks up once which points pass it. Three filters, each for the points that its
     # stage has not scored in the search, took longer.
     requests, formula = score_requests(plan, ids), plan.formula()
-    records: dict[str, str] = {}
-    parts: dict[str, dict[Stage, float]] = {each: {} for each in ids}
+    scores: dict[int, dict[str, float]] = {each.int: {} for each in ids}
+    passing: list[UUID] = []
     for stage, points in zip(requests, shard.query_batch(edge.QueryBatchRequest([*requests.values()])), strict=True):
         for point in points:
-            point_id = str(point.id)
-            parts[point_id][stage] = point.score
-            if stage == "dense":
-                records[point_id] = record_of(point)
-    return [
-        ScoredRecord(
-            record, origin_score(formula, parts[each]), {str(stage): score for stage, score in parts[each].items()} if explain else {}
-        )
-        for each, record in records.items()
-    ]
+            point_id = id_of(point)
+            scores[point_id.int][stage] = point.score
+            if stage == "dense":  # every point has that vector
+                passing.append(point_id)
+    texts = records.of(passing, lambda missing: shard.retrieve([*missing], RECORD_ONLY, False))
+    return [ScoredRecord(texts[each.int], origin_score(formula, parts := scores[each.int]), parts if explain else {}) for each in passing]
 
 
 def _cuts(candidates: int) -> list[int]:

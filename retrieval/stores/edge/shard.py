@@ -20,13 +20,14 @@ from retrieval.stores.collection import (
     metadata_of,
 )
 from retrieval.stores.edge.engine import create_indexes, created_engine
+from retrieval.stores.edge.records import KeptRecords, record_of
 from retrieval.stores.edge.requests import (
     POSITION_ONLY,
     filter_of,
     ids_request,
     scroll_request,
 )
-from retrieval.stores.edge.search import ScoredRecord, record_of, search
+from retrieval.stores.edge.search import ScoredRecord, search
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition, mark_id
@@ -58,6 +59,7 @@ class Shard:
         self._model_file = folder / "model.json"
         self._engine: edge.EdgeShard | None = None
         self._model: dict[str, Any] = {}
+        self._records = KeptRecords()
         if self._model_file.exists():
             self._model = orjson.loads(self._model_file.read_bytes())
             self._engine = edge.EdgeShard.load(str(self._engine_folder))
@@ -172,7 +174,7 @@ class Shard:
         """
         if self._engine is not None:
             self._check_dimensions(plan.dense, plan.late)
-            yield from search(plan, engine=lambda: self._engine, explain=explain)
+            yield from search(plan, engine=lambda: self._engine, records=self._records, explain=explain)
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by their ids, in the order of the ids.
@@ -209,6 +211,7 @@ class Shard:
     def drop(self) -> None:
         """Removes the shard's data."""
         self._model_file.unlink(missing_ok=True)
+        self._records.clear()
         self.close()
         shutil.rmtree(self._engine_folder, ignore_errors=True)
 
@@ -231,6 +234,7 @@ class Shard:
     def _write(self, points: list[edge.Point]) -> None:
         assert self._engine is not None
         if points:
+            self._records.forget(points)
             self._engine.update(edge.UpdateOperation.upsert_points(points))
 
     def _check_dimensions(self, dense: Sequence[float], late: Sequence[Sequence[float]]) -> None:

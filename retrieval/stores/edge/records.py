@@ -1,0 +1,80 @@
+"""The records that were read last of a shard, kept: the engine takes as long to read the payloads of candidates as to score them."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+from uuid import UUID
+
+import qdrant_edge as edge
+
+from retrieval.errors import StoreUnavailableError
+from retrieval.stores.collection import RECORD
+
+_MOST: Final = 8192
+_LONGEST: Final = 4096
+"""In characters. The record of an entity of many messages would take the room of many others."""
+
+
+class KeptRecords:
+    """Records by the numbers of their points' ids. Whoever writes a point forgets its record first.
+
+    Args:
+        most: How many are kept.
+    """
+
+    def __init__(self, *, most: int = _MOST) -> None:
+        self._most = most
+        self._records: OrderedDict[int, str] = OrderedDict()
+
+    def of(self, ids: Sequence[UUID], read: Callable[[list[UUID]], Iterable[edge.Record]]) -> dict[int, str]:
+        """The records of points, by the numbers of their ids.
+
+        Args:
+            ids: The points'.
+            read: Reads those that are not kept.
+        """
+        found: dict[int, str] = {}
+        missing: list[UUID] = []
+        for each in ids:
+            record = self._records.get(each.int)
+            if record is None:
+                missing.append(each)
+            else:
+                self._records.move_to_end(each.int)
+                found[each.int] = record
+        for point in read(missing) if missing else ():
+            number, record = id_of(point).int, record_of(point)
+            found[number] = record
+            if len(record) <= _LONGEST:
+                self._records[number] = record
+        while len(self._records) > self._most:
+            self._records.popitem(last=False)
+        return found
+
+    def forget(self, points: Iterable[edge.Point]) -> None:
+        """Keeps the records of points no longer that are about to be written."""
+        for each in points:
+            self._records.pop(id_of(each).int, None)
+
+    def clear(self) -> None:
+        """Keeps none."""
+        self._records.clear()
+
+
+def id_of(point: edge.ScoredPoint | edge.Record | edge.Point) -> UUID:
+    """A point's id. Its number makes the cheapest key: a UUID hashes, compares and prints itself in Python."""
+    point_id = point.id  # the engine makes one each time
+    assert isinstance(point_id, UUID), "points have UUIDs for their ids: memory.ids makes no others"
+    return point_id
+
+
+def record_of(point: edge.Record) -> str:
+    """The memory's record, as a point's payload holds it.
+
+    Raises:
+        StoreUnavailableError: If the engine left it out.
+    """
+    payload = point.payload
+    if payload is None:
+        raise StoreUnavailableError(f"the engine gave point {point.id} without its record")
+    return str(payload[RECORD])
