@@ -6,7 +6,6 @@ carry no fact. Every other difference may be an update: another number, a negati
 
 import re
 import unicodedata
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Final
@@ -43,7 +42,7 @@ class Deduplication:
         for message, score in zip(older.evidence, older.evidence_scores, strict=True):
             scores[message] = max(score, scores.get(message, score))
         evidence = sorted(scores, key=lambda message: -scores[message])
-        self._kept[key] = replace(newer, evidence=tuple(evidence), evidence_scores=tuple(scores[each] for each in evidence))
+        self._kept[key] = newer._replace(evidence=tuple(evidence), evidence_scores=tuple(scores[each] for each in evidence))
         self._left_out[older.memory.id] = key
 
     @property

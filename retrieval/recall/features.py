@@ -132,10 +132,11 @@ class _Words:
 
     def session_coverage(self) -> Column:
         """By candidate, of its session; 0 where it has none."""
-        together: dict[tuple[str | None, str | None], NDArray[np.bool_]] = {}
-        for session, has in zip(self._sessions, self._counts > 0, strict=True):
-            together[session] = together[session] | has if session in together else has
-        covered = self._covered(np.array([together[each] for each in self._sessions]))
+        numbers: dict[tuple[str | None, str | None], int] = {}
+        session_of = [numbers.setdefault(each, len(numbers)) for each in self._sessions]
+        members = np.zeros((len(numbers), len(session_of)))
+        members[session_of, range(len(session_of))] = 1
+        covered = self._covered((members @ self._counts > 0)[session_of])
         return np.where([session is None for _, session in self._sessions], 0.0, covered)
 
     def neighbourhood_scores(self, neighbours: NDArray[np.bool_]) -> Column:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from memory.records import Memory
 
@@ -27,8 +28,7 @@ class Weights:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class FinalScore:
+class FinalScore(NamedTuple):
     """A final score and its parts."""
 
     final: float

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 from memory.records import Memory
 from retrieval.stores.port import TenantScope
@@ -63,8 +64,7 @@ class RecallRequest:
                 raise ValueError(f"{name} needs a time zone, got {moment.isoformat()}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallHit:
+class RecallHit(NamedTuple):
     """A memory that matches the query."""
 
     memory: Memory
@@ -81,7 +81,7 @@ class RecallHit:
     """Of each of these messages: the score of the best of those memories that rests on it."""
     superseded_by: str | None = None
     """The memory with the newest value, where this one's has changed since."""
-    ranks: Mapping[str, int] = field(default_factory=dict)
+    ranks: Mapping[str, int] = MappingProxyType({})
     """With ``explain``: its place among the candidates by each part of the store's score, and by ``store``, that score itself, from 1."""
 
 

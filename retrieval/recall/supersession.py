@@ -6,7 +6,6 @@ and then not. Other differences may both hold: who lives in Oslo may have lived 
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -39,7 +38,7 @@ def with_superseded(ranked: Sequence[RecallHit], limit: int) -> list[RecallHit]:
 
 def _marked(hit: RecallHit, newest: dict[str, RecallHit]) -> RecallHit:
     stands = newest.get(hit.memory.id)
-    return hit if stands is None else replace(hit, superseded_by=stands.memory.id)
+    return hit if stands is None else hit._replace(superseded_by=stands.memory.id)
 
 
 def _newest_by_id(ranked: Sequence[RecallHit]) -> dict[str, RecallHit]:

@@ -1,9 +1,9 @@
 """The port to a vector store. No query can be built without a :class:`TenantScope`, and no write without a :class:`FeedPosition`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memory.records import Memory, Step
 from models.embedding.port import Embedding
@@ -66,14 +66,13 @@ class RecallQuery:
     """Asks for the parts of each score, in a second, small request for the results alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredMemory:
+class ScoredMemory(NamedTuple):
     """A memory that a query found."""
 
     memory: Memory
     score: float
     """S_origin, in [0, 1] (:mod:`retrieval.stores.query_plan`)."""
-    parts: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, float]
     """Where the query asks for an explanation: ``dense``, ``bm25`` and ``late``, as the engine scores them for this memory alone."""
 
 

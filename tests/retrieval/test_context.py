@@ -1,6 +1,5 @@
 """A context keeps its fence, its number of tokens and its order, whatever is recalled."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -108,7 +107,7 @@ def test_states_stand_first_and_the_tail_last() -> None:
 
 
 def test_an_event_is_dated_no_more_exactly_than_known() -> None:
-    known = [replace(hit("Ann moved"), memory=memory("Ann moved", date=date)) for date in ("2024-05", "2024-05-01/2024-05-07", "unknown")]
+    known = [hit("Ann moved")._replace(memory=memory("Ann moved", date=date)) for date in ("2024-05", "2024-05-01/2024-05-07", "unknown")]
     lines = [line.split("] ")[-1] for each in known for line in notes_of(packed(each))[1:]]
     assert lines == ["2024-05 Ann moved", "2024-05-01 to 2024-05-07 Ann moved", "some day (said 2024-05-06) Ann moved"]
 

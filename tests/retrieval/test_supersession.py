@@ -1,6 +1,5 @@
 """A changed value is never hidden: the newest stands, and the older ones name it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -29,9 +28,9 @@ OLD, NEW = likes("tea", True, day=1), likes("tea", False, day=2)
 def test_an_older_value_names_the_newest() -> None:
     oldest = likes("Tea", True, day=0)
     assert with_superseded([OLD, NEW, oldest], 10) == [
-        replace(OLD, superseded_by=NEW.memory.id),
+        OLD._replace(superseded_by=NEW.memory.id),
         NEW,
-        replace(oldest, superseded_by=NEW.memory.id),
+        oldest._replace(superseded_by=NEW.memory.id),
     ]
 
 

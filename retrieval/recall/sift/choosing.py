@@ -25,7 +25,7 @@ def chosen(found: RecallResponse, ranking: Sequence[SessionKey], *, limit: int) 
     for hit in found.hits:
         key = None if hit.memory.session is None else SessionKey(hit.memory.user, hit.memory.session)
         if key in by_session:
-            by_session[key].append(replace(hit, parts=hit.parts | {"session": _discount(ranking.index(key))}))
+            by_session[key].append(hit._replace(parts=hit.parts | {"session": _discount(ranking.index(key))}))
         else:
             others.append(hit)
     best: list[RecallHit] = []

@@ -177,10 +177,11 @@ class Owner:
         plan = _query_plan(header, BodyReader(body))
         calls = self._shard.recall(plan, explain=bool(header["explain"]))
         recall = self._turns.recall(plan.filter.scope.tenant, plan.prefetch)
-        pieces: list[list[ScoredRecord]] = []
-        while (piece := await self._turns.run(recall, lambda: next(calls, None))) is not None:
-            pieces.append(piece)
-        return {"found": [[each.record, each.score, each.parts] for each in best(pieces, plan.limit)]}
+        found: list[ScoredRecord] = []
+        # The piece that has the matches is the last: one more turn would only tell that nothing is behind it.
+        while not found and (piece := await self._turns.run(recall, lambda: next(calls, None))) is not None:
+            found = piece
+        return {"found": [[each.record, each.score, each.parts] for each in best((found,), plan.limit)]}
 
     async def _scroll(self, header: dict[str, Any], body: bytes) -> dict[str, Any]:
         return {"records": self._shard.scroll(TenantFilter.from_json(header["filter"]), start=header["start"], limit=int(header["limit"]))}
