@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.dates.event_date import months_of
+from memory.records import Memory
 from memory.words import STOP_WORDS
 from retrieval.recall.time_prior import time_fits
-from retrieval.stores.lexical import K1, B, terms_of
+from retrieval.stores.lexical import K1, B, searched_text, terms_of
 from retrieval.stores.port import ScoredMemory
 
 Column = NDArray[np.float64]
@@ -79,7 +80,7 @@ def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -
         now: The moment of the query, which its "last May" is taken from.
     """
     late = _standardised(_part(candidates, "late"))
-    texts = [look_at(each.memory.content) for each in candidates]
+    texts = [look_at(each.memory) for each in candidates]
     words = _Words(query, candidates, texts)
     neighbours = _neighbours(candidates)
     return {
@@ -101,12 +102,15 @@ def features_of(query: str, candidates: Sequence[ScoredMemory], now: datetime) -
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What the features look at in a content, whatever the query."""
+    """What the features look at in a memory, whatever the query."""
 
     terms: Mapping[str, int]
+    """Of its content, and of keywords that the content does not spell out, as BM25 counts them."""
     number_of_terms: int
     subject: str
     """Folded: see :func:`_subject`."""
+    names: frozenset[str]
+    """The words that may be whom it is about, folded: its subject, or, of an event without one, any."""
     subject_terms: frozenset[str]
     is_question: bool
 
@@ -182,11 +186,15 @@ def _session_best(candidates: Sequence[ScoredMemory], late: Column) -> Column:
 
 
 def _named(query: str, texts: Sequence[_Text]) -> Column:
-    words = {form for word in _NAME.findall(query.casefold()) for form in (word.rstrip("."), _POSSESSIVE.sub("", word))}
-    is_named = [each.subject in words for each in texts]
-    if not any(is_named):
+    asked = _words(query) & {each.subject for each in texts if each.subject}
+    if not asked:
         return np.zeros(len(texts))
-    return np.array([1.0 if named else -1.0 for named in is_named])
+    return np.array([-1.0 if asked.isdisjoint(each.names) else 1.0 for each in texts])
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, folded, those with an apostrophe also without what it adds."""
+    return frozenset(form for word in _NAME.findall(text.casefold()) for form in (word.rstrip("."), _POSSESSIVE.sub("", word)))
 
 
 def _month(query: str, candidates: Sequence[ScoredMemory]) -> Column:
@@ -199,7 +207,7 @@ def _subject(content: str) -> str:
     found = _SUBJECT.match(content)
     if found is None or not found[1][0].isupper() or found[1].casefold() in STOP_WORDS:
         return ""
-    return found[1]
+    return _POSSESSIVE.sub("", found[1])
 
 
 def _is_question(content: str) -> bool:
@@ -226,9 +234,16 @@ def _standardised(scores: Column) -> Column:
     return (scores - scores.mean()) / spread if spread > 0 else np.zeros_like(scores)
 
 
+def look_at(memory: Memory) -> _Text:
+    """What a memory has whatever the query. It is kept: whoever looks at many beforehand, in pieces, has the features in one short one."""
+    return _look_at(memory.content, tuple(memory.keywords), memory.kind == "event")
+
+
 @lru_cache(maxsize=_TEXTS_CACHED)
-def look_at(content: str) -> _Text:
-    """What a content has whatever the query. It is kept: whoever looks at many beforehand, in pieces, has the features in one short one."""
-    terms = Counter(terms_of(content))
+def _look_at(content: str, keywords: tuple[str, ...], is_event: bool) -> _Text:
+    terms = Counter(terms_of(searched_text(content, keywords)))
     subject = _subject(content)
-    return _Text(terms, terms.total(), subject.casefold(), frozenset(terms_of(subject)), _is_question(content))
+    folded = subject.casefold()
+    # A state names everybody whom the user knows.
+    names = _words(content) if is_event and not subject else frozenset({folded})
+    return _Text(terms, terms.total(), folded, names, frozenset(terms_of(subject)), _is_question(content))

@@ -62,23 +62,23 @@ MAX_RERANKED: Final = 200
 LEARNED: Final = RankingModel(
     weights=MappingProxyType(
         {
-            "late": 1.0675,
-            "dense": -0.0113,
-            "neighbours_late": 0.1667,
-            "neighbours_bm25": 0.4618,
-            "session_late": 0.1091,
-            "coverage": 0.4302,
-            "session_coverage": 1.0097,
-            "named": 0.9056,
-            "month": 1.8192,
-            "time": 1.6051,
-            "importance": 2.9581,
-            "question": -0.3584,
-            "length": -0.4974,
+            "late": 1.0634,
+            "dense": -0.0094,
+            "neighbours_late": 0.1649,
+            "neighbours_bm25": 0.4695,
+            "session_late": 0.1148,
+            "coverage": 0.4167,
+            "session_coverage": 1.0006,
+            "named": 0.9051,
+            "month": 1.8201,
+            "time": 1.6073,
+            "importance": 2.944,
+            "question": -0.3556,
+            "length": -0.4903,
         }
     ),
-    slope=0.8144,
-    intercept=-5.5152,
+    slope=0.8136,
+    intercept=-5.5398,
 )
 """Fitted by ``python -m evaluation fit-ranking`` to the questions of five LoCoMo conversations (categories 1 to 4; events of the offline
 extractor, all-MiniLM-L6-v2, 64 candidates, ridge 10). With each conversation left out in turn it finds, of that one's evidence, 0.839 among

@@ -96,7 +96,7 @@ class Recall:
         confidence = None
         if judges:
             ranked = accepted[:MAX_RERANKED]
-            await map_in_pieces(look_at, (each.memory.content for each in ranked))
+            await map_in_pieces(look_at, (each.memory for each in ranked))
             features = features_of(request.query, ranked, now) if ranked else {}
             confidence = confidence_of(request.query, ranked, features)
             if confidence < min_confidence:

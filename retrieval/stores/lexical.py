@@ -9,7 +9,7 @@ of the tenant that have terms at all, n of which have this one.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
@@ -35,6 +35,12 @@ class Terms:
 
     indices: list[int]
     values: list[float]
+
+
+def searched_text(content: str, keywords: Iterable[str]) -> str:
+    """What a memory is found by: its content, and those of its keywords that the content does not spell out."""
+    folded = content.casefold()
+    return " ".join((content, *(keyword for keyword in keywords if keyword.casefold() not in folded)))
 
 
 def document_terms(text: str) -> Terms:

@@ -34,7 +34,7 @@ from retrieval.stores.collection import (
     USER,
 )
 from retrieval.stores.filters import iso_time
-from retrieval.stores.lexical import Terms, document_terms
+from retrieval.stores.lexical import Terms, document_terms, searched_text
 from retrieval.stores.port import Point, StepPoint
 from retrieval.stores.position import FeedPosition
 
@@ -100,10 +100,8 @@ def memory_of(record: str) -> Memory:
 
 
 def terms_of_memory(memory: Memory) -> Terms:
-    """The terms that a memory is found by: those of its content, and of keywords that the content does not spell out."""
-    folded = memory.content.casefold()
-    missing = (keyword for keyword in memory.keywords if keyword.casefold() not in folded)
-    return document_terms(" ".join((memory.content, *missing)))
+    """The terms that a memory is found by."""
+    return document_terms(searched_text(memory.content, memory.keywords))
 
 
 def check_points(points: Sequence[Point], *, dimension: int, late_dimension: int | None) -> None:

@@ -56,6 +56,30 @@ def test_whom_the_query_names_is_told_from_others() -> None:
     assert feature("named", "Who painted a lake?") == [0, 0, 0, 0]
 
 
+def test_a_possessive_and_a_name_within_name_whom() -> None:
+    said = [
+        "Melanie's kids love camping.",
+        "Melanie’s kids love camping.",
+        "For Melanie painting is calm.",
+        "Caroline met Melanie.",
+        "It rained.",
+    ]
+    candidates = [candidate(number, each) for number, each in enumerate(said)]
+    assert features_of("What does Melanie's family love?", candidates, NOW)["named"].tolist() == [1, 1, 1, -1, -1]
+    assert features_of("What does Caroline love?", candidates, NOW)["named"].tolist() == [-1, -1, -1, 1, -1]
+    assert features_of("What does Tom love?", candidates, NOW)["named"].tolist() == [0] * 5
+
+
+def test_keywords_beside_the_text_count_as_its_words() -> None:
+    plain, other = candidate(0, "Ann bought a dog called Rex."), candidate(1, "Ann sold a boat.")
+    tagged = ScoredMemory(plain.memory.model_copy(update={"keywords": ["pets", "dog"]}), plain.score, plain.parts)
+    told = ScoredMemory(plain.memory.model_copy(update={"content": "Ann bought a dog called Rex. pets"}), plain.score, plain.parts)
+    names = ("coverage", "session_coverage", "neighbours_bm25")
+    without, beside, within = (features_of("Which pets has Ann?", [each, other], NOW) for each in (plain, tagged, told))
+    assert [beside[name].tolist() for name in names] == [within[name].tolist() for name in names]
+    assert beside["coverage"][0] > without["coverage"][0]
+
+
 def test_a_year_or_no_date_names_no_month() -> None:
     dates = {None: 1.0, "2026-05": 1.0, "2026-05/2026-07": 1.0, "2026-04": 0.0, "2026": 0.0, "unknown": 0.0}
     candidates = [candidate(number, "I ran.", date=each) for number, each in enumerate(dates)]
