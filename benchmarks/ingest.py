@@ -37,6 +37,8 @@ _QUIET_S: Final = 5.0
 _TIMEOUT_S: Final = 600.0
 _TELLING_CHARACTERS: Final = 80
 """Of a message that the extractor certainly lays down: it leaves out greetings and the like."""
+_RECALL_S: Final = 2.0
+"""Between two recalls of what is looked for: each is work for the stack, and ten a second were a tenth of what it did."""
 _BATCH: Final = 256
 _USERS: Final = 10
 _TURNS_OF_SESSION: Final = 25
@@ -137,8 +139,8 @@ async def ingest(folder: Path, messages: Sequence[Fields], *, fresh: int) -> dic
                 await service.send(messages[start : start + _BATCH])
             accepted_s = time.monotonic() - started
             await service.flush()
-            await _until_recalled(service, messages, started)
-            searchable_s, memories = await _until_quiet(store, started)
+            recalled = asyncio.create_task(_until_recalled(service, messages, started))
+            searchable_s, memories = await _until_quiet(store, started, recalled)
             cpu_s = {name: after - cpu_before[name] for name, after in cpu_seconds(pids).items()}
             waits = await freshness_of(service, messages=fresh)
         finally:
@@ -180,19 +182,21 @@ async def _until_recalled(service: ServiceClient, messages: Sequence[Fields], st
         while not any(message["id"] in str(result["evidence"]) for result in await service.recall(message["text"], user=user)):
             if time.monotonic() - started > _TIMEOUT_S:
                 raise TimeoutError(f"message {message['id']} is not recalled after {_TIMEOUT_S:g} s")
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(_RECALL_S)
 
 
-async def _until_quiet(store: EdgeStore, started: float) -> tuple[float, int]:
-    """The seconds until the index grew last, and how many memories it then had."""
-    memories, grown = 0, time.monotonic()
-    while not memories or time.monotonic() - grown < _QUIET_S:
+async def _until_quiet(store: EdgeStore, started: float, recalled: "asyncio.Task[None]") -> tuple[float, int]:
+    """The seconds until the index grew last, once the last messages are recalled, and how many memories it then had."""
+    memories, grown, quiet_since = 0, started, time.monotonic()
+    while time.monotonic() - quiet_since < _QUIET_S:
         if time.monotonic() - started > _TIMEOUT_S:
             raise TimeoutError(f"the index still grows after {_TIMEOUT_S:g} s: it has {memories} memories")
         now = await store.count(TenantScope(_TENANT))
         if now != memories:
             memories, grown = now, time.monotonic()
+        quiet_since = max(quiet_since, grown) if recalled.done() else time.monotonic()
         await asyncio.sleep(POLL_S)
+    await recalled
     return grown - started, memories
 
 
