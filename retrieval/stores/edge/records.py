@@ -1,4 +1,4 @@
-"""The records that were read last of a shard, kept: the engine takes as long to read the payloads of candidates as to score them."""
+"""The records that were read last of a shard, kept: to read the payloads of candidates takes the engine half as long as to score them."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
