@@ -41,7 +41,7 @@ from retrieval.stores.position import FeedPosition
 MAX_LATE_ROWS: Final = 1024
 """Both engines refuse multivectors of more than about a million numbers. The embedded model gives at most 254 rows."""
 
-_RECORDS_CACHED: Final = 4096
+_RECORDS_CACHED: Final = 8192
 """Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much as scoring it."""
 
 
