@@ -27,7 +27,7 @@ from tests.retrieval.service.running_service import (
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
-MOVED = memory("acme", "ann", "Ann moved to Tromso", window_id=window_id("acme", "s", 0), properties={"what": "move"}, version=7)
+MOVED = memory("acme", "ann", "Ann moved to Tromso", window_id=window_id("acme", "s", 0), properties={"people": ["Tom"]}, version=7)
 KEY = entity_key("ann")
 HOME = memory("acme", "ann", "Profile of ann", kind="entity", type="user_profile", entity_key=KEY, message_ids=[])
 WEEK = memory("acme", "ann", "A quiet week", kind="summary", window_id=window_id("acme", "s", 0))
@@ -50,7 +50,7 @@ async def indexed(service: RunningService) -> None:
 
 
 async def test_a_correction_lies_behind_what_it_corrects(service: RunningService) -> None:
-    body = {"content": "Ann moved to Oslo", "properties": {"place": "Oslo", "what": None}, "importance": 0.9, "reason": "she said so"}
+    body = {"content": "Ann moved to Oslo", "properties": {"place": "Oslo", "people": None}, "importance": 0.9, "reason": "she said so"}
     response = await send(service, MOVED.id, body)
     correction, record = await logged(service, response)
     assert (record.topic, record.key) == (service.settings.topic("extractions"), encode_key("acme", "ann"))
@@ -60,7 +60,7 @@ async def test_a_correction_lies_behind_what_it_corrects(service: RunningService
     assert (correction.action, correction.memory_id, correction.user, correction.reason) == ("correct", MOVED.id, "ann", "she said so")
     assert correction.event is not None
     assert (correction.event.window_id, correction.event.content) == (MOVED.window_id, MOVED.content)
-    assert (correction.fields.content, correction.fields.properties) == ("Ann moved to Oslo", {"place": "Oslo", "what": None})
+    assert (correction.fields.content, correction.fields.properties) == ("Ann moved to Oslo", {"place": "Oslo", "people": None})
     assert correction.by, "the key's label and id"
 
     for path in ("invalidate", "revert"):
@@ -93,7 +93,7 @@ async def test_an_entitys_texts_can_be_set(service: RunningService) -> None:
         (HOME.id, {"properties": {"home": "Oslo"}, "date": "2023-05"}, 422, "only properties can be set"),
         (MOVED.id, {"properties": {"shoe": 43}}, 422, "no such property"),
         (MOVED.id, {"properties": {"people": {"a": 1}}}, 422, "properties.people: not list<string>"),
-        (MOVED.id, {"properties": {"what": "x" * 20_000}}, 413, "properties"),
+        (MOVED.id, {"properties": {"place": "x" * 20_000}}, 413, "properties"),
         (f"{MOVED.id}/invalidate", {"content": "x"}, 422, "content"),
         (str(uuid.uuid5(uuid.NAMESPACE_OID, "nobody")), {"content": "x"}, 404, "no memory"),
         (WEEK.id, {"content": "x"}, 422, "correct or invalidate the events that it rests on"),
