@@ -29,6 +29,16 @@ def test_the_sample_conversation_is_recalled_with_evidence() -> None:
     assert "evening-talk-03" in best["evidence"], best
 
 
+@pytest.mark.timeout(200)
+def test_the_log_that_a_failure_names_is_kept(tmp_path: Path) -> None:
+    wrong = {"TMPDIR": str(tmp_path), "VARVE_LLM__BASE_URL": "http://127.0.0.1:1/v1", "VARVE_BUDGET__HARD_COST": "1"}
+    done = subprocess.run([sys.executable, "-m", "varve", "demo"], capture_output=True, text=True, check=False, env={**os.environ, **wrong})
+    assert done.returncode == 1
+    _, found, rest = done.stderr.partition("(whole log: ")
+    assert found, done.stderr
+    assert "needs a price table" in Path(rest.partition(")")[0]).read_text()
+
+
 @pytest.mark.external
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not LOCOMO.exists(), reason=f"needs LoCoMo's development file at {LOCOMO} (folder in VARVE_TEST_DATA)")

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from memory.errors import VarveError
 from varve.cli.options import load_settings
 from varve.output import say_json, visible
 
@@ -57,6 +58,10 @@ def demo(
             on_first=lambda: notice("stopping; once more to kill what still runs"),
             on_repeat=supervisor.kill,
         )
+    except VarveError:
+        # It names a log in there.
+        keep = folder
+        raise
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
