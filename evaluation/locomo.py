@@ -36,11 +36,11 @@ class AnnotatedWindow:
     """Of the session before; empty for the first."""
 
 
-def read_locomo(path: Path) -> list[list[AnnotatedWindow]]:
-    """Reads conversations, each as its windows in order. A window holds turns of one session, at most the message cap.
+def read_samples(path: Path) -> list[Any]:
+    """The conversations of a file as its JSON has them; a file may be one conversation alone.
 
     Raises:
-        ConversationError: If the file cannot be read or has another form.
+        ConversationError: If the file cannot be read or is not JSON.
     """
     try:
         samples = orjson.loads(path.read_bytes())
@@ -48,8 +48,16 @@ def read_locomo(path: Path) -> list[list[AnnotatedWindow]]:
         raise ConversationError(f"{path} cannot be read: {error.strerror}") from error
     except orjson.JSONDecodeError as error:
         raise ConversationError(f"{path} is not JSON: {error}") from error
-    samples = samples if isinstance(samples, list) else [samples]
-    return [list(_windows(sample, source=f"{path}, conversation {index}")) for index, sample in enumerate(samples)]
+    return samples if isinstance(samples, list) else [samples]
+
+
+def read_locomo(path: Path) -> list[list[AnnotatedWindow]]:
+    """Reads conversations, each as its windows in order. A window holds turns of one session, at most the message cap.
+
+    Raises:
+        ConversationError: If the file cannot be read or has another form.
+    """
+    return [list(_windows(sample, source=f"{path}, conversation {index}")) for index, sample in enumerate(read_samples(path))]
 
 
 def _windows(sample: Mapping[str, Any], *, source: str) -> Iterator[AnnotatedWindow]:

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from evaluation.extraction.asking import Extracted, extracted
 from evaluation.extraction.parts import answer_tokens, memories_from, variants_of
 from evaluation.kept_llm import KeptLLM, KeptReplies, endpoint_settings
-from evaluation.locomo import TENANT, read_locomo
+from evaluation.locomo import TENANT, read_locomo, read_samples
 from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, Question, empty_store, questions_of
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
 from evaluation.recall.memories import last_moment, memories_of
@@ -62,9 +60,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
-    raw = arguments.data.read_bytes()
-    samples = orjson.loads(raw)
-    samples = samples if isinstance(samples, list) else [samples]
+    samples = list(zip(read_samples(arguments.data), read_locomo(arguments.data), strict=True))[: arguments.conversations]
     settings = endpoint_settings(Settings(), url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
     schema = scenario(arguments.schema)
     llm = KeptLLM(settings, kept=KeptReplies(arguments.replies), purpose="extraction")
@@ -72,13 +68,15 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
     conversations, outcomes = [], Outcomes()
     try:
-        for sample, annotated in list(zip(samples, read_locomo(arguments.data), strict=True))[: arguments.conversations]:
+        for sample, annotated in samples:
             windows = tuple(each.window for each in annotated)
             conversation = _Conversation(
                 windows, tuple(questions_of(sample, arguments.data)), await extracted(windows, extractor, schema, settings)
             )
             conversations.append(conversation)
-            variants = variants_of(conversation.extracted.extractions, schema) | {"offline": await memories_of(windows, embedder)}
+            variants = variants_of(conversation.extracted.extractions, schema) | {
+                "offline": await memories_of(windows, embedder, schema=schema)
+            }
             for name, memories in variants.items():
                 await _ask(name, memories, conversation, settings, outcomes)
         calls = llm.asked
@@ -87,7 +85,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         await embedder.close()
     return {
         "data": arguments.data.name,
-        "data_sha256": hashlib.sha256(raw).hexdigest(),
+        "data_sha256": hashlib.sha256(arguments.data.read_bytes()).hexdigest(),
         "conversations": [each.windows[0].user for each in conversations],
         "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
         "extractor": extractor.name,

@@ -13,10 +13,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from evaluation.bench_recall import owner_process, wait_until_ready
-from evaluation.locomo import TENANT, AnnotatedWindow, read_locomo
+from evaluation.locomo import TENANT, AnnotatedWindow, read_locomo, read_samples
 from evaluation.recall.memories import last_moment, memories_of
 from memory.ids import event_id
 from memory.records import Memory
@@ -89,10 +87,8 @@ async def filled_store(
     Raises:
         ConversationError: If the file cannot be read or has another form.
     """
-    windows = read_locomo(path)
+    samples, windows = read_samples(path), read_locomo(path)
     raw = await asyncio.to_thread(path.read_bytes)
-    samples = orjson.loads(raw)
-    samples = samples if isinstance(samples, list) else [samples]
     async with empty_store(settings) as (store, embedder):
         writer = MemoryWriter(store, embedder)
         conversations = []

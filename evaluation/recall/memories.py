@@ -21,7 +21,9 @@ from streams.events.publishing import memory_of
 SCHEMA: Final = "companion"
 
 
-async def memories_of(windows: Sequence[Window], embedder: Embedder, *, aged_days: int | None = None) -> list[Memory]:
+async def memories_of(
+    windows: Sequence[Window], embedder: Embedder, *, aged_days: int | None = None, schema: MemorySchema | None = None
+) -> list[Memory]:
     """The events and the entities that the stages make of one user's windows, with the offline extractor.
 
     Args:
@@ -29,8 +31,9 @@ async def memories_of(windows: Sequence[Window], embedder: Embedder, *, aged_day
         embedder: Of the extractor.
         aged_days: Timelines are as so many days behind the last message: summaries stand, and what their time is over for is let go. None:
             nothing ages.
+        schema: The memory types; None: those of :data:`SCHEMA`.
     """
-    extractor, schema = OfflineExtractor(embedder=embedder), scenario(SCHEMA)
+    extractor, schema = OfflineExtractor(embedder=embedder), schema or scenario(SCHEMA)
     user = UserMemories(schema)
     for window in windows:
         user.add(await extractor.extract(window, schema, ExtractionContext()))

@@ -15,6 +15,7 @@ from evaluation.kept_llm import KeptReplies
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
 from tests.evaluation.test_locomo_command import conversation
+from varve.errors import ConversationError
 
 CAT = {
     "type": "life_event",
@@ -95,6 +96,13 @@ async def test_an_unusable_window_costs_itself_alone(tmp_path: Path) -> None:
     async with LLMSimulator(answer=garbled) as simulator:
         report = await asyncio.to_thread(measured, tmp_path, simulator, two_sessions("one"))
     assert (report["windows"], report["unusable"], report["stored"]["events"]) == (2, 1, 2)
+
+
+def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
+    data = tmp_path / "data.json"
+    data.write_text("no")
+    with pytest.raises(ConversationError, match="is not JSON"):
+        command.run(argparse.Namespace(data=data, conversations=None))
 
 
 def test_every_part_of_an_answer_is_counted() -> None:
