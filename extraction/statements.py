@@ -39,8 +39,7 @@ class Statement:
     @cached_property
     def numbers(self) -> frozenset[str]:
         """The numbers in it."""
-        tokens = (word.casefold() for word in _WORD.findall(self.content))
-        return frozenset(_COUNTS.get(token, token) for token in tokens if token[0].isdigit() or token in _COUNTS)
+        return numbers_in(self.content)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -52,6 +51,12 @@ class Statement:
         """How many words in it negate."""
         tokens = [word.casefold() for word in _WORD.findall(self.content)]
         return sum(_NEGATION.fullmatch(token) is not None for token in tokens)
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """The numbers in a text, those in words as digits."""
+    tokens = (word.casefold() for word in _WORD.findall(text))
+    return frozenset(_COUNTS.get(token, token) for token in tokens if token[0].isdigit() or token in _COUNTS)
 
 
 def differ_in_fact(one: Statement, other: Statement) -> bool:

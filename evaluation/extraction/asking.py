@@ -15,6 +15,7 @@ from runtime.laid_down import WindowPlace
 from runtime.session_history import MAX_EVENTS, MAX_WINDOWS, EarlierWindows
 from runtime.settings import Settings
 from streams.extraction.entity_context import EntityContext
+from streams.extraction.similar_keys import SimilarKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,14 @@ async def extracted(windows: Sequence[Window], extractor: Extractor, schema: Mem
     Raises:
         models.errors.ModelError: If the model cannot be asked.
     """
-    user, found, unusable = UserMemories(schema), list[Extraction](), 0
+    user, made, settled, unusable = UserMemories(schema), list[Extraction](), list[Extraction](), 0
     async with empty_store(settings) as (store, embedder):
         writer, clock = MemoryWriter(store, embedder), ManualClock(windows[0].messages[0].event_time)
-        entities = EntityContext(recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock), notes=None)
+        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
+        entities, keys = EntityContext(recall=recall, notes=None), SimilarKeys(recall=recall, embedder=embedder, notes=None)
         for offset, window in enumerate(windows):
             clock.set(window.messages[-1].event_time)
-            earlier = _earlier(found, window)
+            earlier = _earlier(made, window)
             place = WindowPlace(window.tenant, window.user, "", window.source_partition, offset)
             context = ExtractionContext(
                 session_summary=earlier.summary,
@@ -55,10 +57,11 @@ async def extracted(windows: Sequence[Window], extractor: Extractor, schema: Mem
             if extraction is None:
                 unusable += 1
                 continue
-            found.append(extraction)
-            user.add(extraction)
+            made.append(extraction)
+            settled.append(await keys.settled(extraction, schema, place))
+            user.add(settled[-1])
             await writer.write(user.entities())
-    return Extracted(tuple(found), unusable)
+    return Extracted(tuple(settled), unusable)
 
 
 async def _usable(

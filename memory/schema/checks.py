@@ -75,11 +75,29 @@ def _check_property(entity: EntityType, each: EntityProperty, node: Node, schema
         raise node.at("IsPrimaryKey").fault(f"{each.name!r} is not among the Keys; {suggestion(each.name, entity.keys)}")
     if is_key and each.value_type.startswith("list"):
         raise node.at("PropertyValueType").fault(f"a key has one value, not {each.value_type}; use string, int64 or bool")
+    if each.similarity is not None:
+        _check_similarity(entity, each, each.similarity, node, schema)
     if each.aggregate is None:
         return
     if is_key:
         raise node.at("AggregateExpression").fault("a key is what events are grouped by; it cannot be aggregated")
     _check_aggregate(entity, each, each.aggregate, node, schema)
+
+
+def _check_similarity(entity: EntityType, each: EntityProperty, similarity: float, node: Node, schema: MemorySchema) -> None:
+    if each.name not in entity.key_names:
+        raise node.at("Similarity").fault(f"{each.name!r} is no part of the key; only what events are grouped by can be matched by meaning")
+    key = entity.keys[entity.key_names.index(each.name)]
+    if key in BUILT_IN_KEYS:
+        raise node.at("Similarity").fault(f"{key!r} is Varve's own key, whose values are never one; leave Similarity out")
+    if each.value_type != "string":
+        raise node.at("PropertyValueType").fault(f"Similarity compares texts, not {each.value_type}; use string, or leave Similarity out")
+    others = ((other.name, other.similarities.get(key, similarity)) for other in schema.entity_types)
+    for name, other in others:
+        if other != similarity:
+            raise node.at("Similarity").fault(
+                f"{key!r} has the Similarity {other} in {name!r}: a value stands for one thing; give both the same"
+            )
 
 
 def _check_aggregate(entity: EntityType, each: EntityProperty, aggregate: AggregateExpression, node: Node, schema: MemorySchema) -> None:

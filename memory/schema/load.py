@@ -2,8 +2,9 @@
 
 A whole schema is ``{Name, Version, Description, EventTypes, EntityTypes}``; the paper's bare list of event and entity types is accepted
 too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``, ``{Or}``, ``{Not}``) and
-``Window`` (``{Length, Unit}``), for an event type ``Weight``, and in an ``AggregateExpression`` the operator's parameters. ``ProfileType``
-is another word for ``EntityType``, ``PropertyType`` for ``PropertyValueType``, and ``WindowDays`` for a window in days.
+``Window`` (``{Length, Unit}``), for a part of its key ``Similarity``, for an event type ``Weight``, and in an ``AggregateExpression`` the
+operator's parameters. ``ProfileType`` is another word for ``EntityType``, ``PropertyType`` for ``PropertyValueType``, and ``WindowDays``
+for a window in days.
 """
 
 from pathlib import Path
@@ -138,14 +139,26 @@ def _keys_of(properties: tuple[EntityProperty, ...], events: tuple[EventType, ..
 
 
 def _entity_property(node: Node) -> EntityProperty:
-    node.check_fields("PropertyName", "PropertyValueType", "PropertyType", "Description", "IsPrimaryKey", "AggregateExpression")
+    node.check_fields(
+        "PropertyName", "PropertyValueType", "PropertyType", "Description", "IsPrimaryKey", "Similarity", "AggregateExpression"
+    )
     return EntityProperty(
         name=node.at("PropertyName").name(),
         value_type=_value_type(node),
         description=node.at("Description").text(),
         is_primary_key=node.at("IsPrimaryKey").flag(),
+        similarity=_similarity(node.at("Similarity")),
         aggregate=_aggregate(node.at("AggregateExpression")) if node.has("AggregateExpression") else None,
     )
+
+
+def _similarity(node: Node) -> float | None:
+    value = node.value
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise node.fault(f"expected a cosine above 0, at most 1, found {quoted(value)}")
+    return float(value)
 
 
 def _aggregate(node: Node) -> AggregateExpression:

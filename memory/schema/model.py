@@ -72,6 +72,9 @@ class EntityProperty(Property):
     """A property of an entity type. One without an aggregate is part of the key, or set by patches."""
 
     is_primary_key: bool = False
+    similarity: float | None = None
+    """Of a part of the key: the cosine from which on two of its values are one, as a topic is that is worded anew. None: only equal ones
+    are."""
     aggregate: AggregateExpression | None = None
 
 
@@ -144,11 +147,15 @@ class EntityType:
     """The properties by their names."""
     key_names: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """For each key, the name that it has in the entity: the primary key property that stands for it, or the key's own."""
+    similarities: Mapping[str, float] = field(init=False, repr=False, compare=False)
+    """Of each key whose values are one where they mean the same, the cosine from which on they are."""
 
     def __post_init__(self) -> None:
         # Looked up with every contribution.
         object.__setattr__(self, "by_name", {each.name: each for each in reversed(self.properties)})
         object.__setattr__(self, "key_names", tuple(self._name_of_key(key) for key in self.keys))
+        named = ((key, self.by_name.get(name)) for key, name in zip(self.keys, self.key_names, strict=True))
+        object.__setattr__(self, "similarities", {key: each.similarity for key, each in named if each is not None and each.similarity})
 
     def property(self, name: str) -> EntityProperty | None:
         """The property of that name, if there is one."""
@@ -181,6 +188,10 @@ class MemorySchema:
     def event_type(self, name: str) -> EventType | None:
         """The event type of that name, if there is one."""
         return next((each for each in self.event_types if each.name == name), None)
+
+    def similarities(self) -> Mapping[str, float]:
+        """Of each key whose values are one where they mean the same, the cosine from which on they are."""
+        return {key: least for entity_type in self.entity_types for key, least in entity_type.similarities.items()}
 
     def timeline_event_types(self) -> frozenset[str]:
         """The event types that timelines hold, and one day let go."""

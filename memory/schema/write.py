@@ -48,6 +48,8 @@ def _entity_property(each: EntityProperty) -> dict[str, JsonValue]:
     fields = _property(each)
     if each.is_primary_key:
         fields["IsPrimaryKey"] = True
+    if each.similarity is not None:
+        fields["Similarity"] = each.similarity
     if (aggregate := each.aggregate) is not None:
         expression: dict[str, JsonValue] = {"Op": aggregate.op}
         if aggregate.event_type is not None:

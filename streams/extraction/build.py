@@ -10,6 +10,7 @@ from retrieval.stores.build import build_store
 from runtime.clocks import SystemClock
 from runtime.entity_view import EntityView
 from runtime.kafka import Producer
+from runtime.key_values import KeyValueNotes
 from runtime.laid_down import LaidDownNotes
 from runtime.metrics import Metrics
 from runtime.prompt_entities import PromptEntities
@@ -24,6 +25,7 @@ from streams.delivery.payload_loader import PayloadLoader
 from streams.extraction.entity_context import EntityNotes
 from streams.extraction.handler import ExtractionHandler
 from streams.extraction.lanes import WindowLanes
+from streams.extraction.similar_keys import SimilarKeys
 from streams.tenancy import weight_of
 from streams.usage import UsageTopic
 
@@ -50,18 +52,20 @@ async def build(
     resources.push_async_callback(extractor.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)
+    recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock())
     handler = ExtractionHandler(
         settings=settings,
         tenants=tenants,
         metrics=metrics,
         extractor=extractor,
-        recall=Recall(store=store, embedder=embedder, settings=settings.recall, clock=SystemClock()),
+        recall=recall,
         recall_history=RecallHistory(redis=redis),
         entity_notes=EntityNotes(
             prompt_entities=PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s),
             laid_down=LaidDownNotes(redis=redis),
             view=EntityView(redis=redis, ttl_s=settings.redis.entity_ttl_s),
         ),
+        similar_keys=SimilarKeys(recall=recall, embedder=embedder, notes=KeyValueNotes(redis=redis)),
         session_history=SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s),
         generation=generation,
     )

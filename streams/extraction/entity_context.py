@@ -11,19 +11,14 @@ from dataclasses import dataclass
 from memory.ids import entity_id
 from memory.records import Memory, Window
 from memory.schema.model import MemorySchema
-from models.errors import InputRefusedError, ModelError, TransientModelError
-from retrieval.errors import ModelMismatchError, StoreUnavailableError
 from retrieval.recall import Recall
 from retrieval.stores.port import TenantScope
 from runtime.entity_view import EntityView
 from runtime.errors import RedisUnavailableError
 from runtime.laid_down import LaidDown, LaidDownNotes, WindowPlace
-from runtime.logs import logger
 from runtime.prompt_entities import PromptEntities
-from streams.errors import TransientError
 from streams.extraction.laid_down import with_laid_down
-
-_log = logger(__name__)
+from streams.extraction.nearest_entities import nearest_entities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,21 +75,7 @@ class EntityContext:
     async def _nearest_to(self, window: Window, schema: MemorySchema, generation: str) -> list[Memory]:
         texts = [message.text for message in window.messages]
         scope = TenantScope(window.tenant, window.user)
-        own = [each.name for each in schema.entity_types if "user" in each.keys]
-        shared = [each.name for each in schema.entity_types if "user" not in each.keys]
-        try:
-            nearest = await self._recall.nearest_entities(scope, texts, own, shared_types=shared, generation=generation)
-        except (StoreUnavailableError, ModelMismatchError) as error:
-            # Without the entity in the prompt, patches would append what it holds already. So the window waits for the store.
-            raise TransientError(str(error), dependency="store") from error
-        except InputRefusedError as error:
-            # Waiting would not help, and a dead letter would lose more than the context.
-            _log.warning("entity_context_skipped", tenant=window.tenant, window=window.id, error=str(error))
-            return []
-        except TransientModelError as error:
-            raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
-        except ModelError as error:
-            raise TransientError(str(error), dependency="embedding") from error
+        nearest = await nearest_entities(self._recall, scope, texts, schema.entity_types, generation=generation)
         return _apart_from(window, nearest)
 
 

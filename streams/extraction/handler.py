@@ -27,6 +27,7 @@ from streams.errors import PoisonRecordError, TransientError
 from streams.extraction.entity_context import EntityContext, EntityNotes
 from streams.extraction.laid_down import laid_down_by
 from streams.extraction.lanes import is_patched
+from streams.extraction.similar_keys import SimilarKeys
 from streams.tenancy import schema_at, tenant_of
 
 _log = logger(__name__)
@@ -43,6 +44,7 @@ class ExtractionHandler:
         recall: Finds the entities for the prompt; None: there are none in it.
         recall_history: What recalls returned lately; None: echoes are recognised by their mark only.
         entity_notes: What is newer of entities than the store; None: nothing is.
+        similar_keys: Tells what the values of keys name that the schema matches by meaning; None: each its own thing.
         session_history: What the session's earlier windows gave; None: the extractor goes without.
         generation: The generation to make, for the tenants that have it; None: each tenant's live one.
     """
@@ -57,6 +59,7 @@ class ExtractionHandler:
         recall: Recall | None,
         recall_history: RecallHistory | None,
         entity_notes: EntityNotes | None,
+        similar_keys: SimilarKeys | None,
         session_history: SessionHistory | None,
         generation: str | None = None,
     ) -> None:
@@ -67,6 +70,7 @@ class ExtractionHandler:
         self._extractor = extractor
         self._entity_context = None if recall is None else EntityContext(recall=recall, notes=entity_notes)
         self._entity_notes = entity_notes
+        self._similar_keys = similar_keys
         self._recall_history = recall_history
         self._session_history = session_history
         self._generation = generation
@@ -117,8 +121,9 @@ class ExtractionHandler:
             self._records.labels("extraction", f"dropped_{each.what}_{each.reason}").inc(each.count)
         if not extraction.events and not extraction.patches:
             self._records.labels("extraction", "nothing_found").inc()
-        await self._remember(extraction, schema, context, place)
-        return [OutgoingRecord(self._extractions_topic, encode_key(extraction.tenant, extraction.user), extraction.to_json())]
+        settled = extraction if self._similar_keys is None else await self._similar_keys.settled(extraction, schema, place)
+        await self._remember(extraction, settled, schema, context, place)
+        return [OutgoingRecord(self._extractions_topic, encode_key(settled.tenant, settled.user), settled.to_json())]
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """Tries again after an unusable answer. Attempts are numbered alike in every redelivery, for the answer cache."""
@@ -140,13 +145,16 @@ class ExtractionHandler:
         except RedisUnavailableError:
             return EarlierWindows()
 
-    async def _remember(self, extraction: Extraction, schema: MemorySchema, context: ExtractionContext, place: WindowPlace) -> None:
+    async def _remember(
+        self, as_made: Extraction, settled: Extraction, schema: MemorySchema, context: ExtractionContext, place: WindowPlace
+    ) -> None:
         """Tells the windows that follow what this one gave, before its place is acknowledged: the next one may begin then."""
         with suppress(RedisUnavailableError):
             if self._session_history is not None:
-                await self._session_history.add(extraction)
+                # In the extractor's own words: what it says once more is recognised by them.
+                await self._session_history.add(as_made)
             if self._entity_notes is not None and is_patched(schema):
-                await self._entity_notes.laid_down.add(place, laid_down_by(extraction, schema, context.entities))
+                await self._entity_notes.laid_down.add(place, laid_down_by(settled, schema, context.entities))
 
     async def _recalled_hashes(self, window: Window, closed_at: datetime) -> frozenset[str]:
         if self._recall_history is None:

@@ -1,4 +1,4 @@
-"""Which windows are extracted one after the other: those of a user where the schema patches, else those of a session."""
+"""Which windows are extracted one after the other: those of a user where each builds on the ones before it, else those of a session."""
 
 from collections.abc import Hashable
 
@@ -16,8 +16,9 @@ from streams.delivery.records import ConsumedRecord
 class WindowLanes:
     """Tells the lane of a window.
 
-    A window's patches are written against what it is shown. Two windows of one user that run side by side would be shown the same, and lay
-    down the same twice. Where nothing is patched, nothing of an entity is shown, and only a session's windows build on each other.
+    A window's patches are written against what it is shown, and its keys' values are matched with those that are there. Two windows of one
+    user that run side by side would meet the same, and lay down the same twice. Where neither is done, only a session's windows build on
+    each other.
 
     Args:
         tenants: Who is known, with which schema.
@@ -31,7 +32,7 @@ class WindowLanes:
     def lane_of(self, record: ConsumedRecord) -> Hashable:
         """The user, as the record's key names it, or the user's session; never raises."""
         user = key_of(record)
-        if self._patches(record):
+        if self._builds_on_its_users(record):
             return user
         try:
             session = orjson.loads(record.value or b"")["session"]
@@ -39,8 +40,8 @@ class WindowLanes:
             return user
         return (*user, session) if isinstance(session, str) else user
 
-    def _patches(self, record: ConsumedRecord) -> bool:
-        """Whether the tenant's schema has a property that patches set; where that is not known, it may."""
+    def _builds_on_its_users(self, record: ConsumedRecord) -> bool:
+        """Whether the tenant's schema patches, or matches a key's values; where that is not known, it may."""
         try:
             tenant = self._tenants.get(decode_key(record.key or b"")[0])
             generation = tenant.generation if self._generation is None else self._generation
@@ -49,7 +50,7 @@ class WindowLanes:
             schema = self._tenants.schema(tenant.schema_of(generation))
         except (RecordError, SchemaError, UnknownTenantError, ControlLogBehindError):
             return True
-        return is_patched(schema)
+        return is_patched(schema) or bool(schema.similarities())
 
 
 def is_patched(schema: MemorySchema) -> bool:

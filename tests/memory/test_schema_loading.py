@@ -108,6 +108,20 @@ def test_what_ages_by_itself_takes_no_window() -> None:
         parse_schema(data)
 
 
+def test_a_key_is_matched_by_one_similarity() -> None:
+    data = whole()
+    data["EntityTypes"].append(copy.deepcopy(POINT) | {"ProfileType": "point_by_user", "Keys": ["user", "knowledge_point_name"]})
+    first, second = (each["Properties"][0] for each in data["EntityTypes"])
+    first["Similarity"] = 0.75
+    schema = parse_schema(data)
+    assert schema.similarities() == {"knowledge_point_name": 0.75}
+    assert [dict(each.similarities) for each in schema.entity_types] == [{"knowledge_point_name": 0.75}, {}]
+    assert parse_schema(to_json(schema)) == schema
+    second["Similarity"] = 0.8
+    with pytest.raises(SchemaError, match=r"Properties\[0\]\.Similarity.*0\.8.*'point_by_user'.*both the same"):
+        parse_schema(data)
+
+
 def test_a_window_is_given_once() -> None:
     data = whole()
     data["EntityTypes"][0]["WindowDays"] = 7
@@ -157,6 +171,14 @@ def test_conditions_lie_not_too_deep() -> None:
 ENTITY = "EntityTypes[0]"
 AGGREGATE = f"{ENTITY}.Properties[1].AggregateExpression"
 
+WEEK = {
+    "EntityType": "week",
+    "Properties": [{"PropertyName": "week", "PropertyValueType": "string", "IsPrimaryKey": True, "Similarity": 1}],
+}
+TRIES = {
+    "EntityType": "tries",
+    "Properties": [{"PropertyName": "tries", "PropertyValueType": "int64", "IsPrimaryKey": True, "Similarity": 1}],
+}
 TOP_TAGS = {"Op": "TOP_K", "EventType": "english_study", "EventPropertyName": "tags"}
 
 FAULTS: list[tuple[list[str | int], Any, str, str]] = [
@@ -209,6 +231,11 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventPropertyName"], None, f"{AGGREGATE}.EventPropertyName", "numeric"),
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "EventPropertyName"], "content", f"{AGGREGATE}.EventPropertyName", "text"),
     (["EntityTypes", 0, "Properties", 1, "AggregateExpression", "Op"], "PATCH", f"{AGGREGATE}.EventType", "leave EventType out"),
+    (["EntityTypes", 0, "Properties", 0, "Similarity"], 0, f"{ENTITY}.Properties[0].Similarity", "above 0"),
+    (["EntityTypes", 0, "Properties", 0, "Similarity"], True, f"{ENTITY}.Properties[0].Similarity", "found True"),
+    (["EntityTypes", 0, "Properties", 1, "Similarity"], 0.75, f"{ENTITY}.Properties[1].Similarity", "no part of the key"),
+    (["EntityTypes", 1], WEEK, "EntityTypes[1].Properties[0].Similarity", "'week' is Varve's own key"),
+    (["EntityTypes", 1], TRIES, "EntityTypes[1].Properties[0].PropertyValueType", "not int64"),
     (["EntityTypes", 0, "Keys"], [], f"{ENTITY}.Properties[0].IsPrimaryKey", "not among the Keys"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "topic"], f"{ENTITY}.Keys[1]", "no property 'topic'"),
     (["EntityTypes", 0, "Keys"], ["knowledge_point_name", "tags"], f"{ENTITY}.Keys[1]", "one value"),

@@ -25,6 +25,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
 from streams.extraction.entity_context import EntityNotes
 from streams.extraction.handler import ExtractionHandler
+from streams.extraction.similar_keys import SimilarKeys
 from tests.retrieval.factories import BagOfWordsEmbedder
 from tests.streams.agent_extractions import TENANT, extraction
 from tests.streams.harness import delivered
@@ -68,6 +69,7 @@ def new_handler(
     recall_history: RecallHistory | None = None,
     session_history: SessionHistory | None = None,
     entity_notes: EntityNotes | None = None,
+    similar_keys: SimilarKeys | None = None,
 ) -> ExtractionHandler:
     """The stage's handler, without what a test does not need."""
     return ExtractionHandler(
@@ -78,6 +80,7 @@ def new_handler(
         recall=recall,
         recall_history=recall_history,
         entity_notes=entity_notes,
+        similar_keys=similar_keys,
         session_history=session_history,
     )
 

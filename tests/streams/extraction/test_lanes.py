@@ -1,6 +1,8 @@
-"""A user's windows go one after the other where the schema patches, and a session's elsewhere."""
+"""A user's windows go one after the other where the schema patches or matches keys, and a session's elsewhere."""
 
 from dataclasses import replace
+
+import pytest
 
 from memory.keys import encode_key
 from memory.schema import parse_schema, scenario
@@ -9,7 +11,24 @@ from tests.control_log import known_tenants
 from tests.streams.extraction.doubles import window_record
 
 NOTES = parse_schema({"Name": "notes", "EventTypes": [{"EventType": "note", "Description": "A note.", "Properties": []}]})
-LANES = WindowLanes(tenants=known_tenants({"patching": scenario("companion"), "noting": NOTES}), generation=None)
+MATCHING = parse_schema(
+    {
+        "Name": "matching",
+        "EventTypes": [{"EventType": "note", "Properties": [{"PropertyName": "topic", "PropertyValueType": "string"}]}],
+        "EntityTypes": [
+            {
+                "EntityType": "topic",
+                "Keys": ["user", "topic"],
+                "Properties": [
+                    {"PropertyName": "topic", "PropertyValueType": "string", "IsPrimaryKey": True, "Similarity": 0.75},
+                    {"PropertyName": "notes", "PropertyValueType": "int64", "AggregateExpression": {"Op": "COUNT", "EventType": "note"}},
+                ],
+            }
+        ],
+    }
+)
+SCHEMAS = {"patching": scenario("companion"), "matching": MATCHING, "noting": NOTES}
+LANES = WindowLanes(tenants=known_tenants(SCHEMAS), generation=None)
 
 
 def lane(tenant: str, user: str, session: str) -> object:
@@ -18,12 +37,13 @@ def lane(tenant: str, user: str, session: str) -> object:
     return LANES.lane_of(replace(record, key=encode_key(tenant, user), value=value))
 
 
-def test_where_the_schema_patches_a_user_is_a_lane() -> None:
-    assert lane("patching", "ann", "s1") == lane("patching", "ann", "s2")
-    assert lane("patching", "ann", "s1") != lane("patching", "bob", "s1")
+@pytest.mark.parametrize("tenant", ["patching", "matching"])
+def test_where_windows_build_on_each_other_a_user_is_a_lane(tenant: str) -> None:
+    assert lane(tenant, "ann", "s1") == lane(tenant, "ann", "s2")
+    assert lane(tenant, "ann", "s1") != lane(tenant, "bob", "s1")
 
 
-def test_where_nothing_is_patched_a_session_is_a_lane() -> None:
+def test_elsewhere_a_session_is_a_lane() -> None:
     assert lane("noting", "ann", "s1") == lane("noting", "ann", "s1")
     assert len({lane("noting", "ann", "s1"), lane("noting", "ann", "s2"), lane("noting", "bob", "s1")}) == 3
 

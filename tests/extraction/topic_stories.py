@@ -1,0 +1,77 @@
+"""A schema whose events are grouped by topics that are matched by meaning, and extractions under it, as test data."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from memory.records import EntityPatch, Event, Extraction
+from memory.schema import parse_schema
+from memory.schema.model import MemorySchema
+
+SIMILARITY: Final = 0.75
+NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+def stories(*keys: str) -> MemorySchema:
+    """Of each topic a count, a timeline, and a status that patches set.
+
+    Args:
+        *keys: What the entities are grouped by, ``topic`` among it.
+    """
+    story: list[dict[str, Any]] = [
+        {"PropertyName": "topic", "PropertyValueType": "string", "IsPrimaryKey": True, "Similarity": SIMILARITY},
+        {"PropertyName": "status", "PropertyValueType": "string", "Description": "Where it stands."},
+        {"PropertyName": "told", "PropertyValueType": "int64", "AggregateExpression": {"Op": "COUNT", "EventType": "life_event"}},
+        {"PropertyName": "life", "PropertyValueType": "string", "AggregateExpression": {"Op": "TIME_COMPRESS", "EventType": "life_event"}},
+    ]
+    place = {"EntityType": "place", "Keys": ["place"], "Properties": [{"PropertyName": "remark", "PropertyValueType": "string"}]}
+    properties = [
+        {"PropertyName": "topic", "PropertyValueType": "string", "Description": "What it is about, in one to three words."},
+        {"PropertyName": "place", "PropertyValueType": "string", "Description": "Where it happened."},
+    ]
+    event = {"EventType": "life_event", "Description": "Something that happened.", "Properties": properties}
+    entity = {"EntityType": "story", "Description": "All that was told of a topic.", "Keys": [*keys], "Properties": story}
+    return parse_schema({"Name": "stories", "EventTypes": [event], "EntityTypes": [entity, place]})
+
+
+def extraction_of(events: Sequence[dict[str, Any]], patches: Sequence[tuple[str, str]] = ()) -> Extraction:
+    """An extraction of one window.
+
+    Args:
+        events: The properties of each.
+        patches: The entity type and the key of each.
+    """
+    return Extraction(
+        window_id="w",
+        tenant="acme",
+        user="ann",
+        session="s",
+        sequence=0,
+        extractor="offline",
+        schema_name="stories",
+        message_ids=["m"],
+        events=[_event(index, properties) for index, properties in enumerate(events)],
+        patches=[_patch(entity_type, key) for entity_type, key in patches],
+        window_end=NOON,
+    )
+
+
+def _event(index: int, properties: dict[str, Any]) -> Event:
+    return Event(
+        id=f"e{index}",
+        tenant="acme",
+        user="ann",
+        session="s",
+        window_id="w",
+        type="life_event",
+        content=f"Something happened, the {index}th.",
+        properties=properties,
+        event_time=NOON,
+        said_at=NOON,
+        message_ids=["m"],
+        extractor="offline",
+    )
+
+
+def _patch(entity_type: str, key: str) -> EntityPatch:
+    return EntityPatch(id="p", entity_type=entity_type, entity_key=key, field="status", replace="done", event_time=NOON, message_ids=["m"])

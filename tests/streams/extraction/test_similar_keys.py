@@ -1,0 +1,130 @@
+"""Which thing a value names is found in a real store, by the real model, among the user's own things."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from memory.keys import entity_key
+from memory.records import Extraction, MemoryChange
+from memory.schema import scenario
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
+from models.errors import OverloadedError
+from retrieval.index.writer import IndexWriter
+from retrieval.recall import Recall
+from retrieval.stores.edge.client import EdgeStore
+from runtime.clocks import ManualClock
+from runtime.key_values import KeyScope, KeyValueNotes
+from runtime.laid_down import WindowPlace
+from runtime.redis import GuardedRedis, open_redis
+from runtime.settings import EmbeddingSettings, RedisSettings, Settings
+from streams.errors import TransientError
+from streams.extraction.similar_keys import SimilarKeys
+from tests.extraction.embedders import RefusingEmbedder
+from tests.extraction.topic_stories import extraction_of, stories
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess
+from tests.retrieval.factories import NOON, in_feed, memory
+
+pytestmark = pytest.mark.integration
+
+OWN, SHARED = stories("user", "topic"), stories("topic")
+
+
+@pytest.fixture
+async def embedder() -> AsyncIterator[Embedder]:
+    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    yield embedder
+    await embedder.close()
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[EdgeStore]:
+    with EdgeOwnerProcess(tmp_path / "edge") as process:
+        store = EdgeStore(path=process.socket)
+        yield store
+        await store.close()
+
+
+@pytest.fixture
+async def redis(redis_url: str, topic_prefix: str) -> AsyncIterator[GuardedRedis]:
+    async with open_redis(RedisSettings(url=redis_url, prefix=topic_prefix)) as redis:
+        yield redis
+
+
+def recall(settings: Settings, store: EdgeStore, embedder: Embedder) -> Recall:
+    return Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(NOON))
+
+
+def place(user: str = "ann", tenant: str = "acme", offset: int = 0) -> WindowPlace:
+    return WindowPlace(tenant, user, "", 0, offset)
+
+
+def told(*topics: str) -> Extraction:
+    """An extraction with an event of each topic."""
+    return extraction_of([{"topic": topic} for topic in topics])
+
+
+def topics_of(extraction: Extraction) -> list[object]:
+    return [each.properties["topic"] for each in extraction.events]
+
+
+async def write(store: EdgeStore, embedder: Embedder, stored: dict[tuple[str, str | None], list[str]]) -> None:
+    """Writes topics' entities, each tenant's and user's; those of no user are shared."""
+    entities = [
+        memory(
+            f"story of {topic}: told 3 times, 2 events in full",
+            tenant=tenant,
+            user=user,
+            kind="entity",
+            type="story",
+            entity_key=entity_key(*([topic] if user is None else [user, topic])),
+        )
+        for (tenant, user), topics in stored.items()
+        for topic in topics
+    ]
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in entities]
+    await IndexWriter(store=store, embedder=embedder).write(in_feed(changes))
+
+
+async def test_a_value_is_matched_with_ones_own_things(settings: Settings, store: EdgeStore, embedder: Embedder) -> None:
+    many = [f"hobby of {letter}" for letter in "abcdefghijklmnop"]
+    await write(
+        store, embedder, {("acme", "ann"): ["clothing store", *many], ("acme", "bob"): ["fashion store"], ("rival", "ann"): ["shop"]}
+    )
+    keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=None)
+    said = told("online clothing store", "fashion store", "dance studio")
+    assert topics_of(await keys.settled(said, OWN, place())) == ["clothing store", "clothing store", "dance studio"]
+    assert topics_of(await keys.settled(said, OWN, place("bob"))) == ["fashion store", "fashion store", "dance studio"]
+    assert topics_of(await keys.settled(said, OWN, place("cleo"))) == ["online clothing store", "online clothing store", "dance studio"]
+    assert await keys.settled(said, scenario("companion"), place()) == said
+
+
+async def test_shared_things_are_the_whole_tenants(settings: Settings, store: EdgeStore, embedder: Embedder) -> None:
+    await write(store, embedder, {("acme", None): ["clothing store"], ("rival", None): ["dance studio"]})
+    keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=None)
+    assert topics_of(await keys.settled(told("fashion store", "the dance studio"), SHARED, place("cleo"))) == [
+        "clothing store",
+        "the dance studio",
+    ]
+
+
+async def test_what_the_store_has_not_yet_is_known(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
+    notes = KeyValueNotes(redis=redis)
+    keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=notes)
+    await keys.settled(told("clothing store", "dance studio"), OWN, place())
+    assert topics_of(await keys.settled(told("fashion store"), OWN, place(offset=1))) == ["clothing store"]
+    assert topics_of(await keys.settled(told("fashion store"), OWN, place("bob", offset=2))) == ["fashion store"]
+    assert await notes.latest(KeyScope("acme", "ann", "", "topic")) == ("dance studio", "clothing store")
+
+
+@pytest.mark.parametrize("away", ["store", "embedding"])
+async def test_an_extraction_waits_for_what_is_away(settings: Settings, embedder: Embedder, tmp_path: Path, away: str) -> None:
+    store = EdgeStore(path=tmp_path / "nobody.sock")
+    asked = embedder if away == "store" else RefusingEmbedder(OverloadedError("429", retry_after=7.0))
+    keys = SimilarKeys(recall=recall(settings, store, asked), embedder=asked, notes=None)
+    with pytest.raises(TransientError) as failure:
+        await keys.settled(told("fashion store"), OWN, place())
+    assert failure.value.dependency == away
+    assert topics_of(await keys.settled(told(), OWN, place())) == []
+    await store.close()

@@ -1,0 +1,107 @@
+"""Topics that an extractor words anew in every session become one timeline each, live and in a rebuild."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from extraction.one_pass.answer import form
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.requests import ChatRequest
+from memory.keys import encode_key
+from memory.records import Memory, Message
+from retrieval.stores.build import build_store
+from runtime.control.tenant_changes import set_tenant
+from runtime.kafka import OutgoingRecord, Producer
+from runtime.redis import open_redis
+from runtime.settings import LLMSettings, Settings
+from streams.rebuild import rebuild
+from streams.snapshot import digest, snapshot
+from streams.stages import STAGES
+from tests.control_log import write
+from tests.extraction.topic_stories import stories
+from tests.streams.flow import TENANT, caught_up, flush, serving
+
+pytestmark = pytest.mark.integration
+
+SAID = ["clothing store", "dance studio", "online clothing store", "fashion store", "job loss", "clothes shop"]
+"""What the model calls the topic of each session, in the order of the sessions."""
+TOPICS = {"clothing store": 4, "dance studio": 1, "job loss": 1}
+_FORGET = "local keys = redis.call('KEYS', ARGV[1]) return redis.call('DEL', unpack(keys))"
+OTHERS = tuple(name for name in STAGES if name != "extraction")
+
+
+def message(settings: Settings, session: int) -> OutgoingRecord:
+    said = Message(
+        tenant=TENANT,
+        user="ada",
+        session=f"s-{session}",
+        id=f"m-{session}",
+        text=f"There was news of it, the {session}th.",
+        event_time=datetime(2024, 5, 1 + session, tzinfo=UTC),
+    )
+    return OutgoingRecord(topic=settings.topic("messages"), key=encode_key(TENANT, said.session), value=said.to_json())
+
+
+def answer(request: ChatRequest) -> str:
+    """An event of the session's topic."""
+    session = int(re.findall(r"the (\d)th", request.messages[-1][1])[-1])
+    event = {form.TYPE: "life_event", form.MESSAGES: [0], form.CONTENT: f"Ada told news, the {session}th.", "topic": SAID[session]}
+    return form.encode_answer({form.SEGMENTS: [], form.EVENTS: [event], form.PATCHES: []})
+
+
+async def tell(settings: Settings, sessions: range) -> None:
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send_many([message(settings, session) for session in sessions])
+    async with serving(settings, ["sessions"]):
+        await caught_up(settings, ["sessions"])
+        await flush(settings)
+        await caught_up(settings, ["sessions"])
+
+
+async def told(settings: Settings) -> tuple[dict[str, int], str]:
+    """How often each topic was told, and the digest of all memories."""
+    store = build_store(settings)
+    try:
+        memories = [Memory.from_json(line) async for line in snapshot(store, TENANT)]
+        counts = {str(each.properties["topic"]): int(str(each.properties["told"])) for each in memories if each.type == "story"}
+        return counts, await digest(store, TENANT)
+    finally:
+        await store.close()
+
+
+async def forget_values(settings: Settings) -> None:
+    async with open_redis(settings.redis) as redis:
+        pattern = redis.key("values", "*")
+        deleted = await redis.run("forgetting values", lambda client: client.eval(_FORGET, 0, pattern))
+        assert deleted == 1
+
+
+async def test_a_topic_is_one_timeline_in_whatever_words(flow: Settings) -> None:
+    await write(flow, lambda draft: set_tenant(draft, TENANT, schema=stories("user", "topic")))
+    async with LLMSimulator(answer=answer) as simulator:
+        settings = flow.model_copy(update={"llm": LLMSettings(base_url=simulator.base_url, model="simulated")})
+        await tell(settings, range(4))
+        # Nothing is in the store yet: what earlier windows founded is known all the same.
+        async with serving(settings, ["extraction"]):
+            await caught_up(settings, ["extraction"])
+        async with serving(settings, OTHERS):
+            await caught_up(settings, OTHERS)
+        counts, _ = await told(settings)
+        assert counts == {"clothing store": 3, "dance studio": 1}
+
+        await forget_values(settings)
+        await tell(settings, range(4, 6))
+        async with serving(settings):
+            await caught_up(settings)
+        counts, before = await told(settings)
+        assert counts == TOPICS, "the store knows what Redis has forgotten"
+
+        calls, store = len(simulator.requests), build_store(settings)
+        async with open_redis(settings.redis) as redis:
+            await rebuild(settings, store=store, redis=redis)
+        await store.close()
+        async with serving(settings, OTHERS):
+            await caught_up(settings, OTHERS)
+        assert await told(settings) == (TOPICS, before)
+        assert len(simulator.requests) == calls, "a rebuild chooses nothing anew"
