@@ -6,14 +6,19 @@ is nearer to another of the same person than to one of the same matter (docs/adr
 came first, and no mean of what joined it, so that it does not drift.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from extraction.statements import numbers_in
 from memory.errors import KeyFormatError
 from memory.keys import entity_key, entity_key_parts, key_part
 from memory.records import EntityPatch, Event, Extraction
 from memory.schema import MemorySchema
+from memory.words import FUNCTION_WORDS
 from models.embedding.port import Vector
+
+_LETTER: Final = re.compile(r"\b[^\W\d_]\b")
 
 Names = Mapping[str, str]
 """For each value of a key the name of the thing that it means."""
@@ -41,7 +46,8 @@ def stated_values(extraction: Extraction, schema: MemorySchema) -> dict[str, tup
 def names_of(values: Sequence[str], present: Sequence[str], *, vectors: Mapping[str, Vector], similarity: float) -> dict[str, str]:
     """The names of what values mean: a present one, or the value itself where it is the first of its kind.
 
-    Two values with different numbers never mean the same: "release 2.3" and "release 2.4" are near each other and two things.
+    Two values with different numbers or letters never mean the same: "release 2.3" and "release 2.4", "plan A" and "plan B" are near each
+    other and two things.
 
     Args:
         values: New ones, in their order. Each may be one with those before it.
@@ -81,14 +87,18 @@ def with_names(extraction: Extraction, schema: MemorySchema, names: Mapping[str,
 def _nearest(value: str, known: Sequence[str], vectors: Mapping[str, Vector], similarity: float) -> str | None:
     if value not in vectors:
         return None
-    numbers = numbers_in(value)
     near = [
         (cosine, name)
         for name in known
-        if name in vectors and (cosine := float(vectors[name] @ vectors[value])) >= similarity and numbers_in(name) == numbers
+        if name in vectors and (cosine := float(vectors[name] @ vectors[value])) >= similarity and _marks_in(name) == _marks_in(value)
     ]
-    # Of equally near ones the first in the alphabet, in whichever order the store names them.
-    return min(near, key=lambda each: (-each[0], each[1]))[1] if near else None
+    # Of equally near ones the last in the alphabet, in whichever order the store names them.
+    return max(near)[1] if near else None
+
+
+def _marks_in(value: str) -> frozenset[str]:
+    """What tells things of one kind apart: numbers, and letters that stand alone."""
+    return numbers_in(value) | frozenset(_LETTER.findall(value.casefold())) - FUNCTION_WORDS
 
 
 def _named_event(event: Event, names: Mapping[str, Names]) -> Event:

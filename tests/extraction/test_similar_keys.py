@@ -1,6 +1,7 @@
 """Values of a key that mean the same bear one name, in events and patches, whatever words an extractor finds."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,11 +54,16 @@ async def test_new_words_for_a_thing_find_it(embedder: Embedder) -> None:
     }
 
 
-async def test_another_number_is_another_thing(embedder: Embedder) -> None:
-    values = ["release 2.4", "release two", "release 2"]
-    assert await named(embedder, values, ["release 2.3"]) == {
-        "release 2.4": "release 2.4",
-        "release two": "release two",
+@pytest.mark.parametrize(
+    "values", [["release 2.4", "release 2.3", "release two"], ["the plan", "plan A", "plan B"], ["Q3 budget", "Q4 budget"]]
+)
+async def test_another_number_or_letter_is_another_thing(embedder: Embedder, values: list[str]) -> None:
+    assert await named(embedder, values, []) == {value: value for value in values}
+
+
+async def test_an_article_and_a_numbers_form_change_nothing(embedder: Embedder) -> None:
+    assert await named(embedder, ["a clothing store", "release 2"], ["clothing store", "release two"]) == {
+        "a clothing store": "clothing store",
         "release 2": "release two",
     }
 
@@ -67,7 +73,7 @@ def test_a_value_that_cannot_be_embedded_is_its_own_name() -> None:
     assert names_of(["store", "SHOP"], ["shop"], vectors=vectors, similarity=0.1) == {"store": "store", "SHOP": "shop"}
 
 
-WORDS = "abcdefgh"
+WORDS = ("oak", "ash", "elm", "fir", "yew", "bay", "fig", "box")
 
 
 @st.composite

@@ -27,7 +27,6 @@ pytestmark = pytest.mark.integration
 SAID = ["clothing store", "dance studio", "online clothing store", "fashion store", "job loss", "clothes shop"]
 """What the model calls the topic of each session, in the order of the sessions."""
 TOPICS = {"clothing store": 4, "dance studio": 1, "job loss": 1}
-_FORGET = "local keys = redis.call('KEYS', ARGV[1]) return redis.call('DEL', unpack(keys))"
 OTHERS = tuple(name for name in STAGES if name != "extraction")
 
 
@@ -70,13 +69,6 @@ async def told(settings: Settings) -> tuple[dict[str, int], str]:
         await store.close()
 
 
-async def forget_values(settings: Settings) -> None:
-    async with open_redis(settings.redis) as redis:
-        pattern = redis.key("values", "*")
-        deleted = await redis.run("forgetting values", lambda client: client.eval(_FORGET, 0, pattern))
-        assert deleted == 1
-
-
 async def test_a_topic_is_one_timeline_in_whatever_words(flow: Settings) -> None:
     await write(flow, lambda draft: set_tenant(draft, TENANT, schema=stories("user", "topic")))
     async with LLMSimulator(answer=answer) as simulator:
@@ -90,7 +82,8 @@ async def test_a_topic_is_one_timeline_in_whatever_words(flow: Settings) -> None
         counts, _ = await told(settings)
         assert counts == {"clothing store": 3, "dance studio": 1}
 
-        await forget_values(settings)
+        async with open_redis(settings.redis) as redis:
+            assert await redis.drop_keys()
         await tell(settings, range(4, 6))
         async with serving(settings):
             await caught_up(settings)

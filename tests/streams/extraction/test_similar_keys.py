@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from extraction.port import ExtractionContext
 from memory.keys import entity_key
-from memory.records import Extraction, MemoryChange
-from memory.schema import scenario
+from memory.records import Extraction, MemoryChange, Window
+from memory.schema import MemorySchema, scenario
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.errors import OverloadedError
@@ -18,13 +19,16 @@ from runtime.clocks import ManualClock
 from runtime.key_values import KeyScope, KeyValueNotes
 from runtime.laid_down import WindowPlace
 from runtime.redis import GuardedRedis, open_redis
+from runtime.session_history import SessionHistory
 from runtime.settings import EmbeddingSettings, RedisSettings, Settings
 from streams.errors import TransientError
 from streams.extraction.similar_keys import SimilarKeys
+from tests.control_log import known_tenants
 from tests.extraction.embedders import RefusingEmbedder
 from tests.extraction.topic_stories import extraction_of, stories
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.factories import NOON, in_feed, memory
+from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
 
 pytestmark = pytest.mark.integration
 
@@ -100,13 +104,13 @@ async def test_a_value_is_matched_with_ones_own_things(settings: Settings, store
     assert await keys.settled(said, scenario("companion"), place()) == said
 
 
-async def test_shared_things_are_the_whole_tenants(settings: Settings, store: EdgeStore, embedder: Embedder) -> None:
+async def test_shared_things_are_the_whole_tenants(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
     await write(store, embedder, {("acme", None): ["clothing store"], ("rival", None): ["dance studio"]})
-    keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=None)
-    assert topics_of(await keys.settled(told("fashion store", "the dance studio"), SHARED, place("cleo"))) == [
-        "clothing store",
-        "the dance studio",
-    ]
+    keys = SimilarKeys(recall=recall(settings, store, embedder), embedder=embedder, notes=KeyValueNotes(redis=redis))
+    said = told("fashion store", "the dance studio")
+    assert topics_of(await keys.settled(said, SHARED, place("cleo"))) == ["clothing store", "the dance studio"]
+    assert topics_of(await keys.settled(told("dance studio"), SHARED, place("ann", offset=1))) == ["the dance studio"]
+    assert topics_of(await keys.settled(told("dance studio"), SHARED, place(tenant="umbrella"))) == ["dance studio"]
 
 
 async def test_what_the_store_has_not_yet_is_known(settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis) -> None:
@@ -116,6 +120,29 @@ async def test_what_the_store_has_not_yet_is_known(settings: Settings, store: Ed
     assert topics_of(await keys.settled(told("fashion store"), OWN, place(offset=1))) == ["clothing store"]
     assert topics_of(await keys.settled(told("fashion store"), OWN, place("bob", offset=2))) == ["fashion store"]
     assert await notes.latest(KeyScope("acme", "ann", "", "topic")) == ("dance studio", "clothing store")
+
+
+class Telling(ScriptedExtractor):
+    """Says that something happened in the fashion store."""
+
+    async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
+        await super().extract(window, schema, context)
+        return told("fashion store").model_copy(update={"session": window.session, "sequence": window.sequence})
+
+
+async def test_what_is_said_again_is_known_by_its_words(
+    settings: Settings, store: EdgeStore, embedder: Embedder, redis: GuardedRedis
+) -> None:
+    await write(store, embedder, {("acme", "agent"): ["clothing store"]})
+    history, searched = SessionHistory(redis=redis, ttl_s=60), recall(settings, store, embedder)
+    keys = SimilarKeys(recall=searched, embedder=embedder, notes=None)
+    tenants = known_tenants({"acme": OWN})
+    handler = new_handler(settings, tenants, Telling(), recall=searched, similar_keys=keys, session_history=history)
+    record = window_record("acme")
+    (output,) = await handler.handle(record)
+    assert topics_of(Extraction.from_json(output.value or b"")) == ["clothing store"]
+    after = Window.from_json(record.value or b"").model_copy(update={"sequence": 4})
+    assert [each.properties["topic"] for each in (await history.before(after, "")).events] == ["fashion store"]
 
 
 @pytest.mark.parametrize("away", ["store", "embedding"])
