@@ -1,5 +1,7 @@
 """Values of a key that mean the same bear one name, in events and patches, whatever words an extractor finds."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +16,7 @@ TOPICS = stories("user", "topic")
 
 
 def test_events_and_patches_state_values_in_their_order() -> None:
-    events = [{"topic": "the  shop"}, {"place": "Oslo"}, {"topic": 7}, {"topic": "the shop"}, {"topic": " "}]
+    events: list[dict[str, Any]] = [{"topic": "the  shop"}, {"place": "Oslo"}, {"topic": 7}, {"topic": "the shop"}, {"topic": " "}]
     keys = [entity_key("ann", "a studio"), entity_key("one part"), "%"]
     patches = [("place", entity_key("Oslo")), *(("story", key) for key in keys), ("unknown", keys[0])]
     assert stated_values(extraction_of(events, patches), TOPICS) == {"topic": ("the shop", "a studio")}
