@@ -70,7 +70,7 @@ async def test_an_article_and_a_numbers_form_change_nothing(embedder: Embedder) 
     }
 
 
-def test_a_value_that_cannot_be_embedded_is_its_own_name() -> None:
+def test_a_value_without_a_vector_names_itself() -> None:
     vectors = {"shop": np.array([1.0, 0.0], dtype=np.float32)}
     assert names_of(["store", "SHOP"], ["shop"], vectors=vectors, similarity=0.1) == {"store": "store", "SHOP": "shop"}
 

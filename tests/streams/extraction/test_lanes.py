@@ -38,7 +38,7 @@ def lane(tenant: str, user: str, session: str) -> object:
 
 
 @pytest.mark.parametrize("tenant", ["patching", "matching"])
-def test_where_windows_build_on_each_other_a_user_is_a_lane(tenant: str) -> None:
+def test_where_windows_build_up_a_user_is_a_lane(tenant: str) -> None:
     assert lane(tenant, "ann", "s1") == lane(tenant, "ann", "s2")
     assert lane(tenant, "ann", "s1") != lane(tenant, "bob", "s1")
 
