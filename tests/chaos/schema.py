@@ -1,7 +1,8 @@
-"""The schema of the chaos runs: the education scenario, which merges texts, with a timeline of each learner's exercises beside."""
+"""The schema of the chaos runs: the education scenario, which merges texts, with knowledge points that are matched by meaning, and with a
+timeline of each learner's exercises beside."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from memory.schema import MemorySchema, parse_schema
 from memory.schema.scenarios import scenario
@@ -11,6 +12,8 @@ STORY: Final = "study_story"
 """The entity type that has the timeline."""
 TIMELINE: Final = "story"
 """The timeline."""
+POINT: Final = "knowledge_point"
+SIMILARITY: Final = 0.9
 QUIET: Final = timedelta(days=2)
 KEEP: Final = timedelta(days=7)
 
@@ -19,8 +22,12 @@ def chaos_schema() -> MemorySchema:
     """The schema of every tenant of a run."""
     schema = scenario("education")
     fields = to_json(schema)
-    types = fields["EntityTypes"]
-    assert isinstance(types, list)
+    types: Any = fields["EntityTypes"]
+    # So near that no two of the load's points are one: each extraction asks the store and Redis, and must find the same.
+    (point,) = (
+        each for of_type in types if of_type["EntityType"] == "mastery" for each in of_type["Properties"] if each["PropertyName"] == POINT
+    )
+    point["Similarity"] = SIMILARITY
     types.append(
         {
             "EntityType": STORY,
