@@ -31,6 +31,7 @@ COMPRESS: Final = "operators/timeline/compress.py"
 TEXTS: Final = "operators/timeline/texts.py"
 TIMELINE: Final = "operators/timeline/timeline.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
+SIMILAR_KEYS: Final = "streams/extraction/similar_keys.py"
 
 TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
 TEST_PROCESSOR: Final = "tests/streams/delivery/test_partition_processor.py"
@@ -59,6 +60,7 @@ TEST_COMPRESS: Final = "tests/operators/timeline/test_time_compress.py"
 TEST_TIMELINES: Final = "tests/streams/test_timelines.py"
 TEST_FORMER: Final = "tests/streams/entities/test_former_entities.py"
 TEST_CORRECTIONS: Final = "tests/streams/events/test_corrections.py"
+TEST_SIMILAR_KEYS: Final = "tests/streams/extraction/test_similar_keys.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,6 +551,25 @@ MUTANTS: Final = (
     ),
     Mutant("what a schema lacks forgotten", EVENTS, ", former=former)", ")", (TEST_FORMER,)),
     Mutant("what a schema lacks kept behind a drop", EVENTS, "() if is_dropped else former_part", "former_part", (TEST_FORMER,)),
+    Mutant("what earlier windows founded unknown", SIMILAR_KEYS, "present = [*noted, *(", "present = [*(", (TEST_SIMILAR_KEYS,)),
+    Mutant("one user's things another's", SIMILAR_KEYS, "place.user if is_own else None", "None", (TEST_SIMILAR_KEYS,)),
+    Mutant(
+        "one user's shared things unknown to another", SIMILAR_KEYS, "place.user if is_own else None", "place.user", (TEST_SIMILAR_KEYS,)
+    ),
+    Mutant(
+        "another number the same thing",
+        "extraction/similar_keys.py",
+        " and _marks_in(name) == _marks_in(value)",
+        "",
+        ("tests/extraction/test_similar_keys.py",),
+    ),
+    Mutant(
+        "repetitions compared with the names given to them",
+        "streams/extraction/handler.py",
+        "session_history.add(as_made)",
+        "session_history.add(settled)",
+        (TEST_SIMILAR_KEYS,),
+    ),
     Mutant(
         "one contribution in 40 not applied",
         "streams/entities/handler.py",

@@ -1,5 +1,7 @@
-"""The schema of the chaos runs: the education scenario, which merges texts, with knowledge points that are matched by meaning, and with a
-timeline of each learner's exercises beside."""
+"""The schema of the chaos runs: the education scenario, with a timeline of each learner's exercises beside.
+
+It merges texts, and its knowledge points are matched by meaning.
+"""
 
 from datetime import timedelta
 from typing import Any, Final
