@@ -1,6 +1,9 @@
 """Ports that the embedded servers and the tests' processes are given."""
 
 import socket
+import subprocess
+import sys
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -18,12 +21,58 @@ def test_no_outgoing_connection_can_hold_a_drawn_port() -> None:
     assert all(ports.free_port() in range(1024, first) for _ in range(50))
 
 
-def test_a_port_in_use_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as owner:
-        first = ports.free_port()
-        owner.bind((ports.HOST, first))
-        monkeypatch.setattr(ports, "DRAWN_PORTS", range(first, first + 50))
-        assert first not in {ports.free_port() for _ in range(500)}
-        monkeypatch.setattr(ports, "DRAWN_PORTS", range(first, first + 1))
-        with pytest.raises(PortInUseError, match=str(first)):
-            ports.free_port()
+@pytest.fixture
+def few() -> range:
+    """Two blocks that nobody has."""
+    for first in ports.DRAWN_PORTS[:: 2 * ports.BLOCK]:
+        taken = range(first, first + 2 * ports.BLOCK)
+        if not any(map(is_taken, taken)):
+            return taken
+    raise AssertionError("no two blocks are free")
+
+
+def is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((ports.HOST, port)) == 0
+
+
+def drawn(pool: ports.PortPool) -> list[int]:
+    """All that a pool can give."""
+    found = []
+    with suppress(PortInUseError):
+        while True:
+            found.append(pool.draw())
+    return found
+
+
+def test_a_port_in_use_is_not_drawn(few: range) -> None:
+    with socket.socket() as owner, closing(ports.PortPool(few)) as pool:
+        owner.bind((ports.HOST, few.start + 3))
+        found = drawn(pool)
+        assert sorted(found) == [each for each in few if each % ports.BLOCK and each != few.start + 3]
+        with pytest.raises(PortInUseError, match=str(few.start)):
+            pool.draw()
+
+
+def test_a_port_is_drawn_once_among_all_pools(few: range) -> None:
+    with closing(ports.PortPool(few)) as one, closing(ports.PortPool(few)) as other, closing(ports.PortPool(few)) as late:
+        # Nothing listens on what was drawn.
+        found = [pool.draw() for _ in range(ports.BLOCK - 1) for pool in (one, other)]
+        assert len(set(found)) == 2 * (ports.BLOCK - 1)
+        assert drawn(late) == []
+        one.close()
+        assert len(drawn(late)) == ports.BLOCK - 1
+        assert set(drawn(other)) == set()
+
+
+def test_another_processes_blocks_are_passed_over(few: range) -> None:
+    pool_of = f"from varve.embedded.ports import PortPool; pool = PortPool(range({few.start}, {few.stop}))"
+    code = f"{pool_of}; print(pool.draw(), flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        theirs = int(process.stdout.readline())
+        with closing(ports.PortPool(few)) as pool:
+            found = drawn(pool)
+            assert len(found) == ports.BLOCK - 1
+            assert theirs // ports.BLOCK not in {each // ports.BLOCK for each in found}
+        process.communicate("\n")

@@ -1,8 +1,10 @@
 """Ports on this machine."""
 
+import atexit
 import errno
 import random
 import socket
+import threading
 from typing import Final
 
 from varve.errors import PortInUseError
@@ -13,8 +15,63 @@ DRAWN_PORTS: Final = range(20_000, 32_000)
 
 One of those may be gone before its owner listens, or while its owner is started anew.
 """
-_MAX_DRAWS: Final = 1000
-_draws: Final = random.SystemRandom()  # two processes with one seed would draw the same ports
+BLOCK: Final = 16
+"""Ports that a pool takes at once: about what a stack needs."""
+
+
+class PortPool:
+    """Gives out ports, each once, and none that another pool has, be it another process's.
+
+    A port that is given out is listened on seconds later. Until then nothing shows that it is taken. So a pool takes blocks, and keeps the
+    first port of each bound: whoever finds it bound passes the block over.
+
+    Args:
+        ports: What it may give out.
+    """
+
+    def __init__(self, ports: range) -> None:
+        self._ports = ports
+        self._guards: list[socket.socket] = []
+        self._left: list[int] = []
+        self._lock = threading.Lock()
+
+    def draw(self) -> int:
+        """A TCP port that nothing listens on now.
+
+        Raises:
+            PortInUseError: If there is none.
+        """
+        with self._lock:
+            while True:
+                while self._left:
+                    port = self._left.pop()
+                    guard = _bound(port)
+                    if guard is not None:
+                        guard.close()
+                        return port
+                self._take_block()
+
+    def close(self) -> None:
+        """Gives the blocks back."""
+        with self._lock:
+            for guard in self._guards:
+                guard.close()
+            self._guards, self._left = [], []
+
+    def _take_block(self) -> None:
+        firsts = list(self._ports[::BLOCK])
+        random.SystemRandom().shuffle(firsts)  # two processes with one seed would try the same ones
+        for first in firsts:
+            guard = _bound(first)
+            if guard is not None:
+                self._guards.append(guard)
+                self._left = [port for port in range(first + BLOCK - 1, first, -1) if port in self._ports]
+                return
+        raise PortInUseError(f"no port from {self._ports.start} to {self._ports.stop - 1} is free: stop programs that hold them")
+
+
+_POOL: Final = PortPool(DRAWN_PORTS)
+atexit.register(_POOL.close)
 
 
 def free_port() -> int:
@@ -23,17 +80,7 @@ def free_port() -> int:
     Raises:
         PortInUseError: If there is none.
     """
-    for _ in range(_MAX_DRAWS):
-        port = _draws.choice(DRAWN_PORTS)
-        with socket.socket() as probe:
-            try:
-                probe.bind((HOST, port))
-            except OSError as error:
-                if error.errno != errno.EADDRINUSE:
-                    raise
-            else:
-                return port
-    raise PortInUseError(f"no port from {DRAWN_PORTS.start} to {DRAWN_PORTS.stop - 1} is free: stop programs that hold them")
+    return _POOL.draw()
 
 
 def require_free(port: int, *, owner: str, option: str) -> None:
@@ -62,3 +109,16 @@ def listens(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((HOST, port)) == 0
+
+
+def _bound(port: int) -> socket.socket | None:
+    """A socket that holds the port, and does not listen; None where somebody else has it."""
+    holder = socket.socket()
+    try:
+        holder.bind((HOST, port))
+    except OSError as error:
+        holder.close()
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return None
+    return holder
