@@ -107,5 +107,5 @@ class SimilarKeys:
 
 
 def _value_of(entity: Memory, entity_type: EntityType, key: str) -> str | None:
-    parts = entity_key_parts(entity.entity_key or "")
+    parts = entity_key_parts(entity.entity_key) if entity.entity_key else ()
     return parts[entity_type.keys.index(key)] if len(parts) == len(entity_type.keys) else None
