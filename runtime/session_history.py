@@ -1,8 +1,9 @@
 """What each session's latest windows gave, in Redis: their topics and their events."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, Final, Self, cast
 
 import orjson
 from redis.asyncio import Redis
@@ -23,6 +24,22 @@ class EarlierWindows:
 
     topics: tuple[str, ...] = ()
     events: tuple[NotedEvent, ...] = ()
+
+    @classmethod
+    def of(cls, extractions: Sequence[Extraction]) -> Self:
+        """What windows gave, as far as it is kept.
+
+        Args:
+            extractions: Of one session, oldest first.
+        """
+        return cls(
+            topics=tuple(segment.topic for each in extractions for segment in each.segments),
+            events=tuple(
+                NotedEvent(event.type, event.content, event.properties, event.event_time, event.date)
+                for each in extractions
+                for event in each.events[-MAX_EVENTS:]
+            ),
+        )
 
     @property
     def summary(self) -> str:
@@ -72,14 +89,9 @@ class SessionHistory:
     async def add(self, extraction: Extraction) -> None:
         """Keeps what a window gave; a window extracted again replaces what it gave before."""
         key = self._key(extraction.tenant, extraction.session, extraction.generation)
-        packed = orjson.dumps(
-            {
-                "topics": [segment.topic for segment in extraction.segments],
-                "events": [
-                    (each.type, each.content, each.properties, each.event_time, each.date) for each in extraction.events[-MAX_EVENTS:]
-                ],
-            }
-        )
+        gave = EarlierWindows.of([extraction])
+        events = [(each.type, each.content, each.properties, each.event_time, each.date) for each in gave.events]
+        packed = orjson.dumps({"topics": gave.topics, "events": events})
 
         async def add(client: Redis) -> None:
             async with client.pipeline(transaction=True) as pipe:

@@ -7,12 +7,12 @@ from evaluation.recall.corpus import MemoryWriter, empty_store
 from evaluation.recall.memories import UserMemories
 from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
-from memory.records import Extraction, NotedEvent, Window
+from memory.records import Extraction, Window
 from memory.schema import MemorySchema
 from retrieval.recall import Recall
 from runtime.clocks import ManualClock
 from runtime.laid_down import WindowPlace
-from runtime.session_history import MAX_EVENTS, MAX_WINDOWS, EarlierWindows
+from runtime.session_history import MAX_WINDOWS, EarlierWindows
 from runtime.settings import Settings
 from streams.extraction.entity_context import EntityContext
 from streams.extraction.similar_keys import SimilarKeys
@@ -76,15 +76,6 @@ async def _usable(
 
 
 def _earlier(extractions: Sequence[Extraction], window: Window) -> EarlierWindows:
-    """What the session's latest windows gave, as :class:`runtime.session_history.SessionHistory` keeps it."""
-    latest = [
-        each for each in extractions if each.session == window.session and window.sequence - MAX_WINDOWS <= each.sequence < window.sequence
-    ]
-    return EarlierWindows(
-        topics=tuple(segment.topic for each in latest for segment in each.segments),
-        events=tuple(
-            NotedEvent(event.type, event.content, event.properties, event.event_time, event.date)
-            for each in latest
-            for event in each.events[-MAX_EVENTS:]
-        ),
-    )
+    """What the session's latest windows gave, as the stage is told it."""
+    first = window.sequence - MAX_WINDOWS
+    return EarlierWindows.of([each for each in extractions if each.session == window.session and first <= each.sequence < window.sequence])
