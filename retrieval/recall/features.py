@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from statistics import fmean
 from types import MappingProxyType
 from typing import Final
 
@@ -121,9 +122,14 @@ class _Words:
     def __init__(self, query: str, candidates: Sequence[ScoredMemory], texts: Sequence[_Text]) -> None:
         self._sessions = [(each.memory.user, each.memory.session) for each in candidates]
         terms = [*dict.fromkeys(terms_of(query))]
+        column_of = {term: column for column, term in enumerate(terms)}
         # Names of persons are another feature, and are in nearly every candidate.
         names = frozenset[str]().union(*(each.subject_terms for each in texts))
-        self._counts = np.array([[each.terms.get(term, 0) for term in terms] for each in texts], dtype=np.float64)
+        self._counts = np.zeros((len(texts), len(terms)))
+        for row, each in enumerate(texts):
+            # A text has few of the query's terms: looking for each of them in each text takes three times as long.
+            for term in each.terms.keys() & column_of:
+                self._counts[row, column_of[term]] = each.terms[term]
         self._lengths = np.array([each.number_of_terms for each in texts], dtype=np.float64)
         having = (self._counts > 0).sum(axis=0)
         self._rarity = np.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
@@ -179,7 +185,7 @@ def _session_best(candidates: Sequence[ScoredMemory], late: Column) -> Column:
         if each.memory.session is not None:
             by_session[each.memory.user, each.memory.session].append(score)
     best = {
-        session: float(np.mean(sorted(scores)[-_BEST_OF_SESSION:])) * min(1.0, len(scores) / _BEST_OF_SESSION)
+        session: fmean(sorted(scores)[-_BEST_OF_SESSION:]) * min(1.0, len(scores) / _BEST_OF_SESSION)
         for session, scores in by_session.items()
     }
     return np.array([best.get((each.memory.user, each.memory.session or ""), -1.0) for each in candidates])
@@ -199,6 +205,8 @@ def _words(text: str) -> frozenset[str]:
 
 def _month(query: str, candidates: Sequence[ScoredMemory]) -> Column:
     named = {_MONTHS.index(found.casefold()) + 1 for found in _MONTH.findall(query) if found.casefold() != "may" or found == "May"}
+    if not named:
+        return np.zeros(len(candidates))
     return np.array([float(not named.isdisjoint(months_of(each.memory.event_time, each.memory.date))) for each in candidates])
 
 

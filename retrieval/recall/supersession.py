@@ -58,8 +58,10 @@ def _newest_by_id(ranked: Sequence[RecallHit]) -> dict[str, RecallHit]:
 
 def _subject(memory: Memory) -> tuple[Any, ...] | None:
     """What a truth value is about; None where there is none, or where it is about nothing that is named."""
+    if memory.kind != "event" or not any(isinstance(value, bool) for value in memory.properties.values()):
+        return None
     rest = {name: value for name, value in memory.properties.items() if not isinstance(value, bool)}
-    if memory.kind != "event" or not rest or len(rest) == len(memory.properties):
+    if not rest:
         return None
     return memory.user, memory.type, orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).lower()
 

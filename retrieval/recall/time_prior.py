@@ -46,7 +46,9 @@ def time_fits(query: str, candidates: Sequence[ScoredMemory], now: datetime) -> 
         now: The moment of the query.
     """
     asked = asked_spans(query, now.date()) or _from_memories(query, candidates)
-    return np.array([max((_fit(each.memory, span) for span in asked), default=0.0) for each in candidates])
+    if not asked:
+        return np.zeros(len(candidates))
+    return np.array([max(_fit(each.memory, span) for span in asked) for each in candidates])
 
 
 def with_time_prior(query: str, candidates: Sequence[ScoredMemory], now: datetime, *, explain: bool) -> list[ScoredMemory]:
