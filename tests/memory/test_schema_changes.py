@@ -69,6 +69,21 @@ def test_parameters_are_the_operators() -> None:
     assert "K=5" in problem
 
 
+def test_what_is_matched_by_meaning_may_change() -> None:
+    of_people = [matched(similarity) for similarity in (None, 0.75, 0.9)]
+    assert [problem_of_change(one, other) for one in of_people for other in of_people] == [None] * 9
+
+
+def matched(similarity: float | None) -> MemorySchema:
+    """Jobs by their names."""
+    key: dict[str, Any] = {"PropertyName": "name", "PropertyValueType": "string", "IsPrimaryKey": True}
+    if similarity is not None:
+        key["Similarity"] = similarity
+    jobs = {"PropertyName": "jobs", "PropertyValueType": "int64", "AggregateExpression": expression("COUNT")}
+    event = {"EventType": "job", "Properties": [{"PropertyName": "name", "PropertyValueType": "string"}]}
+    return parse_schema({"Name": "people", "EventTypes": [event], "EntityTypes": [{"EntityType": "job", "Properties": [key, jobs]}]})
+
+
 def test_a_removed_field_comes_back_as_it_was() -> None:
     without = schema(("notes", "PATCH"))
     assert problem_of_change(without, BEFORE, earlier=[BEFORE]) is None
