@@ -19,6 +19,7 @@ from evaluation.locomo import TENANT
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
 from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
 from retrieval.recall.features import FEATURES, features_of
+from retrieval.recall.query_embedding import embed_question
 from retrieval.recall.ranking_model import RankingModel, linear_scores
 from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
 from runtime.settings import Settings
@@ -139,7 +140,7 @@ async def candidates_of(corpus: Corpus, user: str, query: str, *, prefetch: int)
         RecallQuery(
             scope=TenantScope(TENANT, user),
             text=query,
-            embedding=await corpus.embedder.embed_query(query),
+            embedding=await embed_question(corpus.embedder, query),
             limit=prefetch,
             prefetch=prefetch,
             explain=True,

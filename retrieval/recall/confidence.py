@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.recall.first_person import asked_texts
 from retrieval.recall.ranking_model import LEARNED, linear_scores
 from retrieval.stores.port import ScoredMemory
 
@@ -67,7 +68,7 @@ def signals_of(query: str, candidates: Sequence[ScoredMemory], features: Mapping
     return {
         "best": float(linear[best]),
         "lead": float(linear[best]) - second,
-        "late": float(late.max()) / (len(query.split()) + _WORDS_BESIDE),
+        "late": float(late.max()) / sum(len(text.split()) + _WORDS_BESIDE for text in asked_texts(query)),
         "dense": float(dense.max()),
         "coverage": float(features["coverage"].max()),
         "session_coverage": float(features["session_coverage"][best]),

@@ -1,4 +1,4 @@
-"""Embeds many texts as one query. A model truncates a long text, so each text is embedded by itself and the vectors are combined."""
+"""Embeds a question in the ways it is compared, and many texts as one query."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ import numpy as np
 from models.embedding.normalisation import unit_rows
 from models.embedding.port import Embedder, Embedding, Vector
 from models.errors import InputRefusedError
+from retrieval.recall.first_person import asked_texts
 from runtime.logs import logger
 
 MAX_LATE_ROWS: Final = 256
@@ -17,8 +18,25 @@ MAX_LATE_ROWS: Final = 256
 _log = logger(__name__)
 
 
+async def embed_question(embedder: Embedder, question: str) -> Embedding:
+    """Embeds a question: its dense vector, and the late vectors of all its :func:`retrieval.recall.first_person.asked_texts`.
+
+    Args:
+        embedder: Embeds each text as a query.
+        question: The text of a query.
+
+    Raises:
+        models.errors.ModelError: What the embedder raised.
+    """
+    texts = asked_texts(question)
+    if len(texts) == 1 or embedder.late_dimension is None:
+        return await embedder.embed_query(question)
+    embeddings = await asyncio.gather(*(embedder.embed_query(each) for each in texts))
+    return Embedding(embeddings[0].dense, _joined(embeddings))
+
+
 async def embed_query_texts(embedder: Embedder, texts: Sequence[str]) -> Embedding:
-    """Embeds each text and combines them: the mean of the dense vectors, and late vectors of all.
+    """Embeds each text by itself, since a model truncates a long one, and combines them: the mean of the dense vectors, late ones of all.
 
     Args:
         embedder: Embeds each text as a query.
@@ -54,8 +72,12 @@ def _combined(embeddings: Sequence[Embedding]) -> Embedding:
     if len(embeddings) == 1:
         return embeddings[0]
     dense = unit_rows(np.mean([each.dense for each in embeddings], axis=0, keepdims=True))[0]
+    return Embedding(dense, _joined(embeddings))
+
+
+def _joined(embeddings: Sequence[Embedding]) -> Vector | None:
     late = [each.late for each in embeddings if each.late is not None]
-    return Embedding(dense, _sampled(np.concatenate(late)) if len(late) == len(embeddings) else None)
+    return _sampled(np.concatenate(late)) if len(late) == len(embeddings) else None
 
 
 def _sampled(rows: Vector) -> Vector:

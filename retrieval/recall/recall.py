@@ -14,7 +14,7 @@ from retrieval.recall.confidence import confidence_of
 from retrieval.recall.deduplication import Deduplication
 from retrieval.recall.fate import fates_of, nothing_relevant, ranks_of
 from retrieval.recall.features import features_of, look_at
-from retrieval.recall.query_embedding import embed_query_texts
+from retrieval.recall.query_embedding import embed_query_texts, embed_question
 from retrieval.recall.ranking import Weights, final_score
 from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, reranked
 from retrieval.recall.request import BUT_ENTITIES, RecallHit, RecallRequest, RecallResponse
@@ -74,7 +74,7 @@ class Recall:
         query = RecallQuery(
             scope=request.scope,
             text=request.query,
-            embedding=await self._embedder.embed_query(request.query),
+            embedding=await embed_question(self._embedder, request.query),
             limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if reorders else 0),
             prefetch=self._settings.prefetch,
             kinds=_kinds(request),
