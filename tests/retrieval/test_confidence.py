@@ -70,6 +70,11 @@ def test_signals_are_of_the_best_candidates() -> None:
     assert signals("painted lake sunrise", CANDIDATES[:1])["lead"] == 0
 
 
+def test_late_interaction_counts_by_all_words_compared() -> None:
+    found = signals("What did Melanie paint?", CANDIDATES)
+    assert found["late"] == pytest.approx(15 / (2 * 7))
+
+
 def test_nothing_known_is_no_answer() -> None:
     assert confidence_of("anything", [], {}) == 0
 

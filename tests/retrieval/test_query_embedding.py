@@ -1,11 +1,11 @@
-"""Many texts embedded as one query."""
+"""Questions, and many texts, embedded as one query."""
 
 import numpy as np
 import pytest
 
 from models.embedding.port import Embedding
 from models.errors import InputRefusedError
-from retrieval.recall.query_embedding import MAX_LATE_ROWS, embed_query_texts
+from retrieval.recall.query_embedding import MAX_LATE_ROWS, embed_query_texts, embed_question
 from tests.retrieval.factories import BagOfWordsEmbedder, embedding, unit
 
 
@@ -58,3 +58,20 @@ async def test_only_the_refused_text_is_left_out() -> None:
 async def test_a_query_of_refused_texts_is_refused() -> None:
     with pytest.raises(InputRefusedError):
         await embed_query_texts(LimitedEmbedder(refused=""), ["a red bicycle", "in May"])
+
+
+async def test_a_question_is_compared_in_the_first_person_too() -> None:
+    asked, first_person = embedding("What does Melanie paint?"), embedding("What does I paint?")
+    found = await embed_question(BagOfWordsEmbedder(), "What does Melanie paint?")
+    assert (found.dense == asked.dense).all()
+    assert asked.late is not None
+    assert first_person.late is not None
+    assert found.late == pytest.approx(np.concatenate([asked.late, first_person.late]))
+
+
+async def test_without_late_vectors_one_text_is_embedded() -> None:
+    class Dense(LimitedEmbedder):
+        late_dimension = None  # type: ignore[assignment]
+
+    found = await embed_question(Dense(refused=" I "), "What does Melanie paint?")
+    assert (found.dense == embedding("What does Melanie paint?").dense).all()
