@@ -29,7 +29,7 @@ Column = NDArray[np.float64]
 
 FEATURES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "late": "late interaction",
+        "late": "late interaction, with the question as asked and in the first person",
         "dense": "cosine of the dense vectors",
         "neighbours_late": "the best late interaction of the events up to two turns away",
         "neighbours_bm25": "BM25 of the event and the events up to two turns away, as one text",
