@@ -36,6 +36,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "longmemeval": Command("evaluation.longmemeval.command", "how well a recall ranks the sessions that hold LongMemEval's answers"),
     "qa": Command("evaluation.qa.command", "questions of LoCoMo or LongMemEval, answered from memory by a model and judged by another"),
     "extraction": Command("evaluation.extraction.command", "what a model's extraction of LoCoMo costs, holds and finds, part by part"),
+    "similarity": Command("evaluation.similarity", "which values of a key become one thing at which Similarity"),
     "tokens": Command("evaluation.tokens.command", "tokens of one-pass extraction against other ways, on LoCoMo"),
     "capacity": Command("evaluation.capacity.command", "machines, bytes and money by rate and users, from the report of make bench-ingest"),
     "storage": Command("evaluation.storage", "stored tokens and bytes against the raw turns"),
