@@ -1,4 +1,4 @@
-"""``python -m evaluation similarity``: which values of a key become one thing at which ``Similarity``, by the embedding model in the settings.
+"""``python -m evaluation similarity``: which values of a key become one at which ``Similarity``, by the embedding model in use.
 
 ``--data`` names a text file with a value a line, in the order in which they came: what an extractor called things, as a snapshot of the
 memories has it. A cosine means another nearness with every model, so the least one is chosen by looking.
