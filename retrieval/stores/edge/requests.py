@@ -25,21 +25,35 @@ def filter_of(tenant_filter: TenantFilter | TombstoneFilter, *, ids: Collection[
     return edge.Filter(must=conditions if ids is None else [*conditions, edge.HasIdCondition({*ids})])
 
 
-def candidate_requests(plan: QueryPlan, tenant_filter: TenantFilter) -> list[edge.QueryRequest]:
-    """A request per stage that finds candidates, for the ids of its best points.
+def dense_request(plan: QueryPlan, tenant_filter: TenantFilter) -> edge.QueryRequest:
+    """A request for the ids of the points that are best by the dense vector.
 
     Args:
         plan: The query.
         tenant_filter: Which points they may be.
     """
-    points_filter = filter_of(tenant_filter)
-    return [_stage_request(plan, name, points_filter, plan.prefetch) for name in plan.candidate_stages]
+    return _stage_request(plan, "dense", filter_of(tenant_filter), plan.prefetch)
+
+
+def term_requests(plan: QueryPlan, tenant_filter: TenantFilter, others: Collection[UUID]) -> list[edge.QueryRequest]:
+    """Two requests by terms, for one call: the engine takes the tenant's term statistics, which are half of its work, once in a call.
+
+    Args:
+        plan: The query, which has terms.
+        tenant_filter: Which points they may be.
+        others: Candidates that another stage has found.
+
+    Returns:
+        A request for the best points, and one for the scores of the others.
+    """
+    best = _stage_request(plan, "bm25", filter_of(tenant_filter), plan.prefetch)
+    return [best, _stage_request(plan, "bm25", filter_of(tenant_filter, ids=others), len(others))]
 
 
 def score_requests(plan: QueryPlan, ids: list[UUID]) -> dict[Stage, edge.QueryRequest]:
-    """A request per stage, for the scores that it gives these points."""
+    """A request per stage of vectors, for the scores that it gives these points. Their scores by terms come with the search."""
     points_filter = filter_of(plan.filter, ids=ids)
-    return {name: _stage_request(plan, name, points_filter, len(ids)) for name in plan.stages}
+    return {name: _stage_request(plan, name, points_filter, len(ids)) for name in plan.stages if name != "bm25"}
 
 
 def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:

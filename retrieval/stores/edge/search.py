@@ -8,7 +8,8 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from retrieval.stores.edge.records import KeptRecords, id_of
-from retrieval.stores.edge.requests import RECORD_ONLY, candidate_requests, score_requests
+from retrieval.stores.edge.requests import RECORD_ONLY, dense_request, score_requests, term_requests
+from retrieval.stores.filters import TenantFilter
 from retrieval.stores.query_plan import QueryPlan, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64
@@ -39,7 +40,7 @@ def search(
     """Searches candidates and scores them. Between two calls of the engine it yields, so that calls for others can come in between.
 
     A candidate's score does not depend on the other candidates. A point that is written or deleted meanwhile is found as it is when
-    it is scored.
+    its vectors are scored; its score by terms may be that of what it was.
 
     Args:
         plan: The query.
@@ -52,30 +53,49 @@ def search(
     """
     # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another.
     for searched in dict.fromkeys((plan.filter.without_upkeep, plan.filter)):
-        ids: dict[int, UUID] = {}
-        rankings: list[list[int]] = []
-        for request in candidate_requests(plan, searched):
+        if (shard := engine()) is None:
+            return
+        ids = {each.int: each for each in map(id_of, shard.query(dense_request(plan, searched)))}
+        rankings = [[*ids]]
+        by_terms: dict[int, float] = {}
+        if plan.terms.indices and ids:  # every point has a dense vector: where none is found, no other is
+            yield []
             if (shard := engine()) is None:
                 return
-            found = {each.int: each for each in map(id_of, shard.query(request))}
+            found = _found_by_terms(shard, plan, searched, ids, by_terms)
             ids |= found
             rankings.append([*found])
-            yield []
         candidates = [ids[each] for each in fused(rankings, plan.prefetch)]
         scored: list[ScoredRecord] = []
         for start, end in pairwise(_cuts(len(candidates))):
-            if start:
-                yield []
+            yield []
             if (shard := engine()) is None:
                 return
-            scored += _scored(shard, plan, candidates[start:end], records, explain)
+            scored += _scored(shard, plan, candidates[start:end], by_terms, records, explain)
         if len(scored) == len(candidates):
             break
     yield scored
 
 
-def _scored(shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], records: KeptRecords, explain: bool) -> list[ScoredRecord]:
-    # Requests of one filter in one call: the engine looks up once which points pass it. Three filters, each for the points that its
+def _found_by_terms(
+    shard: edge.EdgeShard, plan: QueryPlan, searched: TenantFilter, others: dict[int, UUID], scores: dict[int, float]
+) -> dict[int, UUID]:
+    """The points that are best by terms, in that order. Puts their scores into ``scores``, and those of the others."""
+    best_points, other_points = shard.query_batch(edge.QueryBatchRequest(term_requests(plan, searched, others.values())))
+    found: dict[int, UUID] = {}
+    for point in best_points:
+        point_id = id_of(point)
+        found[point_id.int] = point_id
+        scores[point_id.int] = point.score
+    for point in other_points:
+        scores[id_of(point).int] = point.score
+    return found
+
+
+def _scored(
+    shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], by_terms: dict[int, float], records: KeptRecords, explain: bool
+) -> list[ScoredRecord]:
+    # Requests of one filter in one call: the engine looks up once which points pass it. Two filters, each for the points that its
     # stage has not scored in the search, took longer.
     requests, formula = score_requests(plan, ids), plan.formula()
     scores: dict[int, dict[str, float]] = {each.int: {} for each in ids}
@@ -86,6 +106,9 @@ def _scored(shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], records: Ke
             scores[point_id.int][stage] = point.score
             if stage == "dense":  # every point has that vector
                 passing.append(point_id)
+    for each in passing:
+        if (score := by_terms.get(each.int)) is not None:
+            scores[each.int]["bm25"] = score
     texts = records.of(passing, lambda missing: shard.retrieve([*missing], RECORD_ONLY, False))
     return [ScoredRecord(texts[each.int], origin_score(formula, parts := scores[each.int]), parts if explain else {}) for each in passing]
 
