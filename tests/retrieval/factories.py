@@ -12,6 +12,8 @@ import numpy as np
 from memory.records import Memory, MemoryChange
 from models.embedding.port import Embedding, Vector
 from retrieval.index.writer import FeedChange
+from retrieval.stores.edge.shard import EncodedPoint, Shard
+from retrieval.stores.points import payload_of, terms_of_memory
 from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
 
@@ -61,6 +63,14 @@ def at(offset: int, *, partition: int = 0, produced_ms: int | None = None) -> Fe
 def point(memory_: Memory, *, late: bool = True, position: FeedPosition | None = None) -> Point:
     """A point of the feed's first record, unless a position is given: equal positions replace each other."""
     return Point(memory_, embedding(memory_.content, late=late), position or at(0))
+
+
+def put_in_shard(shard: Shard, stored: Memory, offset: int = 0) -> None:
+    """Writes a memory as the owner does."""
+    made = point(stored, position=at(offset))
+    assert made.embedding.late is not None
+    dense, late = made.embedding.dense.tolist(), made.embedding.late.tolist()
+    shard.upsert([EncodedPoint(stored.id, payload_of(made, model=MODEL), dense, late, terms_of_memory(stored))])
 
 
 def deletions(*ids: str, position: FeedPosition | None = None) -> dict[str, FeedPosition]:

@@ -13,12 +13,12 @@ from memory.records import Memory
 from retrieval.stores.collection import RECORD
 from retrieval.stores.edge.records import KeptRecords
 from retrieval.stores.edge.search import best
-from retrieval.stores.edge.shard import EncodedPoint, Shard
+from retrieval.stores.edge.shard import Shard
 from retrieval.stores.filters import TenantFilter
-from retrieval.stores.points import memory_of, payload_of, terms_of_memory, tombstone_payload
+from retrieval.stores.points import memory_of, tombstone_payload
 from retrieval.stores.port import RecallQuery, TenantScope
 from retrieval.stores.query_plan import plan_query
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, embedding, memory, point
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, embedding, memory, put_in_shard
 
 ACME = TenantScope("acme")
 
@@ -31,13 +31,6 @@ def shard(tmp_path: Path) -> Iterator[Shard]:
     shard.close()
 
 
-def put(shard: Shard, stored: Memory, offset: int) -> None:
-    made = point(stored, position=at(offset))
-    assert made.embedding.late is not None
-    dense, late = made.embedding.dense.tolist(), made.embedding.late.tolist()
-    shard.upsert([EncodedPoint(stored.id, payload_of(made, model=MODEL), dense, late, terms_of_memory(stored))])
-
-
 def recalled(shard: Shard) -> list[Memory]:
     plan = plan_query(RecallQuery(scope=ACME, text="a red bicycle", embedding=embedding("a red bicycle")))
     return [memory_of(each.record) for each in best(shard.recall(plan, explain=False), 10)]
@@ -45,23 +38,23 @@ def recalled(shard: Shard) -> list[Memory]:
 
 def test_a_recall_brings_what_was_written_last(shard: Shard) -> None:
     first = memory("a red bicycle", importance=0.25)
-    put(shard, first, 0)
+    put_in_shard(shard, first, 0)
     assert recalled(shard) == recalled(shard) == [first]
     newer = first.model_copy(update={"importance": 0.75})
-    put(shard, newer, 1)
+    put_in_shard(shard, newer, 1)
     assert recalled(shard) == [newer]
-    put(shard, first, 0)  # a zombie's
+    put_in_shard(shard, first, 0)  # a zombie's
     assert recalled(shard) == [newer]
 
 
 def test_what_is_deleted_is_brought_no_more(shard: Shard) -> None:
     stored = memory("a red bicycle", importance=0.25)
-    put(shard, stored, 0)
+    put_in_shard(shard, stored, 0)
     assert recalled(shard) == [stored]
     shard.delete(TenantFilter(scope=ACME), {stored.id: tombstone_payload(at(1), NOON)})
     assert recalled(shard) == []
     again = stored.model_copy(update={"importance": 0.75})
-    put(shard, again, 2)
+    put_in_shard(shard, again, 2)
     assert recalled(shard) == [again]
 
 

@@ -35,19 +35,21 @@ def dense_request(plan: QueryPlan, tenant_filter: TenantFilter) -> edge.QueryReq
     return _stage_request(plan, "dense", filter_of(tenant_filter), plan.prefetch)
 
 
-def term_requests(plan: QueryPlan, tenant_filter: TenantFilter, others: Collection[UUID]) -> list[edge.QueryRequest]:
+def term_requests(plan: QueryPlan, tenant_filter: TenantFilter, others: Collection[UUID], *, is_alone: bool) -> list[edge.QueryRequest]:
     """Two requests by terms, for one call: the engine takes the tenant's term statistics, which are half of its work, once in a call.
 
     Args:
         plan: The query, which has terms.
         tenant_filter: Which points they may be.
         others: Candidates that another stage has found.
+        is_alone: The tenant has all of the shard's points: its term statistics are those of the whole, which the engine keeps.
 
     Returns:
         A request for the best points, and one for the scores of the others.
     """
-    best = _stage_request(plan, "bm25", filter_of(tenant_filter), plan.prefetch)
-    return [best, _stage_request(plan, "bm25", filter_of(tenant_filter, ids=others), len(others))]
+    params = None if is_alone else edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
+    best = _stage_request(plan, "bm25", filter_of(tenant_filter), plan.prefetch, params)
+    return [best, _stage_request(plan, "bm25", filter_of(tenant_filter, ids=others), len(others), params)]
 
 
 def score_requests(plan: QueryPlan, ids: list[UUID]) -> dict[Stage, edge.QueryRequest]:
@@ -66,23 +68,23 @@ def ids_request(tenant_filter: TenantFilter, *, limit: int) -> edge.ScrollReques
     return edge.ScrollRequest(limit=limit, filter=filter_of(tenant_filter), with_payload=False, with_vector=False)
 
 
-def _stage_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
-    query, params = _query(plan, stage)
-    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, params=params, with_payload=False)
+def _stage_request(
+    plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int, params: edge.SearchParams | None = None
+) -> edge.QueryRequest:
+    return edge.QueryRequest(limit=limit, query=_query(plan, stage), filter=points_filter, params=params, with_payload=False)
 
 
-def _query(plan: QueryPlan, stage: Stage) -> tuple[edge.Query, edge.SearchParams | None]:
+def _query(plan: QueryPlan, stage: Stage) -> edge.Query:
     # The engine takes any sequence of floats, though its stubs say list.
     late: Any = plan.late
     dense: Any = plan.dense
     match stage:
         case "late":
-            return edge.Query.Nearest(late, using=LATE), None
+            return edge.Query.Nearest(late, using=LATE)
         case "dense":
-            return edge.Query.Nearest(dense, using=DENSE), None
+            return edge.Query.Nearest(dense, using=DENSE)
         case "bm25":
-            corpus = edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant))
-            return edge.Query.Nearest(edge.SparseVector(plan.terms.indices, plan.terms.values), using=BM25), edge.SearchParams(idf=corpus)
+            return edge.Query.Nearest(edge.SparseVector(plan.terms.indices, plan.terms.values), using=BM25)
 
 
 def _condition(condition: Condition) -> Any:

@@ -1,6 +1,6 @@
 """How a shard answers a recall: each stage searches candidates, then all stages score them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -9,7 +9,6 @@ import qdrant_edge as edge
 
 from retrieval.stores.edge.records import KeptRecords, id_of
 from retrieval.stores.edge.requests import RECORD_ONLY, dense_request, score_requests, term_requests
-from retrieval.stores.filters import TenantFilter
 from retrieval.stores.query_plan import QueryPlan, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64
@@ -35,7 +34,12 @@ def best(pieces: Iterable[Sequence[ScoredRecord]], limit: int) -> list[ScoredRec
 
 
 def search(
-    plan: QueryPlan, *, engine: Callable[[], edge.EdgeShard | None], records: KeptRecords, explain: bool
+    plan: QueryPlan,
+    *,
+    engine: Callable[[], edge.EdgeShard | None],
+    records: KeptRecords,
+    tenants: Set[str],
+    explain: bool,
 ) -> Iterator[list[ScoredRecord]]:
     """Searches candidates and scores them. Between two calls of the engine it yields, so that calls for others can come in between.
 
@@ -46,6 +50,7 @@ def search(
         plan: The query.
         engine: Gives the engine of this moment; None once the shard is dropped: there is nothing to find any more.
         records: Those of the shard.
+        tenants: Those that have points in the shard, by this moment; of several two are enough.
         explain: Asks for the parts of the scores.
 
     Yields:
@@ -62,7 +67,8 @@ def search(
             yield []
             if (shard := engine()) is None:
                 return
-            found = _found_by_terms(shard, plan, searched, ids, by_terms)
+            requests = term_requests(plan, searched, ids.values(), is_alone=tenants <= {plan.filter.scope.tenant})
+            found = _found_by_terms(shard, requests, by_terms)
             ids |= found
             rankings.append([*found])
         candidates = [ids[each] for each in fused(rankings, plan.prefetch)]
@@ -77,11 +83,9 @@ def search(
     yield scored
 
 
-def _found_by_terms(
-    shard: edge.EdgeShard, plan: QueryPlan, searched: TenantFilter, others: dict[int, UUID], scores: dict[int, float]
-) -> dict[int, UUID]:
+def _found_by_terms(shard: edge.EdgeShard, requests: list[edge.QueryRequest], scores: dict[int, float]) -> dict[int, UUID]:
     """The points that are best by terms, in that order. Puts their scores into ``scores``, and those of the others."""
-    best_points, other_points = shard.query_batch(edge.QueryBatchRequest(term_requests(plan, searched, others.values())))
+    best_points, other_points = shard.query_batch(edge.QueryBatchRequest(requests))
     found: dict[int, UUID] = {}
     for point in best_points:
         point_id = id_of(point)

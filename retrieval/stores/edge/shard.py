@@ -16,10 +16,11 @@ from retrieval.stores.collection import (
     DELETED_AT,
     DENSE,
     LATE,
+    TENANT,
     check_metadata,
     metadata_of,
 )
-from retrieval.stores.edge.engine import create_indexes, created_engine
+from retrieval.stores.edge.engine import create_indexes, created_engine, some_tenants
 from retrieval.stores.edge.records import KeptRecords, record_of
 from retrieval.stores.edge.requests import (
     POSITION_ONLY,
@@ -60,12 +61,15 @@ class Shard:
         self._engine: edge.EdgeShard | None = None
         self._model: dict[str, Any] = {}
         self._records = KeptRecords()
+        self._tenants: set[str] = set()
+        """Those that have points, or had some. Whether there is more than one is all that is asked: of several it holds two or more."""
         if self._model_file.exists():
             self._model = orjson.loads(self._model_file.read_bytes())
             self._engine = edge.EdgeShard.load(str(self._engine_folder))
             # Those that the shard lacks since it was created before there was anything to find by them.
             create_indexes(self._engine, present=self._engine.info().payload_schema)
             self._engine.optimize()
+            self._tenants |= some_tenants(self._engine)
 
     @property
     def _engine_folder(self) -> Path:
@@ -102,6 +106,8 @@ class Shard:
         self._require_engine()
         for each in points:
             self._check_dimensions(each.dense, each.late)
+        if len(self._tenants) < 2:
+            self._tenants |= {each.payload[TENANT] for each in points}
         stored = self._stored([each.id for each in points])
         self._write([_engine_point(each) for each in points if not _is_late(each.payload, stored.get(each.id))])
 
@@ -174,7 +180,7 @@ class Shard:
         """
         if self._engine is not None:
             self._check_dimensions(plan.dense, plan.late)
-            yield from search(plan, engine=lambda: self._engine, records=self._records, explain=explain)
+            yield from search(plan, engine=lambda: self._engine, records=self._records, tenants=self._tenants, explain=explain)
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by their ids, in the order of the ids.
@@ -212,6 +218,7 @@ class Shard:
         """Removes the shard's data."""
         self._model_file.unlink(missing_ok=True)
         self._records.clear()
+        self._tenants.clear()
         self.close()
         shutil.rmtree(self._engine_folder, ignore_errors=True)
 
