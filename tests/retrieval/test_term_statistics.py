@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.stores.edge.search import best
+from retrieval.stores.edge.search import FEW, best
 from retrieval.stores.edge.shard import Shard
 from retrieval.stores.points import memory_of
 from retrieval.stores.port import RecallQuery, TenantScope
@@ -40,6 +40,11 @@ def others_come(shard: Shard) -> None:
         put_in_shard(shard, memory(content, tenant="globex"))
 
 
+def become_many(shard: Shard, number: int = FEW) -> None:
+    for each in range(number):
+        put_in_shard(shard, memory(f"Cleo walked {each} miles"))
+
+
 def test_other_tenants_change_no_score(shard: Shard) -> None:
     alone = scores(shard)
     assert {content for content, parts in alone.items() if "bm25" in parts} == {*OWN[:2]}
@@ -57,6 +62,7 @@ def test_a_loaded_shard_knows_its_tenants(shard: Shard, tmp_path: Path) -> None:
 
 
 def test_others_may_come_within_a_recall(shard: Shard) -> None:
+    become_many(shard)
     alone = scores(shard)
     calls = shard.recall(asked(), explain=True)
     assert next(calls) == []  # the dense candidates are found
@@ -64,7 +70,9 @@ def test_others_may_come_within_a_recall(shard: Shard) -> None:
     assert {memory_of(each.record).content: each.parts for each in best(calls, 10)} == alone
 
 
-def test_candidates_beyond_the_best_by_terms_are_scored(shard: Shard) -> None:
+@pytest.mark.parametrize("further", [0, FEW])
+def test_candidates_beyond_the_best_by_terms_are_scored(shard: Shard, further: int) -> None:
+    become_many(shard, further)
     whole = scores(shard)
     narrow = plan_query(RecallQuery(scope=TenantScope("acme"), text=QUESTION, embedding=embedding(OWN[1]), limit=1, prefetch=1))
     (first,) = best(shard.recall(narrow, explain=True), 1)

@@ -25,31 +25,35 @@ def filter_of(tenant_filter: TenantFilter | TombstoneFilter, *, ids: Collection[
     return edge.Filter(must=conditions if ids is None else [*conditions, edge.HasIdCondition({*ids})])
 
 
-def dense_request(plan: QueryPlan, tenant_filter: TenantFilter) -> edge.QueryRequest:
+def dense_request(plan: QueryPlan, tenant_filter: TenantFilter, limit: int) -> edge.QueryRequest:
     """A request for the ids of the points that are best by the dense vector.
 
     Args:
         plan: The query.
         tenant_filter: Which points they may be.
+        limit: Most points.
     """
-    return _stage_request(plan, "dense", filter_of(tenant_filter), plan.prefetch)
+    return _stage_request(plan, "dense", filter_of(tenant_filter), limit)
 
 
-def term_requests(plan: QueryPlan, tenant_filter: TenantFilter, others: Collection[UUID], *, is_alone: bool) -> list[edge.QueryRequest]:
-    """Two requests by terms, for one call: the engine takes the tenant's term statistics, which are half of its work, once in a call.
+def term_requests(
+    plan: QueryPlan, tenant_filter: TenantFilter, limit: int, *, others: Collection[UUID], is_alone: bool
+) -> list[edge.QueryRequest]:
+    """Requests by terms, for one call: the engine takes the tenant's term statistics, which are half of its work, once in a call.
 
     Args:
         plan: The query, which has terms.
         tenant_filter: Which points they may be.
+        limit: Most points.
         others: Candidates that another stage has found.
         is_alone: The tenant has all of the shard's points: its term statistics are those of the whole, which the engine keeps.
 
     Returns:
-        A request for the best points, and one for the scores of the others.
+        A request for the best points, and where there are others one for their scores.
     """
     params = None if is_alone else edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
-    best = _stage_request(plan, "bm25", filter_of(tenant_filter), plan.prefetch, params)
-    return [best, _stage_request(plan, "bm25", filter_of(tenant_filter, ids=others), len(others), params)]
+    best = _stage_request(plan, "bm25", filter_of(tenant_filter), limit, params)
+    return [best, _stage_request(plan, "bm25", filter_of(tenant_filter, ids=others), len(others), params)] if others else [best]
 
 
 def score_requests(plan: QueryPlan, ids: list[UUID]) -> dict[Stage, edge.QueryRequest]:

@@ -14,6 +14,9 @@ from retrieval.stores.query_plan import QueryPlan, fused, origin_score
 CANDIDATES_IN_CALL: Final = 64
 """About so many candidates does one engine call score, in two milliseconds. A recall of 1,000 results would take thirty in one call."""
 
+FEW: Final = 128
+"""Where fewer points than these pass the filter, nothing comes in between: all of it takes the engine about a millisecond."""
+
 
 class ScoredRecord(NamedTuple):
     """One result of a query."""
@@ -54,27 +57,36 @@ def search(
         explain: Asks for the parts of the scores.
 
     Yields:
-        An empty piece after each call of the engine but the last; then all matches, in no order: :func:`best` puts them in one.
+        An empty piece after each call of the engine but the last, unless the points are few; then all matches, in no order: :func:`best`
+        puts them in one.
     """
     # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another.
     for searched in dict.fromkeys((plan.filter.without_upkeep, plan.filter)):
         if (shard := engine()) is None:
             return
-        ids = {each.int: each for each in map(id_of, shard.query(dense_request(plan, searched)))}
+        nearest = shard.query(dense_request(plan, searched, max(plan.prefetch, FEW)))
+        # Every point has a dense vector. Where these are all, the best by terms are all that have one, and none is left to score.
+        are_few = len(nearest) < FEW
+        ids = {each.int: each for each in map(id_of, nearest[: plan.prefetch])}
         rankings = [[*ids]]
         by_terms: dict[int, float] = {}
-        if plan.terms.indices and ids:  # every point has a dense vector: where none is found, no other is
-            yield []
+        if plan.terms.indices and ids:
+            if not are_few:
+                yield []
             if (shard := engine()) is None:
                 return
-            requests = term_requests(plan, searched, ids.values(), is_alone=tenants <= {plan.filter.scope.tenant})
+            others = () if are_few else ids.values()
+            requests = term_requests(
+                plan, searched, FEW if are_few else plan.prefetch, others=others, is_alone=tenants <= {plan.filter.scope.tenant}
+            )
             found = _found_by_terms(shard, requests, by_terms)
             ids |= found
-            rankings.append([*found])
+            rankings.append([*found][: plan.prefetch])
         candidates = [ids[each] for each in fused(rankings, plan.prefetch)]
         scored: list[ScoredRecord] = []
         for start, end in pairwise(_cuts(len(candidates))):
-            yield []
+            if start or not are_few:
+                yield []
             if (shard := engine()) is None:
                 return
             scored += _scored(shard, plan, candidates[start:end], by_terms, records, explain)
@@ -85,13 +97,13 @@ def search(
 
 def _found_by_terms(shard: edge.EdgeShard, requests: list[edge.QueryRequest], scores: dict[int, float]) -> dict[int, UUID]:
     """The points that are best by terms, in that order. Puts their scores into ``scores``, and those of the others."""
-    best_points, other_points = shard.query_batch(edge.QueryBatchRequest(requests))
+    best_points, *others = shard.query_batch(edge.QueryBatchRequest(requests))
     found: dict[int, UUID] = {}
     for point in best_points:
         point_id = id_of(point)
         found[point_id.int] = point_id
         scores[point_id.int] = point.score
-    for point in other_points:
+    for point in chain.from_iterable(others):
         scores[id_of(point).int] = point.score
     return found
 
