@@ -7,10 +7,11 @@ import pytest
 
 from retrieval.stores.edge.search import FEW, best
 from retrieval.stores.edge.shard import Shard
-from retrieval.stores.points import memory_of
+from retrieval.stores.filters import TenantFilter
+from retrieval.stores.points import memory_of, tombstone_payload
 from retrieval.stores.port import RecallQuery, TenantScope
 from retrieval.stores.query_plan import QueryPlan, plan_query
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, embedding, memory, put_in_shard
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, embedding, memory, put_in_shard
 
 QUESTION = "who has a red bicycle"
 OWN = ("Ann bought a red bicycle", "Ben has a red car", "Ann sold a car", "Ben likes tea")
@@ -58,6 +59,20 @@ def test_a_loaded_shard_knows_its_tenants(shard: Shard, tmp_path: Path) -> None:
     shard.close()
     loaded = Shard(tmp_path)
     assert scores(loaded) == alone
+    loaded.close()
+
+
+def test_what_is_gone_counts_in_neither(shard: Shard, tmp_path: Path) -> None:
+    before = scores(shard)
+    kites = [memory(f"Ann has a red kite {number}") for number in range(40)]
+    for each in kites:
+        put_in_shard(shard, each)
+    shard.close()
+    loaded = Shard(tmp_path)  # which optimises what it has
+    loaded.delete(TenantFilter(scope=TenantScope("acme")), {each.id: tombstone_payload(at(1), NOON) for each in kites})
+    alone = scores(loaded)
+    others_come(loaded)
+    assert scores(loaded) == alone == before
     loaded.close()
 
 
