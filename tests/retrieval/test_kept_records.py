@@ -73,7 +73,7 @@ class Payloads:
 def test_only_so_many_short_records_are_kept() -> None:
     payloads = Payloads({UUID(int=number): "x" * (5000 if number == 3 else 10) for number in range(4)})
     ids = [*payloads.texts]
-    kept = KeptRecords(most=2)
+    kept = KeptRecords(most=20)
     assert kept.of(ids, payloads.read) == {number: payloads.texts[UUID(int=number)] for number in range(4)}
     payloads.was_read.clear()
     kept.of([ids[2], ids[1]], payloads.read)
@@ -82,3 +82,8 @@ def test_only_so_many_short_records_are_kept() -> None:
     assert payloads.was_read == [ids[0], ids[3]]
     kept.of([ids[1], ids[3], ids[2]], payloads.read)
     assert payloads.was_read == [ids[0], ids[3], ids[3], ids[2]]  # the one that was asked for longest ago went
+    kept.forget([edge.Point(ids[1], {}, {}), edge.Point(ids[2], {}, {})])
+    kept.of(ids[:2], payloads.read)
+    payloads.was_read.clear()
+    kept.of(ids[:2], payloads.read)
+    assert payloads.was_read == []  # what was forgotten takes no room
