@@ -142,6 +142,19 @@ async def send_sample(settings: Settings, *, session: str = "s-1", user: str = "
     return len(records)
 
 
+def message_of_session(settings: Settings, session: int, text: str) -> OutgoingRecord:
+    """The one message of a user's session; each session has its own day."""
+    said = Message(
+        tenant=TENANT,
+        user="ada",
+        session=f"s-{session}",
+        id=f"m-{session}",
+        text=text,
+        event_time=datetime(2024, 5, 1 + session, tzinfo=UTC),
+    )
+    return OutgoingRecord(topic=settings.topic("messages"), key=encode_key(TENANT, said.session), value=said.to_json())
+
+
 async def flush(settings: Settings) -> None:
     """Closes all open windows of the tenant."""
     command = SessionCommand(command="flush", tenant=TENANT)

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from datetime import UTC, datetime
 
 import pytest
 
@@ -10,15 +9,14 @@ from extraction.one_pass.answer import form
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Profile
 from loadtest.requests import ChatRequest
-from memory.keys import encode_key
-from memory.records import Extraction, Memory, Message, Window
+from memory.records import Extraction, Memory, Window
 from retrieval.stores.build import build_store
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.redis import open_redis
 from runtime.settings import LLMSettings, Settings
 from streams.rebuild import rebuild
 from streams.snapshot import snapshot
-from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, flush, serving
+from tests.streams.flow import DEADLINE_S, POLL_S, TENANT, caught_up, flush, message_of_session, serving
 from tests.streams.message_ledger import records_of
 
 pytestmark = pytest.mark.integration
@@ -29,15 +27,7 @@ BEHIND = ("events", "entities", "index")
 
 
 def message(settings: Settings, session: int) -> OutgoingRecord:
-    said = Message(
-        tenant=TENANT,
-        user="ada",
-        session=f"s-{session}",
-        id=f"m-{session}",
-        text=f"My friends Andrew and Cousin{session} were here.",
-        event_time=datetime(2024, 5, 1 + session, tzinfo=UTC),
-    )
-    return OutgoingRecord(topic=settings.topic("messages"), key=encode_key(TENANT, said.session), value=said.to_json())
+    return message_of_session(settings, session, f"My friends Andrew and Cousin{session} were here.")
 
 
 def answer(request: ChatRequest) -> str:

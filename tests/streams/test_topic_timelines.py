@@ -1,15 +1,13 @@
 """Topics that an extractor words anew in every session become one timeline each, live and in a rebuild."""
 
 import re
-from datetime import UTC, datetime
 
 import pytest
 
 from extraction.one_pass.answer import form
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
-from memory.keys import encode_key
-from memory.records import Memory, Message
+from memory.records import Memory
 from retrieval.stores.build import build_store
 from runtime.control.tenant_changes import set_tenant
 from runtime.kafka import OutgoingRecord, Producer
@@ -20,7 +18,7 @@ from streams.snapshot import digest, snapshot
 from streams.stages import STAGES
 from tests.control_log import write
 from tests.extraction.topic_stories import stories
-from tests.streams.flow import TENANT, caught_up, flush, serving
+from tests.streams.flow import TENANT, caught_up, flush, message_of_session, serving
 
 pytestmark = pytest.mark.integration
 
@@ -31,15 +29,7 @@ OTHERS = tuple(name for name in STAGES if name != "extraction")
 
 
 def message(settings: Settings, session: int) -> OutgoingRecord:
-    said = Message(
-        tenant=TENANT,
-        user="ada",
-        session=f"s-{session}",
-        id=f"m-{session}",
-        text=f"There was news of it, the {session}th.",
-        event_time=datetime(2024, 5, 1 + session, tzinfo=UTC),
-    )
-    return OutgoingRecord(topic=settings.topic("messages"), key=encode_key(TENANT, said.session), value=said.to_json())
+    return message_of_session(settings, session, f"There was news of it, the {session}th.")
 
 
 def answer(request: ChatRequest) -> str:

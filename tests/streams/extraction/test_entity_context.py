@@ -1,8 +1,5 @@
 """The entities in the prompt of a window, found in a real store."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from memory.records import Memory, MemoryChange
@@ -12,20 +9,11 @@ from retrieval.stores.edge.client import EdgeStore
 from runtime.clocks import ManualClock
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
-from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.factories import NOON, BagOfWordsEmbedder, in_feed, memory
 from tests.streams.agent_extractions import TENANT
 from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
 
 pytestmark = pytest.mark.integration
-
-
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[EdgeStore]:
-    with EdgeOwnerProcess(tmp_path / "edge") as process:
-        store = EdgeStore(path=process.socket)
-        yield store
-        await store.close()
 
 
 def experience(tool: str, *, tenant: str = TENANT, user: str | None = None) -> Memory:

@@ -26,7 +26,6 @@ from streams.extraction.similar_keys import SimilarKeys
 from tests.control_log import known_tenants
 from tests.extraction.embedders import RefusingEmbedder
 from tests.extraction.topic_stories import extraction_of, stories
-from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.factories import NOON, in_feed, memory
 from tests.streams.extraction.doubles import ScriptedExtractor, new_handler, window_record
 
@@ -40,14 +39,6 @@ async def embedder() -> AsyncIterator[Embedder]:
     embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
     yield embedder
     await embedder.close()
-
-
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[EdgeStore]:
-    with EdgeOwnerProcess(tmp_path / "edge") as process:
-        store = EdgeStore(path=process.socket)
-        yield store
-        await store.close()
 
 
 @pytest.fixture
