@@ -11,6 +11,7 @@ import pytest
 from varve.embedded import ports
 from varve.errors import PortInUseError
 
+BESIDE = range(ports.DRAWN_PORTS.stop, ports.DRAWN_PORTS.stop + 640)
 EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
@@ -23,8 +24,8 @@ def test_no_outgoing_connection_can_hold_a_drawn_port() -> None:
 
 @pytest.fixture
 def few() -> range:
-    """Two blocks that nobody has."""
-    for first in ports.DRAWN_PORTS[:: 2 * ports.BLOCK]:
+    """Two blocks that nobody has, beside those of the pools of other tests."""
+    for first in BESIDE[:: 2 * ports.BLOCK]:
         taken = range(first, first + 2 * ports.BLOCK)
         if not any(map(is_taken, taken)):
             return taken
@@ -32,8 +33,13 @@ def few() -> range:
 
 
 def is_taken(port: int) -> bool:
+    """Whether anybody has it, listening or not: this run's own pool holds ports, too."""
     with socket.socket() as probe:
-        return probe.connect_ex((ports.HOST, port)) == 0
+        try:
+            probe.bind((ports.HOST, port))
+        except OSError:
+            return True
+    return False
 
 
 def drawn(pool: ports.PortPool) -> list[int]:
