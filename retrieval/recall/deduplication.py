@@ -20,7 +20,7 @@ _WORD: Final = re.compile(r"\w+(?:[.,:/'’-]\w+)*|[^\w\s.,;:!?\"'’()\[\]…�
 
 _TEXTS_CACHED: Final = 8192
 
-DuplicateKey = tuple[str | None, ...]
+DuplicateKey = tuple[str | None, str, str, str | None, tuple[str, ...]]
 
 
 class Deduplication:
@@ -33,9 +33,8 @@ class Deduplication:
     def add(self, hit: RecallHit) -> None:
         """Takes one more hit."""
         key = duplicate_key(hit.memory)
-        other = self._kept.get(key)
-        if other is None:
-            self._kept[key] = hit
+        other = self._kept.setdefault(key, hit)
+        if other is hit:
             return
         newer, older = (hit, other) if recency(hit.memory) > recency(other.memory) else (other, hit)
         scores = dict(zip(newer.evidence, newer.evidence_scores, strict=True))
@@ -57,7 +56,7 @@ class Deduplication:
 
 def duplicate_key(memory: Memory) -> DuplicateKey:
     """A key that memories share if they are duplicates: of one user, one kind and type, one entity, and with the same words."""
-    return (memory.user, memory.kind, memory.type, memory.entity_key, *significant_words(memory.content))
+    return (memory.user, memory.kind, memory.type, memory.entity_key, significant_words(memory.content))
 
 
 @lru_cache(maxsize=_TEXTS_CACHED)

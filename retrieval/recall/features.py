@@ -238,8 +238,10 @@ def _part(candidates: Sequence[ScoredMemory], name: str) -> Column:
 
 
 def _standardised(scores: Column) -> Column:
-    spread = scores.std()
-    return (scores - scores.mean()) / spread if spread > 0 else np.zeros_like(scores)
+    centred = scores - scores.mean()
+    # ``scores.std()`` would take the mean again.
+    spread = np.sqrt((centred * centred).mean())
+    return centred / spread if spread > 0 else np.zeros_like(scores)
 
 
 def look_at(memory: Memory) -> _Text:

@@ -15,7 +15,7 @@ from retrieval.recall.deduplication import Deduplication
 from retrieval.recall.fate import fates_of, nothing_relevant, ranks_of
 from retrieval.recall.features import features_of, look_at
 from retrieval.recall.query_embedding import embed_query_texts, embed_question
-from retrieval.recall.ranking import Weights, final_score
+from retrieval.recall.ranking import FinalScore, Weights, final_score
 from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, reranked
 from retrieval.recall.request import BUT_ENTITIES, RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.supersession import with_superseded
@@ -115,7 +115,7 @@ class Recall:
         hits = deduplication.ranked()
         rejected = [each for each in candidates if each.score < min_score] if request.trace else []
         return RecallResponse(
-            hits=tuple(with_superseded(hits, limit)),
+            hits=tuple(await map_in_pieces(lambda each: _with_parts(each, request, weights, now), with_superseded(hits, limit))),
             rejected=len(candidates) - number,
             duplicates=number - len(hits),
             confidence=confidence,
@@ -221,12 +221,16 @@ def _until(request: RecallRequest) -> datetime | None:
 
 
 def _hit(found: ScoredMemory, request: RecallRequest, weights: Weights, now: datetime, ranks: Mapping[str, int]) -> RecallHit:
-    score = final_score(found.memory, origin=found.score, now=now, weights=weights, type_weights=request.type_weights)
-    return RecallHit(
-        memory=found.memory,
-        score=score.final,
-        parts={"origin": score.origin, "time": score.time, "business": score.business, **found.parts},
-        evidence=tuple(found.memory.message_ids),
-        evidence_scores=(score.final,) * len(found.memory.message_ids),
-        ranks=ranks,
-    )
+    # Where neither time nor business weighs, they are looked at for the few hits that are returned alone.
+    score = found.score if weights.origin_alone else _final_score(found.memory, found.score, request, weights, now).final
+    evidence = tuple(found.memory.message_ids)
+    return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, evidence, (score,) * len(evidence), ranks=ranks)
+
+
+def _with_parts(hit: RecallHit, request: RecallRequest, weights: Weights, now: datetime) -> RecallHit:
+    score = _final_score(hit.memory, hit.parts["origin"], request, weights, now)
+    return hit._replace(parts={"origin": score.origin, "time": score.time, "business": score.business, **hit.parts})
+
+
+def _final_score(memory: Memory, origin: float, request: RecallRequest, weights: Weights, now: datetime) -> FinalScore:
+    return final_score(memory, origin=origin, now=now, weights=weights, type_weights=request.type_weights)
