@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from operators.distinct_count import DistinctCount
@@ -106,6 +106,25 @@ def test_the_latest_is_the_newest_by_event_time(history: Any) -> None:
     state = run(latest, steps)
     ordered = sorted(left, key=lambda step: (-step[1], step[0]))
     assert (latest.value(state) if state else None) == (ordered[0][2] if ordered else None)
+
+
+@given(
+    days=st.lists(st.integers(0, 5), min_size=18, max_size=30), retracted=st.integers(15, 18), late=st.lists(st.integers(0, 5), max_size=3)
+)
+@example(days=[*range(6)] * 3, retracted=16, late=[])
+@example(days=[*range(6)] * 3, retracted=17, late=[0])
+def test_the_latest_beyond_its_reserve_is_right_or_unknown(days: list[int], retracted: int, late: list[int]) -> None:
+    latest = configured("LATEST")
+    steps = sorted(((f"e{number:02d}", day, number, 1) for number, day in enumerate(days)), key=_newest_first)
+    undone = [(name, day, value, -1) for name, day, value, _ in steps[:retracted]]
+    after = [(f"x{number:02d}", day, f"late {number}", 1) for number, day in enumerate(late)]
+    value = latest.value(run(latest, [*steps[::-1], *undone, *after]) or [[], 0, None])
+    left = sorted([*steps[retracted:], *after], key=_newest_first)
+    assert value == (left[0][2] if left else None) or (value is UnknownValue.UNKNOWN and retracted > 16)
+
+
+def _newest_first(step: tuple[str, int, Any, int]) -> tuple[int, str]:
+    return -step[1], step[0]
 
 
 def test_an_exhausted_latest_is_unknown_until_a_newer_value() -> None:
