@@ -19,11 +19,6 @@ class Weights:
     half_life_s: float = 30 * 86400.0
     """Beyond the window S_time halves in this time, in seconds."""
 
-    @property
-    def origin_alone(self) -> bool:
-        """Whether S_final is S_origin."""
-        return not (self.time or self.business)
-
     def __post_init__(self) -> None:
         if self.time < 0 or self.business < 0 or self.time + self.business > 1:
             raise ValueError(f"w_time and w_busi must not be negative nor exceed 1 together, got {self.time:g} and {self.business:g}")
@@ -31,6 +26,11 @@ class Weights:
             raise ValueError(
                 f"the window must be at least 0 s and the half-life above it, got {self.freshness_window_s:g} and {self.half_life_s:g}"
             )
+
+    @property
+    def origin_alone(self) -> bool:
+        """Whether S_final is S_origin."""
+        return not (self.time or self.business)
 
 
 class FinalScore(NamedTuple):

@@ -221,7 +221,7 @@ def _until(request: RecallRequest) -> datetime | None:
 
 
 def _hit(found: ScoredMemory, request: RecallRequest, weights: Weights, now: datetime, ranks: Mapping[str, int]) -> RecallHit:
-    # Where neither time nor business weighs, they are looked at for the few hits that are returned alone.
+    # Where neither time nor business weighs, only the few hits that are returned have them looked at, in _with_parts.
     score = found.score if weights.origin_alone else _final_score(found.memory, found.score, request, weights, now).final
     evidence = tuple(found.memory.message_ids)
     return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, evidence, (score,) * len(evidence), ranks=ranks)

@@ -14,7 +14,7 @@ from operators.errors import RefusedChangeError
 from operators.newest import MAX_VALUE
 from operators.operator import Configuration, UnknownValue
 from operators.top_k import TopK
-from tests.operators.histories import configured, histories, operand, run
+from tests.operators.histories import Step, configured, histories, operand, run
 
 
 def distinct(value: Any) -> bytes:
@@ -89,12 +89,16 @@ def test_a_frequent_value_is_never_missed(noise: list[int]) -> None:
     assert counts[99] <= kept["99"] <= counts[99] + floor
 
 
+def _newest_first(step: Step) -> tuple[int, str]:
+    return -step[1], step[0]
+
+
 @given(histories("LIST", longest=24))
 def test_a_list_has_the_newest_oldest_first(history: Any) -> None:
     steps, left = history
     newest = configured("LIST", Limit=3)
     state = run(newest, steps)
-    ordered = sorted(left, key=lambda step: (-step[1], step[0]))
+    ordered = sorted(left, key=_newest_first)
     expected = [value for _, _, value, _ in ordered[:3]][::-1]
     assert (newest.value(state) if state else None) == (expected or None)
 
@@ -104,7 +108,7 @@ def test_the_latest_is_the_newest_by_event_time(history: Any) -> None:
     steps, left = history
     latest = configured("LATEST")
     state = run(latest, steps)
-    ordered = sorted(left, key=lambda step: (-step[1], step[0]))
+    ordered = sorted(left, key=_newest_first)
     assert (latest.value(state) if state else None) == (ordered[0][2] if ordered else None)
 
 
@@ -118,13 +122,10 @@ def test_the_latest_beyond_its_reserve_is_right_or_unknown(days: list[int], retr
     steps = sorted(((f"e{number:02d}", day, number, 1) for number, day in enumerate(days)), key=_newest_first)
     undone = [(name, day, value, -1) for name, day, value, _ in steps[:retracted]]
     after = [(f"x{number:02d}", day, f"late {number}", 1) for number, day in enumerate(late)]
-    value = latest.value(run(latest, [*steps[::-1], *undone, *after]) or [[], 0, None])
+    state = run(latest, [*steps[::-1], *undone, *after])
+    value = latest.value(state) if state else None
     left = sorted([*steps[retracted:], *after], key=_newest_first)
     assert value == (left[0][2] if left else None) or (value is UnknownValue.UNKNOWN and retracted > 16)
-
-
-def _newest_first(step: tuple[str, int, Any, int]) -> tuple[int, str]:
-    return -step[1], step[0]
 
 
 def test_an_exhausted_latest_is_unknown_until_a_newer_value() -> None:
