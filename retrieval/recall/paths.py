@@ -8,21 +8,21 @@ from typing import Literal, TypeVar
 from memory.errors import VarveError
 from models.errors import TransientModelError
 from retrieval.errors import RecallLateError, StoreUnavailableError
-from retrieval.recall.sift.errors import SiftError, SiftFailure
+from retrieval.recall.model_errors import ModelFailure, RecallModelError
 from runtime.errors import RedisUnavailableError
 
 T = TypeVar("T")
 
-PathName = Literal["memories", "entities", "session_tail", "sift", "entity_history"]
-"""What each path answers with, as ``degraded`` names it; ``sift``: the proxy model's ranking; ``entity_history``:
-of some entity what it was is not kept any more."""
+PathName = Literal["memories", "entities", "session_tail", "sift", "expansion", "entity_history"]
+"""What each path answers with, as ``degraded`` names it; ``sift``: the proxy model's ranking; ``expansion``:
+the words that a model adds to the query; ``entity_history``: of some entity what it was is not kept any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """A path that gave nothing."""
 
-    outcome: Literal["late", "away"] | SiftFailure
+    outcome: Literal["late", "away"] | ModelFailure
     error: VarveError
     """Why."""
 
@@ -47,5 +47,5 @@ async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | Le
         return LeftOut("late", RecallLateError(f"the path to {name.replace('_', ' ')} was not done by the recall's deadline"))
     except (StoreUnavailableError, TransientModelError, RedisUnavailableError) as error:
         return LeftOut("away", error)
-    except SiftError as error:
+    except RecallModelError as error:
         return LeftOut(error.failure, error)

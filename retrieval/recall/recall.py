@@ -1,8 +1,8 @@
 """The primary path of a recall (VikingMem 3.3): hybrid search in one request to the store, then weights and deduplication."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -12,6 +12,7 @@ from retrieval.errors import StoreUnavailableError
 from retrieval.recall import memx
 from retrieval.recall.confidence import confidence_of
 from retrieval.recall.deduplication import Deduplication
+from retrieval.recall.expansion.combining import combined
 from retrieval.recall.fate import fates_of, nothing_relevant, ranks_of
 from retrieval.recall.features import features_of, look_at
 from retrieval.recall.query_embedding import embed_query_texts, embed_question
@@ -25,12 +26,25 @@ from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.pieces import map_in_pieces
 from runtime.retrieval_counts import RetrievalCounts, Retrievals
-from runtime.settings import RecallSettings
+from runtime.settings import RankingProfile, RecallSettings
 
 DUPLICATES_MARGIN: Final = 8
 """Candidates fetched beyond the limit, to replace duplicates. Where more than the store's score ranks, ``prefetch`` ones are fetched."""
 
 _LATEST: Final = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one text finds."""
+
+    candidates: Sequence[ScoredMemory]
+    """As the store scores them."""
+    accepted: Sequence[ScoredMemory]
+    """As the profile scores them, best first."""
+    confidence: float | None
+    is_answered: bool
+    """By the profile's own rule."""
 
 
 class Recall:
@@ -66,59 +80,26 @@ class Recall:
         weights = self._weights(request)
         profile = request.profile or self._settings.profile
         min_confidence = self._settings.min_confidence if request.min_confidence is None else request.min_confidence
-        judges = profile == "learned" or min_confidence > 0
-        looks_closer = judges or profile == "memx"
         limit = request.limit or self._settings.limit
         now = self._clock.now()
-        reorders = looks_closer or weights.time or weights.business or names_time(request.query, request.as_of or now)
-        query = RecallQuery(
-            scope=request.scope,
-            text=request.query,
-            embedding=await embed_question(self._embedder, request.query),
-            limit=max(limit + DUPLICATES_MARGIN, self._settings.prefetch if reorders else 0),
-            prefetch=self._settings.prefetch,
-            kinds=_kinds(request),
-            types=request.types,
-            sessions=request.sessions,
-            since=request.since,
-            until=_until(request),
-            generation=request.generation,
-            alive_at=now,
-            explain=request.explain or looks_closer,
+        asked, *expanded = await asyncio.gather(
+            self._find(request.query, request, profile, now, judges=profile == "learned" or min_confidence > 0),
+            *(self._find(each, request, profile, now, judges=profile == "learned") for each in request.expansions),
         )
-        # Where only entities are asked for as of then, there is nothing to search.
-        candidates = await self._search(query) if query.kinds or not request.kinds else []
+        if not asked.is_answered or (asked.confidence is not None and asked.confidence < min_confidence):
+            return nothing_relevant(asked.candidates, asked.confidence, trace=request.trace)
+        ranks = ranks_of(asked.candidates) if request.explain else {}
+        accepted = combined(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
+        rejected = _rejected([asked, *expanded], accepted)
         now = request.as_of or now
-        min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
-        accepted = [each for each in candidates if each.score >= min_score]
-        number = len(accepted)
-        ranks = ranks_of(candidates) if request.explain else {}
-        confidence = None
-        if judges:
-            ranked = accepted[:MAX_RERANKED]
-            await map_in_pieces(look_at, (each.memory for each in ranked))
-            features = features_of(request.query, ranked, now) if ranked else {}
-            confidence = confidence_of(request.query, ranked, features)
-            if confidence < min_confidence:
-                return nothing_relevant(candidates, confidence, trace=request.trace)
-            if profile == "learned":
-                accepted = reranked(accepted, features, LEARNED, explain=request.explain)
-        if profile == "memx":
-            if not memx.is_answered(accepted, memx.MEMX):
-                return nothing_relevant(candidates, confidence, trace=request.trace)
-            retrievals = await self._retrievals_of(request.scope.tenant, accepted)
-            accepted = memx.ranked(accepted, memx.MEMX, retrievals=retrievals, now=now, explain=request.explain)
-        if profile != "learned":
-            accepted = with_time_prior(request.query, accepted, now, explain=request.explain)
         deduplication = Deduplication()
         await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now, ranks.get(each.memory.id, {}))), accepted)
         hits = deduplication.ranked()
-        rejected = [each for each in candidates if each.score < min_score] if request.trace else []
         return RecallResponse(
             hits=tuple(await map_in_pieces(lambda each: _with_parts(each, request, weights, now), with_superseded(hits, limit))),
-            rejected=len(candidates) - number,
-            duplicates=number - len(hits),
-            confidence=confidence,
+            rejected=len(rejected),
+            duplicates=len(accepted) - len(hits),
+            confidence=asked.confidence,
             fates=fates_of(rejected=rejected, ranked=hits, duplicates=deduplication.left_out, limit=limit) if request.trace else {},
         )
 
@@ -166,6 +147,48 @@ class Recall:
         # An entity stays its user's, even if its type's key no longer names the user.
         return own + [each for each in shared if each.user is None]
 
+    async def _find(self, text: str, request: RecallRequest, profile: RankingProfile, now: datetime, *, judges: bool) -> _Found:
+        """What one text finds, ranked by a profile; with ``judges`` also how sure that is."""
+        looks_closer = judges or profile == "memx"
+        weights = self._weights(request)
+        reorders = looks_closer or weights.time or weights.business or request.expansions or names_time(text, request.as_of or now)
+        query = RecallQuery(
+            scope=request.scope,
+            text=text,
+            embedding=await embed_question(self._embedder, text),
+            limit=max((request.limit or self._settings.limit) + DUPLICATES_MARGIN, self._settings.prefetch if reorders else 0),
+            prefetch=self._settings.prefetch,
+            kinds=_kinds(request),
+            types=request.types,
+            sessions=request.sessions,
+            since=request.since,
+            until=_until(request),
+            generation=request.generation,
+            alive_at=now,
+            explain=request.explain or looks_closer,
+        )
+        # Where only entities are asked for as of then, there is nothing to search.
+        candidates = await self._search(query) if query.kinds or not request.kinds else []
+        now = request.as_of or now
+        min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
+        accepted = [each for each in candidates if each.score >= min_score]
+        confidence = None
+        if judges:
+            ranked = accepted[:MAX_RERANKED]
+            await map_in_pieces(look_at, (each.memory for each in ranked))
+            features = features_of(text, ranked, now) if ranked else {}
+            confidence = confidence_of(text, ranked, features)
+            if profile == "learned":
+                accepted = reranked(accepted, features, LEARNED, explain=request.explain)
+        if profile == "memx":
+            if not memx.is_answered(accepted, memx.MEMX):
+                return _Found(candidates, [], confidence, is_answered=False)
+            retrievals = await self._retrievals_of(request.scope.tenant, accepted)
+            accepted = memx.ranked(accepted, memx.MEMX, retrievals=retrievals, now=now, explain=request.explain)
+        if profile != "learned":
+            accepted = with_time_prior(text, accepted, now, explain=request.explain)
+        return _Found(candidates, accepted, confidence, is_answered=True)
+
     async def _search_each_type(self, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
         types = tuple(dict.fromkeys(types))
         if not types:
@@ -206,6 +229,12 @@ class Recall:
             freshness_window_s=settings.freshness_window_s,
             half_life_s=settings.half_life_s,
         )
+
+
+def _rejected(searches: Iterable[_Found], accepted: Iterable[ScoredMemory]) -> list[ScoredMemory]:
+    """The candidates of all searches that none has accepted, each once."""
+    kept = {each.memory.id for each in accepted}
+    return list({each.memory.id: each for found in searches for each in found.candidates if each.memory.id not in kept}.values())
 
 
 def _kinds(request: RecallRequest) -> tuple[str, ...]:

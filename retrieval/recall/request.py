@@ -20,6 +20,8 @@ class RecallRequest:
 
     scope: TenantScope
     query: str
+    expansions: tuple[str, ...] = ()
+    """Texts that are searched beside the query, each on its own: what a memory that answers it may say."""
     limit: int | None = None
     """Most hits."""
     kinds: tuple[str, ...] = ()
@@ -74,7 +76,8 @@ class RecallHit(NamedTuple):
     """``origin``, ``time`` and ``business``, before their weights. With ``explain`` also the parts of S_origin: ``dense`` (cosine),
     ``bm25`` and ``late`` (MaxSim, a sum over the query's tokens), and of the ranking model ``ranking_`` and a feature's name: what the
     feature adds before the sigmoid; of `memx` ``memx_`` and a factor's name, what it adds before standardising; ``prior_time``:
-    what fitting the time that the query asks for adds, where no model has it as a feature."""
+    what fitting the time that the query asks for adds, where no model has it as a feature; ``as_asked`` and ``as_expanded``: the score by
+    the query and the best by an expansion, where it was expanded."""
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from, best first."""
     evidence_scores: tuple[float, ...]

@@ -14,12 +14,15 @@ from models.embedding.guarded import GuardedEmbedder
 from models.embedding.port import Embedder
 from retrieval.errors import StoreUnavailableError
 from retrieval.recall import Recall
+from retrieval.recall.expansion.expansion import PURPOSE as EXPANSION
+from retrieval.recall.expansion.expansion import Expansion
+from retrieval.recall.sift.sift import PURPOSE as SIFT
 from retrieval.recall.sift.sift import Sift
 from retrieval.service.admission import Admission
 from retrieval.service.memory_counts import MemoryCounts
-from retrieval.service.proxy_model import BackgroundUsage, build_proxy_model
 from retrieval.service.quotas import Quotas
 from retrieval.service.recall_log import RecallLog
+from retrieval.service.recall_models import BackgroundUsage, build_recall_model
 from retrieval.service.store_positions import StorePositions
 from retrieval.stores.build import build_store
 from retrieval.stores.guarded import GuardedStore
@@ -65,6 +68,7 @@ class Dependencies:
     embedder: GuardedEmbedder
     recall: Recall
     sift: Sift
+    expansion: Expansion
     recall_log: RecallLog
     quotas: Quotas
     admission: Admission
@@ -80,7 +84,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
     It admits nobody before it has read the control log.
 
     Raises:
-        ModelConfigurationError: If the embedding model cannot be loaded, or the proxy model's price is missing.
+        ModelConfigurationError: If the embedding model cannot be loaded, or a recall's model has no price.
     """
     clock = SystemClock()
     metrics().first_tenants.most = settings.metrics_tenants
@@ -118,11 +122,17 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         stack.push_async_callback(recall_log.close)
         memory_counts = MemoryCounts(store=store)
         stack.push_async_callback(memory_counts.close)
-        proxy_usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
-        stack.push_async_callback(proxy_usage.close)
+        usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
+        stack.push_async_callback(usage.close)
         recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock, counts=counts)
-        sift = Sift(recall=recall, llm=build_proxy_model(settings, redis=redis, usage=proxy_usage), settings=settings.sift)
+        # No ranking is kept: an answer that is none would be served to the same query for as long.
+        proxy_model = build_recall_model(settings, settings.sift, redis=redis, usage=usage, purpose=SIFT)
+        sift = Sift(recall=recall, llm=proxy_model, settings=settings.sift)
         stack.push_async_callback(sift.close)
+        kept_s = settings.expansion.cache_ttl_s
+        expanding_model = build_recall_model(settings, settings.expansion, redis=redis, usage=usage, purpose=EXPANSION, cache_ttl_s=kept_s)
+        expansion = Expansion(llm=expanding_model, settings=settings.expansion)
+        stack.push_async_callback(expansion.close)
         yield Dependencies(
             settings=settings,
             clock=clock,
@@ -140,6 +150,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             embedder=embedder,
             recall=recall,
             sift=sift,
+            expansion=expansion,
             recall_log=recall_log,
             quotas=Quotas(
                 settings=settings.quota,

@@ -82,7 +82,8 @@ async def gather(
     *,
     tail: TailRequest | None,
     until: float,
-    sifted: SiftedAt | LeftOut | None = None,
+    sifted: SiftedAt | None = None,
+    left_out: Sequence[PathName] = (),
 ) -> Gathered:
     """Runs the paths that a recall takes.
 
@@ -92,7 +93,8 @@ async def gather(
         schema: The tenant's.
         tail: The session's tail; None: that path is not taken.
         until: The deadline, in seconds of the event loop's clock.
-        sifted: The memories, where a proxy model has ranked them; left out: it was to, and has not; None: it was not to.
+        sifted: The memories, where a proxy model has ranked them.
+        left_out: What was to be done before, and was not.
 
     Raises:
         VarveError: If every path was left out, that to the memories because what it needs is away. And what a path raises that is no
@@ -110,7 +112,7 @@ async def gather(
     memories, entities, view = await asyncio.gather(
         taking(
             "memories",
-            _ready(sifted.sifted.memories, sifted.positions) if isinstance(sifted, SiftedAt) else _memories(dependencies, request),
+            _memories(dependencies, request) if sifted is None else _ready(sifted.sifted.memories, sifted.positions),
         ),
         _none() if user is None else taking("entities", _entities(dependencies, request, types)),
         _none() if tail is None else taking("session_tail", dependencies.tail.read(tenant, tail.session)),
@@ -127,8 +129,6 @@ async def gather(
     nearest, all_kept = _or_else(entities, ([], True))
     if not all_kept:
         degraded = (*degraded, "entity_history")
-    if isinstance(sifted, LeftOut):
-        degraded = (*degraded, "sift")
     response, positions = _or_else(memories, (_NOTHING, ()))
     told = {hit.memory.id for hit in response.hits}
     beside = [each for each in nearest if each.id not in told]
@@ -138,7 +138,7 @@ async def gather(
         entities=beside,
         tail_session=None if tail is None else tail.session,
         tail=_or_else(view, NO_TAIL).of(None if tail is None else tail.user),
-        degraded=degraded,
+        degraded=(*degraded, *left_out),
     )
 
 

@@ -13,6 +13,9 @@ from retrieval.service.authentication import Caller
 from retrieval.stores.port import TenantScope
 from runtime.settings import RankingProfile
 
+RecallMode = Literal["fast", "expand", "sift"]
+"""What a model does for a recall before it searches."""
+
 _MAX_NAMES: Final = 64
 """Most kinds or types of one request. Each is a condition that the store compares every candidate with."""
 _MAX_DEADLINE_MS: Final = 60_000
@@ -69,8 +72,9 @@ class QueryBody(BaseModel):
     """Only what had happened by then, and the entities as they were; None: as they are now."""
     profile: RankingProfile | None = None
     """How results are ranked; None: the setting."""
-    mode: Literal["fast", "sift"] = "fast"
-    """``sift``: a proxy model ranks the sessions that the results come of, for up to three quarters of the time to the deadline."""
+    mode: RecallMode = "fast"
+    """``sift``: a proxy model ranks the sessions that the results come of. ``expand``: a model adds sentences to the query, which are
+    searched, too. Either may take up to three quarters of the time to the deadline."""
     min_confidence: float | None = Field(default=None, ge=0, le=1)
     """Where the recall is less sure that the memories answer the query, it has no results; None: the setting."""
     deadline_ms: int | None = Field(default=None, ge=1, le=_MAX_DEADLINE_MS)

@@ -24,7 +24,7 @@ from runtime.settings.flow import (
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
 from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
-from runtime.settings.sift import SiftSettings
+from runtime.settings.recall_models import ExpansionSettings, RecallModelSettings, SiftSettings
 from runtime.settings.signing import SigningSettings
 from runtime.settings.tracing import TracingSettings
 
@@ -36,6 +36,7 @@ __all__ = [
     "DeliverySettings",
     "EmbeddingSettings",
     "EndpointSettings",
+    "ExpansionSettings",
     "ExtractionSettings",
     "HistorySettings",
     "KafkaSettings",
@@ -44,6 +45,7 @@ __all__ = [
     "MergingSettings",
     "QuotaSettings",
     "RankingProfile",
+    "RecallModelSettings",
     "RecallSettings",
     "RedisSettings",
     "ServiceSettings",
@@ -100,6 +102,7 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     recall: RecallSettings = RecallSettings()
     sift: SiftSettings = SiftSettings()
+    expansion: ExpansionSettings = ExpansionSettings()
     service: ServiceSettings = ServiceSettings()
     client: ClientSettings = ClientSettings()
     canary: CanarySettings = CanarySettings()

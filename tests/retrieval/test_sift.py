@@ -17,9 +17,9 @@ from memory.records import Memory, MemoryChange, Usage
 from models.errors import ModelConfigurationError, TransientModelError
 from retrieval.index.writer import IndexWriter
 from retrieval.recall import Recall, RecallRequest
-from retrieval.recall.sift.errors import SiftError
-from retrieval.recall.sift.sift import Sift
-from retrieval.service.proxy_model import build_proxy_model
+from retrieval.recall.model_errors import RecallModelError
+from retrieval.recall.sift.sift import PURPOSE, Sift
+from retrieval.service.recall_models import build_recall_model
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import ManualClock
@@ -62,14 +62,15 @@ async def sifting(
     )
     recall = Recall(store=store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
     async with open_redis(all_settings.redis) as redis:
-        llm = build_proxy_model(all_settings, redis=redis, usage=Usages() if usages is None else usages)
+        counted = Usages() if usages is None else usages
+        llm = build_recall_model(all_settings, all_settings.sift, redis=redis, usage=counted, purpose=PURPOSE)
         sift = Sift(recall=recall, llm=llm, settings=all_settings.sift)
         yield sift
         await sift.close()
 
 
 async def failure_of(sift: Sift) -> str:
-    with pytest.raises(SiftError) as refused:
+    with pytest.raises(RecallModelError) as refused:
         await sift.rank(ASKED, await sift.read(ASKED), limit=10)
     return refused.value.failure
 
@@ -158,7 +159,7 @@ async def test_a_line_too_long_is_left_alone(edge_store: EdgeStore, redis_url: s
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256) as sift:
         change = MemoryChange(op="upsert", memory_id=long.id, tenant=long.tenant, memory=long)
         await IndexWriter(store=edge_store, embedder=BagOfWordsEmbedder()).write(in_feed([change]))
-        with pytest.raises(SiftError) as refused:
+        with pytest.raises(RecallModelError) as refused:
             await sift.read(RecallRequest(scope=ASKED.scope, query="word", sessions=("long",)))
     assert refused.value.failure == "too_long"
 
@@ -176,4 +177,4 @@ async def test_a_model_without_its_price_is_refused(tmp_path: Path, redis_url: s
     settings = Settings(sift=sift, llm=LLMSettings(price_table=table), redis=RedisSettings(url=redis_url))
     async with open_redis(settings.redis) as redis:
         with pytest.raises(ModelConfigurationError, match="'proxy'"):
-            build_proxy_model(settings, redis=redis, usage=Usages())
+            build_recall_model(settings, settings.sift, redis=redis, usage=Usages(), purpose=PURPOSE)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.recall import RecallHit, RecallResponse
+from retrieval.recall.model_errors import RecallModelError
 from retrieval.recall.sift.choosing import chosen
-from retrieval.recall.sift.errors import SiftError
 from retrieval.recall.sift.ranking import number_ranked, parse_ranking, prompt_of
 from retrieval.recall.sift.sessions import SessionKey, SessionText, sessions_of, within_budget
 from tests.retrieval.factories import NOON, memory
@@ -38,13 +38,13 @@ def test_any_other_list_is_refused(places: list[int], sessions: int) -> None:
     if len(set(places)) == len(places) == number_ranked(sessions) and all(0 <= each < sessions for each in places):
         assert parse_ranking(text, sessions=sessions).places == tuple(places)
     else:
-        with pytest.raises(SiftError, match="cannot be used"):
+        with pytest.raises(RecallModelError, match="cannot be used"):
             parse_ranking(text, sessions=sessions)
 
 
 @given(st.text(alphabet="<>/thinkrg 0123,٣½"), NUMBERS)
 def test_any_other_text_is_refused(text: str, sessions: int) -> None:
-    with pytest.raises(SiftError) as refused:
+    with pytest.raises(RecallModelError) as refused:
         parse_ranking(text, sessions=sessions)
     assert refused.value.failure == "unusable"
 
@@ -66,7 +66,7 @@ def test_any_other_text_is_refused(text: str, sessions: int) -> None:
     ],
 )
 def test_what_only_resembles_a_ranking_is_refused(text: str) -> None:
-    with pytest.raises(SiftError, match="cannot be used"):
+    with pytest.raises(RecallModelError, match="cannot be used"):
         parse_ranking(text, sessions=2)
 
 

@@ -32,7 +32,7 @@ def recall(
         datetime | None, typer.Option(parser=parse_time, help="Only what had happened by then, entities as they were then (ISO 8601).")
     ] = None,
     profile: Annotated[str | None, typer.Option(help="How results are ranked: learned, weighted or memx.")] = None,
-    sift: Annotated[bool, typer.Option("--sift", help="Let the proxy model rank the sessions.")] = False,
+    mode: Annotated[str | None, typer.Option(help="What a model does before: expand (the query) or sift (the sessions).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     data: DataOption = None,
 ) -> None:
@@ -41,7 +41,7 @@ def recall(
 
     from varve.results import ResultTable
 
-    asked = {"user": user, "limit": limit, "as_of": as_of and as_of.isoformat(), "profile": profile, "mode": "sift" if sift else None}
+    asked = {"user": user, "limit": limit, "as_of": as_of and as_of.isoformat(), "profile": profile, "mode": mode}
     results = asyncio.run(_recall(query, asked, data))
     if as_json:
         say_json(results, indent=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from models.llm.port import ChatMessage
-from retrieval.recall.sift.errors import SiftError
+from retrieval.recall.model_errors import RecallModelError
 from retrieval.recall.sift.sessions import SessionText, safe_line
 
 MOST_RANKED: Final = 10
@@ -70,7 +70,8 @@ def parse_ranking(text: str, *, sessions: int) -> SessionRanking:
         sessions: How many sessions it was shown.
 
     Raises:
-        SiftError: ``unusable``, if it is anything else than a thought and behind it the right number of ids, each known and named once.
+        RecallModelError: ``unusable``, if it is anything else than a thought and behind it the right number of ids, each known and named
+            once.
     """
     found = _ANSWER.fullmatch(text)
     if found is None:
@@ -87,5 +88,5 @@ def parse_ranking(text: str, *, sessions: int) -> SessionRanking:
     return SessionRanking(found["thought"].strip(), places)
 
 
-def _unusable(why: str) -> SiftError:
-    return SiftError("unusable", f"the proxy model's ranking cannot be used: {why}")
+def _unusable(why: str) -> RecallModelError:
+    return RecallModelError("unusable", f"the proxy model's ranking cannot be used: {why}")

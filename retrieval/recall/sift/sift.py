@@ -1,20 +1,18 @@
 """Think and rank: reads a scope's sessions out of the store, and has a proxy model rank them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from models.errors import BudgetExceededError, ModelError, TransientModelError
-from models.llm.port import LLM, LLMRequest
+from models.llm.port import LLM
+from retrieval.recall.asked_model import AskedModel
+from retrieval.recall.model_errors import RecallModelError
 from retrieval.recall.recall import Recall
 from retrieval.recall.request import RecallRequest, RecallResponse
 from retrieval.recall.sift.choosing import chosen
-from retrieval.recall.sift.errors import SiftError
-from retrieval.recall.sift.ranking import SessionRanking, parse_ranking, prompt_of
+from retrieval.recall.sift.ranking import parse_ranking, prompt_of
 from retrieval.recall.sift.sessions import SessionKey, SessionText, nearest, sessions_of, within_budget
 from runtime.settings import SiftSettings
 
-STAGE: Final = "service"
 PURPOSE: Final = "sift"
 _MOST_SESSIONS: Final = 64
 """That are read whole, where the store holds more memories than are read at once."""
@@ -58,9 +56,8 @@ class Sift:
 
     def __init__(self, *, recall: Recall, llm: LLM | None, settings: SiftSettings) -> None:
         self._recall = recall
-        self._llm = llm
+        self._model = AskedModel(llm, settings=settings, purpose=PURPOSE)
         self._settings = settings
-        self._asking = 0
 
     async def read(self, request: RecallRequest) -> History:
         """Reads the sessions that a request may see: all of them if they fit into the prompt, else the nearest to the query.
@@ -69,11 +66,11 @@ class Sift:
             request: Of its kinds, only events are of a session.
 
         Raises:
-            SiftError: ``off``, or ``too_long``.
+            RecallModelError: ``off``, or ``too_long``.
             RetrievalError: What the recall raised.
             models.errors.ModelError: What the embedder raised.
         """
-        self._model()
+        self._model.check()
         if request.kinds and "event" not in request.kinds:
             return History(RecallResponse(hits=()), (), 0)
         most = self._settings.memories
@@ -90,7 +87,7 @@ class Sift:
             sessions = [each for each in sessions_of(found.hits) if each.key in near_keys]
         fitting = within_budget(sessions, self._settings.history_tokens)
         if sessions and not fitting:
-            raise SiftError("too_long", f"no session fits into {self._settings.history_tokens} tokens (VARVE_SIFT__HISTORY_TOKENS)")
+            raise RecallModelError("too_long", f"no session fits into {self._settings.history_tokens} tokens (VARVE_SIFT__HISTORY_TOKENS)")
         return History(found, tuple(fitting), left_out + len(sessions) - len(fitting))
 
     async def rank(self, request: RecallRequest, history: History, *, limit: int) -> Sifted:
@@ -102,38 +99,15 @@ class Sift:
             limit: Most memories.
 
         Raises:
-            SiftError: If the model may not be asked, refuses, or gives no ranking.
+            RecallModelError: If the model may not be asked, refuses, or gives no ranking.
             models.errors.TransientModelError: If the endpoint is away.
         """
-        ranked = await self._ask(request.scope.tenant, request.query, history.sessions)
+        answer = await self._model.ask(request.scope.tenant, prompt_of(history.sessions, request.query))
+        ranked = parse_ranking(answer, sessions=len(history.sessions))
         keys = tuple(history.sessions[place].key for place in ranked.places)
         memories = chosen(history.memories, keys, limit=limit)
         return Sifted(memories, keys, ranked.thought, len(history.sessions), history.left_out)
 
     async def close(self) -> None:
         """Closes the model's connections."""
-        if self._llm is not None:
-            await self._llm.close()
-
-    def _model(self) -> LLM:
-        if self._llm is None:
-            raise SiftError("off", "no proxy model is set (VARVE_SIFT__BASE_URL)")
-        return self._llm
-
-    async def _ask(self, tenant: str, query: str, sessions: Sequence[SessionText]) -> SessionRanking:
-        llm = self._model()
-        if self._asking >= self._settings.waiting:
-            raise SiftError("busy", f"{self._asking} recalls wait for the proxy model already (VARVE_SIFT__WAITING)")
-        self._asking += 1
-        try:
-            answer = await llm.complete(LLMRequest(messages=prompt_of(sessions, query), tenant=tenant, stage=STAGE, purpose=PURPOSE))
-        except TransientModelError:
-            raise
-        except BudgetExceededError as error:
-            message = f"tenant {tenant!r} has not so many tokens left today as a call may take (VARVE_SIFT__TOKENS_PER_DAY)"
-            raise SiftError("budget", message) from error
-        except ModelError as error:
-            raise SiftError("refused", str(error)) from error
-        finally:
-            self._asking -= 1
-        return parse_ranking(answer.text, sessions=len(sessions))
+        await self._model.close()

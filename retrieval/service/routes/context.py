@@ -14,11 +14,11 @@ from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.modes import prepare
 from retrieval.service.own_writes import wait_for
 from retrieval.service.quota_dependency import RecallQuota
 from retrieval.service.recall_body import ContextBody
 from retrieval.service.request_body import body_schema, json_body
-from retrieval.service.sifting import sift
 from runtime.logs import logger
 from runtime.session_tail import SessionView
 
@@ -55,9 +55,11 @@ async def post_context(
     asked = body.request_of(caller, schema, limit=limit)
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
-    sifted = await sift(dependencies, request, caller, asked, until=until) if body.mode == "sift" else None
+    prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
     async with dependencies.admission.turn(request, caller.tenant, results=limit):
-        found = await gather(dependencies, asked, schema, tail=tail, until=until, sifted=sifted)
+        found = await gather(
+            dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
+        )
         packed = pack(asked.scope, states=found.entities, hits=found.memories.hits, tail=_messages(found.tail), tokens=tokens)
     shown = {each.id for each in packed.citations}
     memories = [each for each in (*(hit.memory for hit in found.memories.hits), *found.entities) if each.id in shown]

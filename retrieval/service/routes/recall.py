@@ -13,13 +13,13 @@ from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
 from retrieval.service.json_http import JsonResponse
+from retrieval.service.modes import prepare
 from retrieval.service.own_writes import wait_for
 from retrieval.service.quota_dependency import RecallQuota
 from retrieval.service.recall_body import RecallBody
 from retrieval.service.request_body import body_schema, json_body
 from retrieval.service.routes.memories import memory_fields
 from retrieval.service.routes.sessions import session_fields
-from retrieval.service.sifting import sift, sift_fields
 from retrieval.service.why_not import WhyNots
 from retrieval.stores.port import TenantScope
 from runtime.pieces import map_in_pieces
@@ -51,12 +51,16 @@ async def post_recall(
     asked = body.request_of(caller, schema, limit=body.limit, explain=body.explain, trace=bool(body.why_not))
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
-    sifted = await sift(dependencies, request, caller, asked, until=until) if body.mode == "sift" else None
+    prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
     async with dependencies.admission.turn(request, caller.tenant, results=body.limit or dependencies.settings.recall.limit):
-        found = await gather(dependencies, asked, schema, tail=tail, until=until, sifted=sifted)
+        found = await gather(
+            dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
+        )
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
         hits, texts = (hit.memory for hit in found.memories.hits), (each.content for each in returned)
-        why_nots = WhyNots(dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=asked, found=found)
+        why_nots = WhyNots(
+            dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=prepared.asked, found=found
+        )
         told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if body.why_not else ()
         recall_id = await record_recall(dependencies, asked, schema, hits, texts, trace)
         answer = JsonResponse(
@@ -66,7 +70,7 @@ async def post_recall(
                 "confidence": found.memories.confidence,
                 "entities": [memory_fields(entity) for entity in found.entities],
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
-                **({"sift": sift_fields(sifted)} if body.mode == "sift" else {}),
+                **prepared.fields,
                 **({"why_not": () if isinstance(told, LeftOut) else told} if body.why_not else {}),
                 "after": seen,
                 **found.basis(dependencies.settings),

@@ -1,7 +1,6 @@
-"""The proxy model that ranks sessions, as the settings name it; it is counted and budgeted as any LLM, under a budget of its own."""
+"""The models that recalls ask, as the settings name them; they are counted and budgeted as any LLM, each under a budget of its own."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from memory.errors import VarveError
 from memory.keys import encode_key
@@ -14,9 +13,7 @@ from runtime.errors import KafkaUnavailableError
 from runtime.kafka import OutgoingRecord, Producer
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
-from runtime.settings import BudgetSettings, LLMSettings, Settings
-
-_BUDGET: Final = "sift-budget"
+from runtime.settings import BudgetSettings, LLMSettings, RecallModelSettings, Settings
 
 _log = logger(__name__)
 
@@ -54,31 +51,34 @@ class BackgroundUsage:
                 _log.warning("usage_not_produced", error=str(outcome))
 
 
-def build_proxy_model(settings: Settings, *, redis: GuardedRedis, usage: UsageSink) -> LLM | None:
-    """The LLM of ``VARVE_SIFT__*``; None where no endpoint is named.
+def build_recall_model(
+    settings: Settings, asked: RecallModelSettings, *, redis: GuardedRedis, usage: UsageSink, purpose: str, cache_ttl_s: float = 0
+) -> LLM | None:
+    """The LLM of a group of settings; None where it names no endpoint.
 
     Args:
         settings: The settings in force.
-        redis: For the limits and the budget, which all processes share.
+        asked: The group, one of theirs.
+        redis: For the limits, the budget and the answers that are kept, which all processes share.
         usage: Where usage records go.
+        purpose: What it is asked for: each has a budget of its own.
+        cache_ttl_s: How long an answer is kept for the same prompt, in seconds; 0: not at all.
 
     Raises:
         ModelConfigurationError: If there is a price table without its model.
     """
-    sift = settings.sift
-    # No answer is kept: one that is no ranking would be served to the same query for as long.
     llm = LLMSettings(
-        base_url=sift.base_url,
-        api_key=sift.api_key,
-        model=sift.model,
+        base_url=asked.base_url,
+        api_key=asked.api_key,
+        model=asked.model,
         response_format="none",
-        max_completion_tokens=sift.max_completion_tokens,
-        first_token_timeout_s=sift.deadline_s,
-        timeout_s=sift.deadline_s,
-        queue_timeout_s=sift.deadline_s,
-        concurrency=sift.concurrency,
-        cache_ttl_s=0,
+        max_completion_tokens=asked.max_completion_tokens,
+        first_token_timeout_s=asked.deadline_s,
+        timeout_s=asked.deadline_s,
+        queue_timeout_s=asked.deadline_s,
+        concurrency=asked.concurrency,
+        cache_ttl_s=cache_ttl_s,
         price_table=settings.llm.price_table,
     )
-    budget = BudgetSettings(hard_tokens=sift.tokens_per_day)
-    return build_llm(settings.model_copy(update={"llm": llm, "budget": budget}), redis=redis, usage=usage, budget_name=_BUDGET)
+    budget = BudgetSettings(hard_tokens=asked.tokens_per_day)
+    return build_llm(settings.model_copy(update={"llm": llm, "budget": budget}), redis=redis, usage=usage, budget_name=f"{purpose}-budget")

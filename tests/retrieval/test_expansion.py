@@ -1,0 +1,149 @@
+"""A recall with expansions over a real store, with a simulated model behind a real endpoint."""
+
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from loadtest.llm_simulator import LLMSimulator
+from loadtest.profiles import Plan
+from memory.records import Memory, MemoryChange, Usage
+from models.errors import TransientModelError
+from retrieval.index.writer import IndexWriter
+from retrieval.recall import Recall, RecallRequest, RecallResponse
+from retrieval.recall.expansion.expansion import PURPOSE, Expansion
+from retrieval.recall.model_errors import RecallModelError
+from retrieval.service.recall_models import build_recall_model
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import TenantScope
+from runtime.clocks import ManualClock
+from runtime.redis import open_redis
+from runtime.settings import ExpansionSettings, RankingProfile, RecallSettings, RedisSettings, Settings
+from tests.retrieval.factories import NOON, BagOfWordsEmbedder, in_feed, memory
+
+pytestmark = pytest.mark.integration
+
+QUERY = "What does Ann do indoors?"
+GAMES = memory("Ann loves board games", user="ann")
+FILLER = [memory(f"somebody called number {number} stayed indoors, it rained all day", user="ann") for number in range(100)]
+
+
+async def store_all(store: EdgeStore, memories: Sequence[Memory]) -> None:
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in memories]
+    await IndexWriter(store=store, embedder=BagOfWordsEmbedder()).write(in_feed(changes))
+
+
+async def recalled(store: EdgeStore, *, settings: RecallSettings | None = None, **fields: Any) -> RecallResponse:
+    recall = Recall(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
+    return await recall.recall(RecallRequest(scope=TenantScope("acme", "ann"), query=QUERY, **fields))
+
+
+@pytest.mark.parametrize("profile", ["learned", "weighted", "memx"])
+async def test_an_expansion_finds_what_shares_no_word(edge_store: EdgeStore, profile: RankingProfile) -> None:
+    await store_all(edge_store, [*FILLER, GAMES])
+    asked = await recalled(edge_store, profile=profile, limit=20)
+    expansions = ("Ann loves chess", "Ann loves board games")
+    expanded = await recalled(edge_store, profile=profile, limit=20, expansions=expansions, explain=True)
+    place = [hit.memory.id for hit in expanded.hits].index(GAMES.id)
+    assert GAMES.id not in {hit.memory.id for hit in asked.hits[: place + 1]}
+    found = expanded.hits[place]
+    assert found.parts["as_asked"] < found.parts["as_expanded"]
+    assert found.score == pytest.approx(1 - (1 - found.parts["as_asked"]) * (1 - found.parts["as_expanded"] / 2))
+
+
+async def test_expansions_stay_within_the_request(edge_store: EdgeStore) -> None:
+    bobs = memory("Ann loves board games, says Bob", user="bob")
+    foreign = memory("Ann loves board games at work", user="ann", tenant="umbrella")
+    old = memory("Ann loves board games since long", user="ann", event_time=NOON - timedelta(days=9))
+    other = memory("Ann loves board games indeed", user="ann", type="other")
+    await store_all(edge_store, [GAMES, bobs, foreign, old, other])
+    found = await recalled(edge_store, expansions=("Ann loves board games",), since=NOON - timedelta(days=1), types=("note",))
+    assert [hit.memory.id for hit in found.hits] == [GAMES.id]
+
+
+async def test_what_no_search_accepts_is_rejected_once(edge_store: EdgeStore) -> None:
+    await store_all(edge_store, [GAMES, memory("it rains", user="ann")])
+    found = await recalled(edge_store, expansions=("Ann loves board games", "games"), min_origin_score=0.8, trace=True)
+    assert ([hit.memory.id for hit in found.hits], found.rejected) == ([GAMES.id], 1)
+    assert sorted(each.outcome for each in found.fates.values()) == ["below_threshold", "returned"]
+
+
+async def test_how_sure_a_recall_is_says_the_query(edge_store: EdgeStore) -> None:
+    await store_all(edge_store, [*FILLER, GAMES])
+    alone, expanded = await recalled(edge_store), await recalled(edge_store, expansions=("Ann loves board games",))
+    assert expanded.confidence == alone.confidence
+    assert (await recalled(edge_store, expansions=("Ann loves board games",), min_confidence=1.0)).hits == ()
+
+
+class Usages(list[Usage]):
+    async def record(self, usage: Usage) -> None:
+        self.append(usage)
+
+
+@asynccontextmanager
+async def expanding(
+    redis_url: str, *, endpoint: LLMSimulator | None, usages: Usages | None = None, **fields: Any
+) -> AsyncIterator[Expansion]:
+    settings = Settings(
+        redis=RedisSettings(url=redis_url, prefix=f"{uuid.uuid4()}:"),
+        expansion=ExpansionSettings(base_url=endpoint.base_url if endpoint else None, model="small", **fields),
+    )
+    kept_s = settings.expansion.cache_ttl_s
+    async with open_redis(settings.redis) as redis:
+        llm = build_recall_model(
+            settings,
+            settings.expansion,
+            redis=redis,
+            usage=Usages() if usages is None else usages,
+            purpose=PURPOSE,
+            cache_ttl_s=kept_s,
+        )
+        expansion = Expansion(llm=llm, settings=settings.expansion)
+        try:
+            yield expansion
+        finally:
+            await expansion.close()
+
+
+async def test_a_tenants_query_is_paid_for_once(redis_url: str) -> None:
+    usages = Usages()
+    async with (
+        LLMSimulator(answer=lambda _: "- Ann loves board games\n- Ann cooks") as model,
+        expanding(redis_url, endpoint=model, usages=usages) as expansion,
+    ):
+        for tenant in ("acme", "acme", "umbrella"):
+            assert await expansion.of(tenant, QUERY) == ("Ann loves board games", "Ann cooks")
+        assert len(model.requests) == 2, "no tenant is told what another has asked"
+        assert QUERY in model.requests[0].prompt
+    assert [(each.tenant, each.stage, each.purpose) for each in usages if each.prompt_tokens] == [
+        ("acme", "service", "expansion"),
+        ("umbrella", "service", "expansion"),
+    ]
+
+
+async def test_without_an_endpoint_it_is_off(redis_url: str) -> None:
+    async with expanding(redis_url, endpoint=None) as expansion:
+        with pytest.raises(RecallModelError, match="VARVE_EXPANSION__BASE_URL") as refused:
+            await expansion.of("acme", QUERY)
+    assert refused.value.failure == "off"
+
+
+async def test_an_endpoint_that_fails_is_away(redis_url: str) -> None:
+    async with LLMSimulator(planner=lambda *_: Plan(status=500)) as model, expanding(redis_url, endpoint=model) as expansion:
+        with pytest.raises(TransientModelError):
+            await expansion.of("acme", QUERY)
+
+
+async def test_its_tokens_of_the_day_are_its_own(redis_url: str) -> None:
+    async with (
+        LLMSimulator(answer=lambda _: "Ann cooks") as model,
+        expanding(redis_url, endpoint=model, tokens_per_day=500, max_completion_tokens=64, cache_ttl_s=0) as expansion,
+    ):
+        assert await expansion.of("acme", QUERY)
+        with pytest.raises(RecallModelError, match="VARVE_EXPANSION__TOKENS_PER_DAY") as refused:
+            await expansion.of("acme", QUERY)
+        assert refused.value.failure == "budget"
+        assert await expansion.of("umbrella", QUERY)
