@@ -9,10 +9,12 @@ fitted to the five conversations that are published with the project's issue, so
 import argparse
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final, get_args
 
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import RAW_TENANT, UNANSWERABLE, Conversation, Corpus, Question, filled_store
+from evaluation.recall.expansions import expansions_of
 from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
 from evaluation.recall.memories import SCHEMA
 from models.embedding.tokens import count_tokens
@@ -38,6 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--aged-days", type=int, help="recall so many days behind the last message, from timelines that have aged; default: nothing ages"
     )
+    parser.add_argument("--expand", metavar="URL", help="also ask with `mode=expand`, by the model behind this OpenAI-compatible address")
+    parser.add_argument("--model", help="that model; default: VARVE_LLM__MODEL")
+    parser.add_argument("--concurrency", type=int, default=8, help="its calls at once")
+    parser.add_argument("--replies", type=Path, default=Path("build/expansion/replies.jsonl"), help="where its replies are kept")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -53,6 +59,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         for profile in PROFILES:
             profiles[profile] = [await _recall(corpus, settings, *each, profile=profile) for each in asked]
         raw = [await _recall(corpus, settings, *each, profile=arguments.profile, tenant=RAW_TENANT) for each in asked]
+        expanded = await _expanded(corpus, settings, arguments, asked)
         baselines = [await _baselines(corpus, *each) for each in asked]
         strangers = await _strangers(corpus, settings, asked, profile=arguments.profile)
     chosen = profiles[arguments.profile]
@@ -88,6 +95,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
                 for name in ("dense", "bm25", "late", "rrf")
             },
             "raw_turns": _summary(asked, raw, answerable),
+            **({"expanded": _summary(asked, expanded, answerable)} if expanded else {}),
         },
         "rejection": {
             "unanswerable": _rejection(best, absent),
@@ -104,11 +112,30 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+async def _expanded(corpus: Corpus, settings: Settings, arguments: argparse.Namespace, asked: Sequence[Asked]) -> list[RecallResponse]:
+    if arguments.expand is None:
+        return []
+    texts = list(dict.fromkeys(question.text for _, question in asked if question.category != UNANSWERABLE))
+    found = await expansions_of(
+        texts, settings, url=arguments.expand, model=arguments.model, replies=arguments.replies, concurrency=arguments.concurrency
+    )
+    by_text = dict(zip(texts, found, strict=True))
+    return [await _recall(corpus, settings, *each, profile=arguments.profile, expansions=by_text.get(each[1].text, ())) for each in asked]
+
+
 async def _recall(
-    corpus: Corpus, settings: Settings, conversation: Conversation, question: Question, *, profile: RankingProfile, tenant: str = TENANT
+    corpus: Corpus,
+    settings: Settings,
+    conversation: Conversation,
+    question: Question,
+    *,
+    profile: RankingProfile,
+    tenant: str = TENANT,
+    expansions: tuple[str, ...] = (),
 ) -> RecallResponse:
     recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at))
-    request = RecallRequest(scope=TenantScope(tenant, conversation.user), query=question.text, limit=_RESULTS, profile=profile)
+    scope = TenantScope(tenant, conversation.user)
+    request = RecallRequest(scope=scope, query=question.text, expansions=expansions, limit=_RESULTS, profile=profile)
     return await recall.recall(request)
 
 

@@ -150,6 +150,8 @@ class Recalled(BaseModel):
     session: Session | None
     sift: SiftAnswer | None = None
     """With ``mode=sift``; None also where its ranking is in ``degraded``, or there was no session to rank."""
+    expansion: list[str] | None = None
+    """With ``mode=expand``: the sentences that were searched beside the query; None also where ``expansion`` is in ``degraded``."""
     why_not: list[WhyNot] = Field(default_factory=list)
     after: Seen | None
     degraded: list[str]

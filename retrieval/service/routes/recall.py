@@ -39,12 +39,12 @@ async def post_recall(
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
     200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, parts?, ranks?}], confidence,
-    entities, session, sift?, why_not?, after, degraded, positions, ms}``. ``confidence`` is how likely the memories answer the query: where
-    it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user, ``session`` the newest
-    messages of the body's session. ``after`` says where the message was found that the body names. ``positions`` are what the answer rests
-    on: the memories up to these places of the change feed, at least, and the session's messages up to this one. ``degraded`` names what is
-    missing, since it was not found by the deadline or what it takes is away: ``memories``, ``entities``, ``session_tail``, and with
-    ``mode=sift`` the proxy model's ranking, ``sift``: then the results are as without it. If all is away, 503.
+    entities, session, sift?, expansion?, why_not?, after, degraded, positions, ms}``. ``confidence`` is how likely the memories answer the
+    query: where it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user,
+    ``session`` the newest messages of the body's session. ``after`` says where the message was found that the body names. ``positions``
+    are what the answer rests on: the memories up to these places of the change feed, at least, and the session's messages up to this one.
+    ``degraded`` names what is missing, since it was not found by the deadline or what it takes is away: ``memories``, ``entities``,
+    ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are as without it. If all is away, 503.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
