@@ -1,13 +1,15 @@
 """``python -m evaluation locomo`` on a made-up conversation in LoCoMo's form, with the real embedding model and the real store."""
 
 import argparse
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from evaluation.recall.command import run
+from evaluation.recall.command import add_arguments, run
+from loadtest.llm_simulator import LLMSimulator
 
 pytestmark = pytest.mark.integration
 
@@ -38,11 +40,18 @@ def conversation(user: str) -> dict[str, Any]:
     }
 
 
+def measured(folder: Path, conversations: list[dict[str, Any]], **given: Any) -> dict[str, Any]:
+    data = folder / "conversations.json"
+    data.write_bytes(orjson.dumps(conversations))
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    replies = folder / "replies.jsonl"
+    return run(argparse.Namespace(**{**vars(parser.parse_args([])), "data": data, "replies": replies, "model": "simulated", **given}))
+
+
 @pytest.mark.parametrize("aged_days", [None, 400])
 def test_every_way_of_ranking_is_measured(tmp_path: Path, aged_days: int | None) -> None:
-    data = tmp_path / "two.json"
-    data.write_bytes(orjson.dumps([conversation("one"), conversation("two")]))
-    report = run(argparse.Namespace(data=data, profile="learned", aged_days=aged_days))
+    report = measured(tmp_path, [conversation("one"), conversation("two")], aged_days=aged_days)
     overall = report["overall"]
     assert (overall["questions"], overall["recall_at_10"], overall["hit_at_5"]) == (4, 1.0, 1.0)
     assert set(report["ways"]) == {"learned", "weighted", "memx", "dense", "bm25", "late", "rrf", "raw_turns"}
@@ -53,3 +62,25 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, aged_days: int | None)
     assert report["rejection"]["of_another_user"]["questions"] == 4
     assert (report["aged_days"], report["stored_tokens_to_raw"] > 0) == (aged_days, True)
     assert len(report["data_sha256"]) == 64
+
+
+def test_expanded_queries_are_measured_beside(tmp_path: Path) -> None:
+    vague = {"question": "Whose holiday plans may change?", "category": 1, "evidence": ["D1:4"]}
+    silent = {"question": "What is the name of Ann's cat?", "category": 4, "evidence": ["D1:1"]}
+    conversations = [{**conversation(user), "qa": [vague, silent]} for user in ("one", "two")]
+
+    async def both() -> tuple[dict[str, Any], int]:
+        def sentences(asked: Any) -> str:
+            return "Tom broke his arm while climbing." if vague["question"] in asked.prompt else ""
+
+        async with LLMSimulator(answer=sentences) as model:
+            report = await asyncio.to_thread(measured, tmp_path, conversations, expand=model.base_url)
+            return report, len(model.requests)
+
+    report, calls = asyncio.run(both())
+    assert calls == 2, "each question's text is expanded once"
+    ways = report["ways"]
+    assert ways["expanded"]["questions"] == 4
+    assert ways["learned"]["mrr"] < 1
+    assert ways["expanded"]["mrr"] == 1
+    assert "expanded" not in measured(tmp_path, conversations)["ways"]
