@@ -22,6 +22,7 @@ from evaluation.qa.calls import Model
 from evaluation.qa.measures import bleu_1, mean_with_interval, part_f1, token_f1
 from evaluation.qa.prompts import LABEL_SCHEMA, Label, answer_prompt, judge_prompt, label_of
 from evaluation.qa.questions import Asked, Prepared, prepared_questions
+from evaluation.recall.expansions import Expander
 from evaluation.recall.memories import SCHEMA
 from memory.text import estimate_tokens
 from models.errors import ModelError
@@ -60,6 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judge-key", metavar="VARIABLE", help="the environment's variable with the judge's API key; default: the same key"
     )
     parser.add_argument("--tokens", type=int, default=1000, help="most of each context")
+    parser.add_argument("--expand", metavar="URL", help="have contexts made with `mode=expand`, by the model behind this address")
+    parser.add_argument("--expand-model", help="that model; default: the one that answers")
     parser.add_argument("--questions", type=int, metavar="N", help="only N of them: spread over LoCoMo's, the first of LongMemEval's")
     parser.add_argument("--concurrency", type=int, default=8, help="calls at once, of each model")
     parser.add_argument("--max-tokens", type=int, default=400, help="longest reply; a model that thinks aloud needs more")
@@ -84,7 +87,11 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         api_key=os.environ.get(arguments.judge_key) if arguments.judge_key else None,
         concurrency=arguments.concurrency,
     )
-    prepared = await prepared_questions(arguments.data, settings, tokens=arguments.tokens, limit=arguments.questions)
+    expand = None
+    if arguments.expand is not None:
+        model = arguments.expand_model or answering.llm.model
+        expand = Expander(settings, url=arguments.expand, model=model, replies=arguments.replies, concurrency=arguments.concurrency)
+    prepared = await prepared_questions(arguments.data, settings, tokens=arguments.tokens, limit=arguments.questions, expand=expand)
     estimate = estimated(prepared, prices, models=(answering.llm.model, judging.llm.model))
     print(estimate["said"], file=sys.stderr)
     report = {
@@ -94,6 +101,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "extractor": "offline",
         "schema": SCHEMA,
         "context_tokens": arguments.tokens,
+        "expanded": arguments.expand is not None,
         "model": answering.llm.model,
         "judge": judging.llm.model,
         "estimate": {name: value for name, value in estimate.items() if name != "said"},

@@ -1,5 +1,6 @@
 """Questions of LoCoMo and LongMemEval, each with what the memory knows of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -11,6 +12,7 @@ import orjson
 from evaluation.locomo import TENANT
 from evaluation.longmemeval.dataset import read_longmemeval
 from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, empty_store, filled_store
+from evaluation.recall.expansions import Expander
 from evaluation.recall.memories import SCHEMA, memories_of
 from memory.schema import scenario
 from models.embedding.port import Embedder
@@ -53,22 +55,25 @@ class Prepared:
     context: Context
 
 
-async def prepared_questions(path: Path, settings: Settings, *, tokens: int, limit: int | None) -> list[Prepared]:
-    """All questions of a file, in its form, with their contexts; nothing of it costs a model's call.
+async def prepared_questions(
+    path: Path, settings: Settings, *, tokens: int, limit: int | None, expand: Expander | None = None
+) -> list[Prepared]:
+    """All questions of a file, in its form, with their contexts. Of models it asks the one that expands alone.
 
     Args:
         path: LoCoMo or LongMemEval, or a part of one.
         settings: The embedding model, and how recalls rank.
         tokens: Most of each context.
         limit: Only so many questions, spread evenly over LoCoMo's, the first of LongMemEval's; None: all.
+        expand: Makes recalls those of ``mode=expand``; None: nothing is expanded.
 
     Raises:
         ConversationError: If the file cannot be read, or has neither form.
     """
-    return await (_longmemeval if _is_longmemeval(path) else _locomo)(path, settings, tokens, limit)
+    return await (_longmemeval if _is_longmemeval(path) else _locomo)(path, settings, tokens, limit, expand)
 
 
-async def _locomo(path: Path, settings: Settings, tokens: int, limit: int | None) -> list[Prepared]:
+async def _locomo(path: Path, settings: Settings, tokens: int, limit: int | None, expand: Expander | None) -> list[Prepared]:
     async with filled_store(path, settings) as corpus:
         asked = [
             Asked(
@@ -87,10 +92,12 @@ async def _locomo(path: Path, settings: Settings, tokens: int, limit: int | None
         memories = {
             each.user: _Memory(corpus.store, corpus.embedder, settings, ManualClock(each.asked_at), tokens) for each in corpus.conversations
         }
-        return [Prepared(each, await memories[each.user].context(each)) for each in asked[::step][:limit]]
+        chosen = asked[::step][:limit]
+        expansions = await _expansions(chosen, expand)
+        return [Prepared(each, await memories[each.user].context(each, expansions.get(each.text, ()))) for each in chosen]
 
 
-async def _longmemeval(path: Path, settings: Settings, tokens: int, limit: int | None) -> list[Prepared]:
+async def _longmemeval(path: Path, settings: Settings, tokens: int, limit: int | None, expand: Expander | None) -> list[Prepared]:
     prepared: list[Prepared] = []
     async with empty_store(settings) as (store, embedder):
         writer = MemoryWriter(store, embedder)
@@ -106,8 +113,13 @@ async def _longmemeval(path: Path, settings: Settings, tokens: int, limit: int |
                 is_answerable=bool(question.answer_sessions),
             )
             memory = _Memory(store, embedder, settings, ManualClock(question.asked_at), tokens)
-            prepared.append(Prepared(asked, await memory.context(asked)))
+            expansions = await _expansions([asked], expand)
+            prepared.append(Prepared(asked, await memory.context(asked, expansions.get(asked.text, ()))))
     return prepared
+
+
+async def _expansions(asked: Sequence[Asked], expand: Expander | None) -> dict[str, tuple[str, ...]]:
+    return {} if expand is None else await expand.of(each.text for each in asked)
 
 
 class _Memory:
@@ -118,10 +130,12 @@ class _Memory:
         self._types = [each.name for each in scenario(SCHEMA).entity_types]
         self._tokens = tokens
 
-    async def context(self, asked: Asked) -> Context:
+    async def context(self, asked: Asked, expansions: tuple[str, ...]) -> Context:
         scope = TenantScope(TENANT, asked.user)
         limit = min(max(self._tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
-        found = await self._recall.recall(RecallRequest(scope=scope, query=asked.text, limit=limit, kinds=BUT_ENTITIES))
+        found = await self._recall.recall(
+            RecallRequest(scope=scope, query=asked.text, expansions=expansions, limit=limit, kinds=BUT_ENTITIES)
+        )
         states = await self._recall.nearest_entities(scope, [asked.text], self._types)
         told = repeated(found.hits, states)
         hits = [each for each in found.hits if each.memory.id not in told]

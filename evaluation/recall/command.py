@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 
 from evaluation.locomo import TENANT
 from evaluation.recall.corpus import RAW_TENANT, UNANSWERABLE, Conversation, Corpus, Question, filled_store
-from evaluation.recall.expansions import expansions_of
+from evaluation.recall.expansions import Expander
 from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
 from evaluation.recall.memories import SCHEMA
 from models.embedding.tokens import count_tokens
@@ -115,11 +115,8 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
 async def _expanded(corpus: Corpus, settings: Settings, arguments: argparse.Namespace, asked: Sequence[Asked]) -> list[RecallResponse]:
     if arguments.expand is None:
         return []
-    texts = list(dict.fromkeys(question.text for _, question in asked if question.category != UNANSWERABLE))
-    found = await expansions_of(
-        texts, settings, url=arguments.expand, model=arguments.model, replies=arguments.replies, concurrency=arguments.concurrency
-    )
-    by_text = dict(zip(texts, found, strict=True))
+    expand = Expander(settings, url=arguments.expand, model=arguments.model, replies=arguments.replies, concurrency=arguments.concurrency)
+    by_text = await expand.of(question.text for _, question in asked if question.category != UNANSWERABLE)
     return [await _recall(corpus, settings, *each, profile=arguments.profile, expansions=by_text.get(each[1].text, ())) for each in asked]
 
 

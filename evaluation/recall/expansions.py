@@ -1,8 +1,8 @@
-"""What a model expands the questions to, as a recall with ``mode=expand`` has it; replies are kept."""
+"""What a model expands questions to, as a recall with ``mode=expand`` has it; replies are kept."""
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from evaluation.kept_llm import KeptReplies, endpoint_settings
@@ -14,30 +14,39 @@ from retrieval.recall.model_errors import RecallModelError
 from runtime.settings import Settings
 
 
-async def expansions_of(
-    questions: Sequence[str], settings: Settings, *, url: str, model: str | None, replies: Path, concurrency: int
-) -> list[tuple[str, ...]]:
-    """Sentences for each question, in their order; none where the model gave none.
+class Expander:
+    """Expands questions.
 
     Args:
-        questions: Their texts.
         settings: The longest answer, and the model's key and limits where they are not given here.
         url: OpenAI-compatible address.
         model: Its model; None: that of the settings.
         replies: Where replies are kept.
         concurrency: Calls at once.
     """
-    endpoint = endpoint_settings(settings, url=url, model=model, api_key=None, concurrency=concurrency)
-    asking = Model(endpoint, kept=KeptReplies(replies), purpose=PURPOSE, max_tokens=settings.expansion.max_completion_tokens)
 
-    async def expanded(question: str) -> tuple[str, ...]:
+    def __init__(self, settings: Settings, *, url: str, model: str | None, replies: Path, concurrency: int) -> None:
+        self._endpoint = endpoint_settings(settings, url=url, model=model, api_key=None, concurrency=concurrency)
+        self._max_tokens = settings.expansion.max_completion_tokens
+        self._replies = replies
+
+    async def of(self, questions: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """By each question's text its sentences; none where the model gave none.
+
+        Args:
+            questions: Their texts.
+        """
+        model = Model(self._endpoint, kept=KeptReplies(self._replies), purpose=PURPOSE, max_tokens=self._max_tokens)
+
+        async def expanded(question: str) -> tuple[str, ...]:
+            try:
+                return parse_sentences(await model.ask(prompt_of(question)), question)
+            except (ModelError, RecallModelError) as error:
+                print(f"{question}: {error}", file=sys.stderr)
+                return ()
+
+        texts = list(dict.fromkeys(questions))
         try:
-            return parse_sentences(await asking.ask(prompt_of(question)), question)
-        except (ModelError, RecallModelError) as error:
-            print(f"{question}: {error}", file=sys.stderr)
-            return ()
-
-    try:
-        return list(await asyncio.gather(*map(expanded, questions)))
-    finally:
-        await asking.close()
+            return dict(zip(texts, await asyncio.gather(*map(expanded, texts)), strict=True))
+        finally:
+            await model.close()

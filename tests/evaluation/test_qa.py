@@ -161,6 +161,26 @@ def test_questions_are_answered_from_what_is_remembered(tmp_path: Path) -> None:
     assert (again["overall"], calls) == (report["overall"], 0)
 
 
+def test_contexts_can_be_made_of_expanded_questions(tmp_path: Path) -> None:
+    data = written(tmp_path, {**entry("q1"), "answer": "Minka"})
+    expanded: list[str] = []
+
+    def expanding_first(request: ChatRequest) -> str:
+        asked = request.messages[-1][1]
+        if asked.startswith("<query>"):
+            expanded.append(asked)
+            return "My cat is called Minka."
+        return answering(request)
+
+    async def examine() -> dict[str, Any]:
+        async with LLMSimulator(answer=expanding_first) as simulator:
+            return await asyncio.to_thread(command.run, arguments(data, tmp_path, simulator.base_url, expand=simulator.base_url))
+
+    report = asyncio.run(examine())
+    assert (report["expanded"], report["overall"]["accuracy"], len(expanded)) == (True, 1.0, 1)
+    assert report["calls"] == 2, "of answers and of verdicts"
+
+
 def test_an_endpoint_that_fails_costs_its_questions_alone(tmp_path: Path) -> None:
     data = written(tmp_path, {**entry("q1"), "answer": "Minka"})
     report, _ = examined(data, tmp_path, lambda request: "maybe" if request.schema is not None else answering(request))

@@ -187,3 +187,22 @@ def test_users_have_fences_of_their_own() -> None:
 def test_too_few_tokens_are_refused() -> None:
     with pytest.raises(ValueError, match="at least 100 tokens"):
         packed(tokens=99)
+
+
+def test_many_states_of_a_type_crowd_out_no_other() -> None:
+    moods = [memory(f"mood in week {week}: calm and quite content", kind="entity", type="mood", entity_key=f"{week}") for week in range(9)]
+    profile = state("profile of ann: lives in Oslo")
+    context = packed(*(hit(f"a fact of some length, number {day}", day=day) for day in range(40)), states=(*moods, profile), tokens=400)
+    lines = "\n".join(notes_of(context))
+    assert profile.content in lines
+    assert moods[0].content in lines
+    assert moods[8].content not in lines
+
+
+def test_states_leave_the_events_most_of_the_room() -> None:
+    states = tuple(memory(f"state of thing {number}: as it was", kind="entity", type=f"t{number}", entity_key="k") for number in range(60))
+    context = packed(*(hit(f"a fact of some length, number {day}", day=day) for day in range(60)), states=states, tokens=1000)
+    taken = sum(estimate_tokens(line) for line, citation in zip(context.notes, context.citations, strict=True) if citation.kind == "entity")
+    assert 100 < taken <= 200
+    alone = packed(states=states, tokens=1000)
+    assert len(alone.citations) > 2 * sum(each.kind == "entity" for each in context.citations), "room to spare is theirs, too"
