@@ -61,7 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judge-key", metavar="VARIABLE", help="the environment's variable with the judge's API key; default: the same key"
     )
     parser.add_argument("--tokens", type=int, default=1000, help="most of each context")
-    parser.add_argument("--expand", metavar="URL", help="have contexts made with `mode=expand`, by the model behind this address")
+    parser.add_argument(
+        "--expand", metavar="URL", help="have contexts made with `mode=expand`, by the model behind this address; not with --estimate"
+    )
     parser.add_argument("--expand-model", help="that model; default: the one that answers")
     parser.add_argument("--questions", type=int, metavar="N", help="only N of them: spread over LoCoMo's, the first of LongMemEval's")
     parser.add_argument("--concurrency", type=int, default=8, help="calls at once, of each model")
@@ -88,7 +90,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         concurrency=arguments.concurrency,
     )
     expand = None
-    if arguments.expand is not None:
+    if arguments.expand is not None and not arguments.estimate:
         model = arguments.expand_model or answering.llm.model
         expand = Expander(settings, url=arguments.expand, model=model, replies=arguments.replies, concurrency=arguments.concurrency)
     prepared = await prepared_questions(arguments.data, settings, tokens=arguments.tokens, limit=arguments.questions, expand=expand)

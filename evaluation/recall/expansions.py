@@ -4,14 +4,19 @@ import asyncio
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from evaluation.kept_llm import KeptReplies, endpoint_settings
 from evaluation.qa.calls import Model
+from memory.text import estimate_tokens
 from models.errors import ModelError
 from retrieval.recall.expansion.expansion import PURPOSE
 from retrieval.recall.expansion.sentences import parse_sentences, prompt_of
 from retrieval.recall.model_errors import RecallModelError
 from runtime.settings import Settings
+
+_ANSWER_TOKENS: Final = 60
+"""What replies are taken to have, where the cost is estimated."""
 
 
 class Expander:
@@ -31,7 +36,7 @@ class Expander:
         self._replies = replies
 
     async def of(self, questions: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """By each question's text its sentences; none where the model gave none.
+        """By each question's text its sentences; none where the model gave none. Says first what it will take.
 
         Args:
             questions: Their texts.
@@ -46,6 +51,8 @@ class Expander:
                 return ()
 
         texts = list(dict.fromkeys(questions))
+        prompts = sum(estimate_tokens(message.content) for each in texts for message in prompt_of(each))
+        print(f"{len(texts)} questions to expand, about {prompts:,} + {_ANSWER_TOKENS * len(texts):,} tokens", file=sys.stderr)
         try:
             return dict(zip(texts, await asyncio.gather(*map(expanded, texts)), strict=True))
         finally:
