@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, Self
 from urllib.parse import quote, urlencode
@@ -100,7 +100,7 @@ class ServiceClient:
         Raises:
             ServiceError: If the service refuses the request or stays unavailable.
         """
-        results: list[dict[str, Any]] = (await self._recalled(query, options))["results"]
+        results: list[dict[str, Any]] = (await self.recall_answer(query, **options))["results"]
         return results
 
     async def recall_with_entities(self, query: str, **options: Any) -> list[dict[str, Any]]:
@@ -108,10 +108,19 @@ class ServiceClient:
 
         An entity takes the place of the events that say the same, so with a ``user`` the results alone are not all that was found.
         """
-        answer = await self._recalled(query, options)
+        answer = await self.recall_answer(query, **options)
         return [*answer["results"], *answer["entities"]]
 
-    async def _recalled(self, query: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    async def recall_answer(self, query: str, **options: Any) -> dict[str, Any]:
+        """As :meth:`recall`, and returns the whole answer: what is ``degraded`` in it, too.
+
+        Args:
+            query: The question.
+            **options: See :meth:`recall`.
+
+        Raises:
+            ServiceError: If the service refuses the request or stays unavailable.
+        """
         fields = {name: value for name, value in options.items() if value is not None}
         answer: dict[str, Any] = await self._post("/v1/recall", {"query": query, **fields})
         return answer

@@ -1,5 +1,10 @@
 """The client of the query service, against a real HTTP server that refuses at first."""
 
+import asyncio
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from aiohttp import web
 
@@ -53,3 +58,34 @@ async def test_what_an_entity_says_is_told_behind_the_results() -> None:
     async with serving_posts("/v1/recall", answer) as url, ServiceClient(url=url, api_key="k") as client:
         found = await client.recall_with_entities("x", user="ann", limit=None)
     assert [each["id"] for each in found] == ["event", "profile"]
+
+
+@pytest.mark.parametrize(("command", "printed"), [("recall", "Ann moved to Oslo"), ("context", "notes: Ann moved to Oslo")])
+async def test_the_command_line_says_what_is_missing(command: str, printed: str, tmp_path: Path) -> None:
+    asked: list[object] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(await request.json())
+        event = {
+            "id": "m",
+            "type": "note",
+            "kind": "event",
+            "content": "Ann moved to Oslo",
+            "event_time": "2024-03-02T12:00:00Z",
+            "evidence": [],
+        }
+        found = {"results": [event], "entities": [], "context": "notes: Ann moved to Oslo"}
+        return web.json_response({**found, "degraded": ["expansion"]})
+
+    async with serving_posts(f"/v1/{command}", answer) as url:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "varve", command, "Where is Ann?", "--mode", "expand"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "VARVE_DATA": str(tmp_path), "VARVE_CLIENT__URL": url, "VARVE_CLIENT__API_KEY": "k", "COLUMNS": "120"},
+        )
+        output, errors = await process.communicate()
+    assert process.returncode == 0, errors.decode()
+    assert asked == [{"query": "Where is Ann?", "mode": "expand"}]
+    assert printed in output.decode()
+    assert errors.decode().strip() == "answered without: expansion"

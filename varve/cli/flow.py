@@ -42,7 +42,9 @@ def recall(
     from varve.results import ResultTable
 
     asked = {"user": user, "limit": limit, "as_of": as_of and as_of.isoformat(), "profile": profile, "mode": mode}
-    results = asyncio.run(_recall(query, asked, data))
+    found = asyncio.run(_recall(query, asked, data))
+    _say_what_is_missing(found)
+    results = [*found["results"], *found["entities"]]
     if as_json:
         say_json(results, indent=True)
         return
@@ -60,11 +62,13 @@ def context(
     user: Annotated[str | None, typer.Option(help="Only this user's memories, and what holds about this user.")] = None,
     session: Annotated[str | None, typer.Option(help="The session whose newest messages stand at the end.")] = None,
     tokens: Annotated[int | None, typer.Option(help="Most tokens of the block.")] = None,
+    mode: Annotated[str | None, typer.Option(help="What a model does before: expand (the query) or sift (the sessions).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON, with what the marks stand for.")] = False,
     data: DataOption = None,
 ) -> None:
     """Print what the memory knows as a block of text for a prompt."""
-    answer = asyncio.run(_context(query, user, session, tokens, data))
+    answer = asyncio.run(_context(query, {"user": user, "session": session, "tokens": tokens, "mode": mode}, data))
+    _say_what_is_missing(answer)
     if as_json:
         say_json(answer, indent=True)
     else:
@@ -85,15 +89,20 @@ async def _send(file: Path, flush: bool, data: Path | None) -> int:
     return sent
 
 
-async def _recall(query: str, asked: dict[str, Any], data: Path | None) -> list[dict[str, object]]:
+def _say_what_is_missing(answer: dict[str, Any]) -> None:
+    if answer["degraded"]:
+        say(f"answered without: {', '.join(answer['degraded'])}", err=True)
+
+
+async def _recall(query: str, asked: dict[str, Any], data: Path | None) -> dict[str, Any]:
     from varve.client import ServiceClient
 
     async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
-        return await service.recall_with_entities(query, **asked)
+        return await service.recall_answer(query, **asked)
 
 
-async def _context(query: str, user: str | None, session: str | None, tokens: int | None, data: Path | None) -> dict[str, Any]:
+async def _context(query: str, asked: dict[str, Any], data: Path | None) -> dict[str, Any]:
     from varve.client import ServiceClient
 
     async with ServiceClient.from_settings(await settings_of_stack(data)) as service:
-        return await service.context(query, user=user, session=session, tokens=tokens)
+        return await service.context(query, **asked)
