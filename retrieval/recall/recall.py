@@ -8,6 +8,7 @@ from typing import Final
 
 from memory.records import Memory
 from models.embedding.port import Embedder
+from models.errors import InputRefusedError
 from retrieval.errors import StoreUnavailableError
 from retrieval.recall import memx
 from retrieval.recall.confidence import confidence_of
@@ -24,12 +25,15 @@ from retrieval.recall.time_prior import names_time, with_time_prior
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
+from runtime.logs import logger
 from runtime.pieces import map_in_pieces
 from runtime.retrieval_counts import RetrievalCounts, Retrievals
 from runtime.settings import RankingProfile, RecallSettings
 
 DUPLICATES_MARGIN: Final = 8
 """Candidates fetched beyond the limit, to replace duplicates. Where more than the store's score ranks, ``prefetch`` ones are fetched."""
+
+_log = logger(__name__)
 
 _LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
@@ -84,7 +88,7 @@ class Recall:
         now = self._clock.now()
         asked, *expanded = await asyncio.gather(
             self._find(request.query, request, profile, now, judges=profile == "learned" or min_confidence > 0),
-            *(self._find(each, request, profile, now, judges=profile == "learned") for each in request.expansions),
+            *(self._find_expanded(each, request, profile, now) for each in request.expansions),
         )
         if not asked.is_answered or (asked.confidence is not None and asked.confidence < min_confidence):
             return nothing_relevant(asked.candidates, asked.confidence, trace=request.trace)
@@ -188,6 +192,14 @@ class Recall:
         if profile != "learned":
             accepted = with_time_prior(text, accepted, now, explain=request.explain)
         return _Found(candidates, accepted, confidence, is_answered=True)
+
+    async def _find_expanded(self, text: str, request: RecallRequest, profile: RankingProfile, now: datetime) -> _Found:
+        try:
+            return await self._find(text, request, profile, now, judges=profile == "learned")
+        except InputRefusedError as error:
+            # The text is a model's, not the caller's.
+            _log.warning("expansion_refused", error=str(error))
+            return _Found([], [], None, is_answered=False)
 
     async def _search_each_type(self, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
         types = tuple(dict.fromkeys(types))

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
 from memory.records import Memory, MemoryChange, Usage
-from models.errors import TransientModelError
+from models.embedding.port import Embedding
+from models.errors import InputRefusedError, TransientModelError
 from retrieval.index.writer import IndexWriter
 from retrieval.recall import Recall, RecallRequest, RecallResponse
 from retrieval.recall.expansion.expansion import PURPOSE, Expansion
@@ -62,6 +64,22 @@ async def test_expansions_stay_within_the_request(edge_store: EdgeStore) -> None
     await store_all(edge_store, [GAMES, bobs, foreign, old, other])
     found = await recalled(edge_store, expansions=("Ann loves board games",), since=NOON - timedelta(days=1), types=("note",))
     assert [hit.memory.id for hit in found.hits] == [GAMES.id]
+
+
+async def test_a_refused_expansion_costs_the_recall_nothing(edge_store: EdgeStore) -> None:
+    class Refusing(BagOfWordsEmbedder):
+        async def embed_query(self, text: str) -> Embedding:
+            if text == "refused":
+                raise InputRefusedError("no")
+            return await super().embed_query(text)
+
+    await store_all(edge_store, [*FILLER, GAMES])
+    recall = Recall(store=edge_store, embedder=Refusing(), settings=RecallSettings(), clock=ManualClock(NOON))
+    request = RecallRequest(scope=TenantScope("acme", "ann"), query=QUERY, expansions=("refused", "Ann loves board games"))
+    found = await recall.recall(request)
+    assert GAMES.id in {hit.memory.id for hit in found.hits}
+    with pytest.raises(InputRefusedError):
+        await recall.recall(replace(request, query="refused"))
 
 
 async def test_what_no_search_accepts_is_rejected_once(edge_store: EdgeStore) -> None:
