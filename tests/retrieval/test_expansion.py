@@ -1,5 +1,6 @@
 """A recall with expansions over a real store, with a simulated model behind a real endpoint."""
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -165,3 +166,16 @@ async def test_its_tokens_of_the_day_are_its_own(redis_url: str) -> None:
             await expansion.of("acme", QUERY)
         assert refused.value.failure == "budget"
         assert await expansion.of("umbrella", QUERY)
+
+
+async def test_more_than_may_wait_are_answered_without_it(redis_url: str) -> None:
+    async with (
+        LLMSimulator(planner=lambda *_: Plan(first_token_s=0.2), answer=lambda _: "Ann cooks") as model,
+        expanding(redis_url, endpoint=model, waiting=2) as expansion,
+    ):
+        asked = [expansion.of("acme", f"{QUERY} {number}") for number in range(3)]
+        *answers, last = await asyncio.gather(*asked, return_exceptions=True)
+        assert answers == [("Ann cooks",)] * 2
+        assert isinstance(last, RecallModelError)
+        assert (last.failure, "VARVE_EXPANSION__WAITING" in str(last)) == ("busy", True)
+        assert await expansion.of("acme", QUERY) == ("Ann cooks",), "whoever has waited leaves a place"
