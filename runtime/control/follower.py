@@ -14,6 +14,7 @@ from runtime.control.log import control_partition
 from runtime.control.state import ControlState
 from runtime.errors import ControlLogBehindError
 from runtime.kafka import client_options
+from runtime.kafka.connecting import connect
 from runtime.logs import logger
 from runtime.settings import Settings
 
@@ -154,7 +155,7 @@ class ControlFollower:
         )
         try:
             async with asyncio.timeout(kafka.request_timeout_s):
-                await consumer.start()
+                await connect(consumer)
             consumer.assign([self._partition])
             # A log that is compacted still begins at 0.
             consumer.seek(self._partition, self.state.position)

@@ -16,6 +16,7 @@ from runtime.control.log import audit_partition, control_partition
 from runtime.control.state import ControlState
 from runtime.kafka import KafkaOffsets, OutgoingRecord, TopicPartition, client_options, read_topic
 from runtime.kafka.client import kafka_faults
+from runtime.kafka.connecting import connect
 from runtime.kafka.transactional import TransactionalProducer
 from runtime.settings import Settings
 
@@ -90,7 +91,7 @@ class ControlSession:
             fetch_max_wait_ms=_FETCH_WAIT_MS,
         )
         with kafka_faults("opening the control log", self._settings.kafka):
-            await consumer.start()
+            await connect(consumer)
             consumer.assign([self._control, self._audit])
             consumer.seek(self._control, 0)
             consumer.seek(self._audit, ends[self._audit])

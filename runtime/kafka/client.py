@@ -10,6 +10,7 @@ from aiokafka.helpers import create_ssl_context
 
 from memory.errors import RecordTooLargeError
 from runtime.errors import KafkaUnavailableError, TopicMissingError
+from runtime.kafka.connecting import connect
 from runtime.settings import KafkaSettings
 
 
@@ -72,7 +73,7 @@ async def admin_client(kafka: KafkaSettings) -> AsyncIterator[AIOKafkaAdminClien
     with kafka_faults("administering topics", kafka):
         client = AIOKafkaAdminClient(**client_options(kafka))
         try:
-            await client.start()
+            await connect(client)
             yield client
         finally:
             await client.close()

@@ -21,6 +21,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from runtime.errors import GroupInUseError
 from runtime.kafka.client import admin_client, client_options, kafka_faults
+from runtime.kafka.connecting import connect
 from runtime.settings import KafkaSettings
 
 _POLL_S: Final = 0.25
@@ -97,7 +98,7 @@ class ConsumerGroups:
         consumer = AIOKafkaConsumer(**client_options(self._kafka), group_id=group, enable_auto_commit=False)
         try:
             with kafka_faults(f"setting the offsets of group {group}", self._kafka):
-                await consumer.start()
+                await connect(consumer)
                 consumer.assign(list(offsets))
                 try:
                     await consumer.commit(dict(offsets))

@@ -13,6 +13,7 @@ from aiokafka.structs import OffsetAndMetadata
 
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka.client import client_options, kafka_faults, partition_counts
+from runtime.kafka.connecting import connect
 from runtime.kafka.stamps import RecordStamp, StampReader
 from runtime.settings import KafkaSettings
 
@@ -45,8 +46,8 @@ class KafkaOffsets:
             self._admin = AIOKafkaAdminClient(**client_options(self._kafka))
             self._consumer = AIOKafkaConsumer(**client_options(self._kafka), enable_auto_commit=False, isolation_level=_ISOLATION)
             try:
-                await self._admin.start()
-                await self._consumer.start()
+                await connect(self._admin)
+                await connect(self._consumer)
             except BaseException:
                 await self.stop()
                 raise

@@ -9,6 +9,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, ProducerClosed
 
 from runtime.kafka.client import client_options, kafka_faults
+from runtime.kafka.connecting import connect
 from runtime.logs import logger
 from runtime.settings import KafkaSettings
 
@@ -72,7 +73,7 @@ class ProducerConnection:
                 **self._options,
             )
             try:
-                await producer.start()
+                await connect(producer)
             except BaseException:
                 await producer.stop()
                 raise

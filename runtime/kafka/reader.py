@@ -6,6 +6,7 @@ from typing import Final
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from runtime.kafka.client import client_options, kafka_faults
+from runtime.kafka.connecting import connect
 from runtime.kafka.offsets import KafkaOffsets
 from runtime.settings import KafkaSettings
 
@@ -40,7 +41,7 @@ async def read_topic(
     )
     try:
         with kafka_faults(f"reading {topic}", kafka):
-            await consumer.start()
+            await connect(consumer)
             consumer.assign(list(ends))
             for partition in ends:
                 # An offset that is gone already is set right by `auto_offset_reset`.

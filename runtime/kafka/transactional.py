@@ -14,6 +14,7 @@ from memory.errors import RecordTooLargeError
 from memory.keys import partition_of
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka.client import client_options
+from runtime.kafka.connecting import connect
 from runtime.kafka.producer_connection import close_producer
 from runtime.kafka.records import OutgoingRecord
 from runtime.kafka.topics import largest_record_bytes
@@ -73,7 +74,7 @@ class TransactionalProducer:
         )
         try:
             async with asyncio.timeout(self._kafka.request_timeout_s):
-                await client.start()
+                await connect(client)
         except (KafkaError, OSError, TimeoutError) as error:
             await close_producer(client, within_s=_CLOSE_S)
             raise KafkaUnavailableError(f"transactional id {self._id} cannot be taken over: {error!r}") from error

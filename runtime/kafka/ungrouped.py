@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from aiokafka import AIOKafkaConsumer
 
 from runtime.kafka.client import client_options
+from runtime.kafka.connecting import connect
 from runtime.settings import KafkaSettings
 
 
@@ -51,7 +52,7 @@ class UngroupedConsumer:
                 max_partition_fetch_bytes=self._fetch_bytes,
             )
             try:
-                await consumer.start()
+                await connect(consumer)
             except BaseException:
                 await consumer.stop()
                 raise

@@ -7,6 +7,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from runtime.kafka import KafkaOffsets, client_options
 from runtime.kafka.client import kafka_faults
+from runtime.kafka.connecting import connect
 from runtime.settings import KafkaSettings
 from streams.delivery.local_table import LocalTable
 from streams.delivery.state import Row, is_stale
@@ -57,7 +58,7 @@ async def recover(
             position = _first_missing(table, changelog, begin=begin, end=end)
             if position >= end:
                 return 0
-            await consumer.start()
+            await connect(consumer)
             consumer.assign([changelog])
             consumer.seek(changelog, position)
             applied = 0

@@ -9,6 +9,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from memory.errors import VarveError
+from runtime.kafka.connecting import connect
 from varve.embedded import jars
 from varve.embedded.ports import HOST, free_port, listens, require_free
 from varve.errors import PortInUseError, StartError
@@ -91,7 +92,7 @@ class EmbeddedKafka:
         logger.setLevel(logging.CRITICAL)  # refused connections are expected while it starts
         admin = AIOKafkaAdminClient(bootstrap_servers=self.bootstrap, request_timeout_ms=REQUEST_TIMEOUT_MS)
         try:
-            await admin.start()
+            await connect(admin)
             cluster = await admin.describe_cluster()
             return bool(cluster["brokers"])
         except (KafkaError, OSError, TimeoutError):

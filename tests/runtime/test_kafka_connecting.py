@@ -1,0 +1,76 @@
+"""Who gives up connecting leaves no connection open, whichever answer of the broker it waits for."""
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from aiokafka.conn import AIOKafkaConnection
+
+from runtime.kafka import KafkaOffsets, Producer
+from runtime.kafka.client import admin_client, partition_counts
+from runtime.kafka.transactional import TransactionalProducer
+from runtime.settings import KafkaSettings
+from tests.one_broker import one_broker
+
+pytestmark = pytest.mark.integration
+
+ENOUGH_REQUESTS = 100
+Use = Callable[[KafkaSettings], Awaitable[None]]
+
+
+async def read_offsets(kafka: KafkaSettings) -> None:
+    async with KafkaOffsets(kafka=kafka) as offsets:
+        await offsets.end_offsets([])
+
+
+async def open_producer(kafka: KafkaSettings) -> None:
+    async with Producer(kafka=kafka):
+        pass
+
+
+async def take_an_id_over(kafka: KafkaSettings) -> None:
+    producer = TransactionalProducer(kafka=kafka, transactional_id=f"{kafka.topic_prefix}connecting", partitions=1)
+    await producer.start()
+    await producer.stop()
+
+
+async def administer(kafka: KafkaSettings) -> None:
+    async with admin_client(kafka) as client:
+        await partition_counts(client)
+
+
+def open_connections() -> list[AIOKafkaConnection]:
+    gc.collect()
+    return [each for each in gc.get_objects() if type(each) is AIOKafkaConnection and each.connected()]
+
+
+@pytest.mark.parametrize("use", [read_offsets, open_producer, take_an_id_over, administer])
+async def test_giving_up_amid_any_request_leaves_nothing_open(
+    use: Use, kafka: str, topic_prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = one_broker(bootstrap=kafka, topic_prefix=topic_prefix)
+    sent, before = AIOKafkaConnection.send, open_connections()
+    for nth in range(1, ENOUGH_REQUESTS):
+        requests = 0
+        using = asyncio.ensure_future(use(settings))
+
+        def send_and_give_up(connection: AIOKafkaConnection, request: Any, nth: int = nth, using: Any = using, **options: Any) -> Any:
+            nonlocal requests
+            requests += 1
+            if requests == nth:
+                asyncio.get_running_loop().call_soon(using.cancel)
+            return sent(connection, request, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(AIOKafkaConnection, "send", send_and_give_up)
+            await asyncio.gather(using, return_exceptions=True)
+        left = [each for each in open_connections() if each not in before]
+        for each in left:
+            each.close()
+        assert not left, f"given up behind request {nth}"
+        if requests < nth:
+            assert nth > 2, "it was given up at least while the broker was found"
+            return
+    pytest.fail("it never ended by itself")
