@@ -18,7 +18,7 @@ def build_store(settings: Settings) -> MemoryStore:
         return EdgeStore(path=settings.edge_socket, timeout_s=store.timeout_s)
     from qdrant_client import AsyncQdrantClient
 
-    from retrieval.stores.server.store import QdrantStore
+    from retrieval.stores.server.store import Distribution, QdrantStore
 
     address = urlsplit(store.url)
     client = AsyncQdrantClient(
@@ -32,4 +32,9 @@ def build_store(settings: Settings) -> MemoryStore:
         timeout=max(1, round(store.timeout_s)),
         check_compatibility=False,
     )
-    return QdrantStore(client=client, collection=store.collection, timeout_s=store.timeout_s)
+    distribution = Distribution(
+        replication_factor=store.replication_factor,
+        write_consistency_factor=store.write_consistency_factor,
+        shard_number=store.shard_number,
+    )
+    return QdrantStore(client=client, collection=store.collection, timeout_s=store.timeout_s, distribution=distribution)

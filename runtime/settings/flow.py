@@ -102,6 +102,30 @@ class StoreSettings(Group):
     api_key: SecretStr | None = Field(default=None, description="API key of the Qdrant server.")
     collection: str = Field(default="varve", description="The collection that holds every tenant's memories.")
     timeout_s: float = Field(default=10.0, gt=0, description="Time-out of one request.")
+    replication_factor: int | None = Field(
+        default=None,
+        ge=1,
+        description="Copies of each shard in a collection that Varve creates on a Qdrant server; unset: as the server says.",
+    )
+    write_consistency_factor: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many copies have to take a write before it counts; at most the copies. Unset: as the server says.",
+    )
+    shard_number: int | None = Field(
+        default=None,
+        ge=1,
+        description="Shards of a collection that Varve creates on a Qdrant server; unset: as the server says, one a node.",
+    )
+
+    @model_validator(mode="after")
+    def _writes_that_copies_can_take(self) -> Self:
+        copies, needed = self.replication_factor, self.write_consistency_factor
+        if copies is not None and needed is not None and needed > copies:
+            raise ValueError(
+                f"write_consistency_factor is {needed}, and replication_factor makes {copies} copies: no write could ever count"
+            )
+        return self
 
 
 class SessionSettings(Group):

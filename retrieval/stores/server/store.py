@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -46,6 +47,17 @@ EXACT_SEARCH_UP_TO_KB: Final = 100_000
 """The engine searches a tenant exactly whose dense vectors take less. Filtered graphs lost matches, and a scan of so few is as fast."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """How a collection that is created lies on a cluster's nodes; None: as the server is configured. One that is there keeps its own."""
+
+    replication_factor: int | None = None
+    """Copies of each shard."""
+    write_consistency_factor: int | None = None
+    """Copies that have to take a write before it counts."""
+    shard_number: int | None = None
+
+
 class QdrantStore(StoreBase):
     """One collection for all tenants. The tenant index keeps each tenant's points together on disk and in the search.
 
@@ -56,14 +68,18 @@ class QdrantStore(StoreBase):
         client: Of a server that is new enough (:mod:`retrieval.stores.server.version`). :meth:`close` closes it.
         collection: The collection's name.
         timeout_s: Longest time the server may spend on one request, in seconds.
+        distribution: Of the collection, where it has to be created.
     """
 
-    def __init__(self, *, client: AsyncQdrantClient, collection: str, timeout_s: float = 10.0) -> None:
+    def __init__(
+        self, *, client: AsyncQdrantClient, collection: str, timeout_s: float = 10.0, distribution: Distribution | None = None
+    ) -> None:
         if not collection:
             raise ValueError("a collection needs a name")
         self._client = client
         self._collection = collection
         self._timeout_s = max(1, round(timeout_s))
+        self._distribution = distribution or Distribution()
 
     async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
         """See :meth:`MemoryStore.prepare`."""
@@ -182,6 +198,7 @@ class QdrantStore(StoreBase):
             hnsw_config=models.HnswConfigDiff(m=0, payload_m=16, full_scan_threshold=EXACT_SEARCH_UP_TO_KB),
             strict_mode_config=models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False),
             metadata=metadata_of(model, dimension, late_dimension),
+            **asdict(self._distribution),
         )
 
     async def _create_missing_indexes(self, existing: set[str]) -> None:

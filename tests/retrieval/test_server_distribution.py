@@ -1,0 +1,74 @@
+"""How a collection is to lie on a cluster's nodes is said where the collection is created."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+import pytest
+from pydantic import ValidationError
+from qdrant_client import grpc as wire
+
+from retrieval.errors import StoreRejectedError
+from retrieval.stores.build import build_store
+from runtime.settings import Settings, StoreSettings
+
+
+async def created_with(**distribution: int) -> wire.CreateCollection:
+    async with recording_creations() as (port, created):
+        store = build_store(Settings(_env_file=None, store=StoreSettings(kind="server", grpc_port=port, **distribution)))
+        with pytest.raises(StoreRejectedError):
+            await store.prepare(model="m", dimension=4, late_dimension=4)
+        await store.close()
+    return created[0]
+
+
+async def test_replication_and_shards_are_those_of_the_settings() -> None:
+    created = await created_with(replication_factor=3, write_consistency_factor=2, shard_number=6)
+    assert (created.replication_factor, created.write_consistency_factor, created.shard_number) == (3, 2, 6)
+
+
+async def test_what_is_not_set_is_left_to_the_server() -> None:
+    created = await created_with()
+    assert created.collection_name == "varve"
+    assert not any(created.HasField(each) for each in ("replication_factor", "write_consistency_factor", "shard_number"))
+
+
+def test_more_copies_than_there_are_can_take_no_write() -> None:
+    with pytest.raises(ValidationError, match="makes 2 copies: no write could ever count"):
+        StoreSettings(replication_factor=2, write_consistency_factor=3)
+
+
+@asynccontextmanager
+async def recording_creations() -> AsyncIterator[tuple[int, list[wire.CreateCollection]]]:
+    """A port where a collection is created, and then nothing is known: no Qdrant server is at hand."""
+    created: list[wire.CreateCollection] = []
+
+    async def health(_: object, context: object) -> object:
+        return wire.HealthCheckReply(title="qdrant", version="1.20.0")
+
+    async def exists(_: object, context: object) -> object:
+        return wire.CollectionExistsResponse(result=wire.CollectionExists(exists=False))
+
+    async def create(request: wire.CreateCollection, context: object) -> object:
+        created.append(request)
+        return wire.CollectionOperationResponse(result=True)
+
+    server = grpc.aio.server()
+    unary = grpc.unary_unary_rpc_method_handler
+    qdrant = {"HealthCheck": unary(health, wire.HealthCheckRequest.FromString, wire.HealthCheckReply.SerializeToString)}
+    collections = {
+        "CollectionExists": unary(exists, wire.CollectionExistsRequest.FromString, wire.CollectionExistsResponse.SerializeToString),
+        "Create": unary(create, wire.CreateCollection.FromString, wire.CollectionOperationResponse.SerializeToString),
+    }
+    server.add_generic_rpc_handlers(
+        (
+            grpc.method_handlers_generic_handler("qdrant.Qdrant", qdrant),
+            grpc.method_handlers_generic_handler("qdrant.Collections", collections),
+        )
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        yield port, created
+    finally:
+        await server.stop(None)
