@@ -62,8 +62,8 @@ def duplicate_key(memory: Memory) -> DuplicateKey:
 @lru_cache(maxsize=_TEXTS_CACHED)
 def significant_words(text: str) -> tuple[str, ...]:
     """The words of a text that carry its fact, in their order, folded; all of them where none does."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
-    significant = tuple(word for word in words if word not in _WEIGHTLESS)
+    words = _WORD.findall(text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
+    significant = tuple([word for word in words if word not in _WEIGHTLESS])
     return significant or tuple(words)
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 from zlib import crc32
 
@@ -63,8 +64,7 @@ def terms_of(text: str) -> Iterator[str]:
     Words are folded (case, accents, compatibility forms), stop words are dropped, of English words the stem counts. Runs of scripts that
     are written without spaces (Chinese, Japanese, Thai, ...) give their overlapping pairs of characters.
     """
-    for word in _WORD.findall(_folded(text)):
-        yield from _terms_of_word(word)
+    return chain.from_iterable(map(_terms_of_word, _WORD.findall(_folded(text))))
 
 
 @lru_cache(maxsize=65_536)
