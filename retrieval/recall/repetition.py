@@ -1,30 +1,35 @@
-"""A fact is told once: an event that an entity beside it says word by word is left to the entity."""
+"""A fact is told once: an event that an entity says word by word is left to the entity."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 from memory.records import Memory
 from retrieval.recall.deduplication import significant_words
 from retrieval.recall.request import RecallHit
 
 
-def repeated(hits: Iterable[RecallHit], entities: Sequence[Memory]) -> dict[str, str]:
+def repeated(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> dict[str, str]:
     """By the ids of the hits that an entity repeats, the entity's id.
 
     An entity repeats an event of its user whose messages it rests on, too, if one line of its values has the event's words in their order.
 
     Args:
-        hits: What was found.
-        entities: What is told beside.
+        hits: What was found. Only events are repeated: an entity among them stands, whatever another says.
+        entities: What is told: beside the hits, and among them.
     """
-    lines: dict[tuple[str | None, tuple[str, ...]], Memory] = {}
+    lines: dict[tuple[str | None, tuple[str, ...]], list[Memory]] = defaultdict(list)
     for entity in entities:
         for line in _lines(entity):
-            lines.setdefault((entity.user, significant_words(line)), entity)
+            lines[entity.user, significant_words(line)].append(entity)
     told: dict[str, str] = {}
+    if not lines:
+        return told
     for hit in hits:
-        teller = lines.get((hit.memory.user, significant_words(hit.memory.content))) if hit.memory.kind == "event" else None
-        if teller is not None and not set(teller.message_ids).isdisjoint(hit.memory.message_ids):
-            told[hit.memory.id] = teller.id
+        if hit.memory.kind == "event":
+            saying = lines.get((hit.memory.user, significant_words(hit.memory.content)), ())
+            teller = next((each for each in saying if not set(each.message_ids).isdisjoint(hit.memory.message_ids)), None)
+            if teller is not None:
+                told[hit.memory.id] = teller.id
     return told
 
 

@@ -132,8 +132,9 @@ async def gather(
     response, positions = _or_else(memories, (_NOTHING, ()))
     told = {hit.memory.id for hit in response.hits}
     beside = [each for each in nearest if each.id not in told]
+    among = (hit.memory for hit in response.hits if hit.memory.kind == "entity")
     return Gathered(
-        memories=_without(response, repeated(response.hits, beside)),
+        memories=_without(response, repeated(response.hits, [*beside, *among])),
         positions=positions,
         entities=beside,
         tail_session=None if tail is None else tail.session,

@@ -15,8 +15,8 @@ def hit(content: str, **fields: Any) -> RecallHit:
     return RecallHit(memory=found, score=0.5, parts={}, evidence=("m1",), evidence_scores=(0.5,))
 
 
-def profile(**properties: Any) -> Memory:
-    return memory("user profile of ann", kind="entity", type="user_profile", user="ann", message_ids=["m0", "m1"], properties=properties)
+def profile(content: str = "user profile of ann", *, message_ids: tuple[str, ...] = ("m0", "m1"), **properties: Any) -> Memory:
+    return memory(content, kind="entity", type="user_profile", user="ann", message_ids=list(message_ids), properties=properties)
 
 
 TOLD = hit("Ann likes green tea.")
@@ -44,3 +44,14 @@ def test_an_event_that_says_more_or_else_stays(preferences: str) -> None:
 )
 def test_the_same_words_of_another_source_stay(other: RecallHit) -> None:
     assert repeated([other], [profile(preferences="Ann likes green tea")]) == {}
+
+
+def test_of_two_entities_with_the_same_words_the_one_of_its_source_tells() -> None:
+    other, own = (profile(of, message_ids=(of,), preferences="Ann likes green tea") for of in ("m9", "m1"))
+    assert repeated([TOLD], [other, own]) == {TOLD.memory.id: own.id}
+
+
+def test_an_entity_among_the_hits_is_never_repeated() -> None:
+    entity = profile("Ann likes green tea", preferences="Ann likes green tea")
+    found = RecallHit(memory=entity, score=0.5, parts={}, evidence=("m1",), evidence_scores=(0.5,))
+    assert repeated([found, TOLD], [entity]) == {TOLD.memory.id: entity.id}

@@ -1,0 +1,44 @@
+"""A fact comes once in an answer; on a real Kafka, Redis, Edge store and embedding model."""
+
+from typing import Any
+
+import pytest
+
+from memory.records import Memory
+from tests.retrieval.service.running_service import RunningService, index, memory
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
+
+
+def profile(user: str, *lines: str, message_ids: tuple[str, ...]) -> Memory:
+    return memory(
+        "acme",
+        user,
+        f"user profile of {user}: {'; '.join(lines)}",
+        kind="entity",
+        type="user_profile",
+        entity_key=user,
+        message_ids=list(message_ids),
+        properties={"facts": "\n".join(lines)},
+    )
+
+
+async def ask(service: RunningService, path: str = "/v1/recall", **body: Any) -> dict[str, Any]:
+    response = await service.http.post(path, json=body, headers=service.auth("acme"))
+    assert response.status_code == 200, response.text
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+@pytest.mark.parametrize("asked", [{}, {"kinds": ["event", "entity"]}, {"user": "kay", "kinds": ["event", "entity"]}, {"user": "kay"}])
+async def test_what_an_entity_says_is_no_event_beside(service: RunningService, asked: dict[str, Any]) -> None:
+    said = memory("acme", "kay", "Kay plays the cello", message_ids=["k1"])
+    entity = profile("kay", "Kay plays the cello", message_ids=("k1",))
+    await index(service.settings, [said, entity])
+    query = "Who plays the cello?"
+    answer = await ask(service, query=query, why_not=[said.id, entity.id], **asked)
+    told = [each["id"] for each in (*answer["results"], *answer["entities"])]
+    assert (told.count(entity.id), told.count(said.id)) == (1, 0)
+    assert [(each["outcome"], each["of"]) for each in answer["why_not"]] == [("repeated", entity.id), ("returned", None)]
+    block = await ask(service, "/v1/context", query=query, **asked)
+    assert [each["id"] for each in block["citations"] if each["id"] in {said.id, entity.id}] == [entity.id]
