@@ -18,8 +18,8 @@ from memory.schema import scenario
 from models.embedding.port import Embedder
 from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.context import Context, pack
-from retrieval.recall.repetition import repeated
 from retrieval.recall.request import BUT_ENTITIES
+from retrieval.recall.selection import selected
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
 from runtime.clocks import Clock, ManualClock
@@ -133,12 +133,11 @@ class _Memory:
     async def context(self, asked: Asked, expansions: tuple[str, ...]) -> Context:
         scope = TenantScope(TENANT, asked.user)
         limit = min(max(self._tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
-        found = await self._recall.recall(
+        found = await self._recall.rank(
             RecallRequest(scope=scope, query=asked.text, expansions=expansions, limit=limit, kinds=BUT_ENTITIES)
         )
         states = await self._recall.nearest_entities(scope, [asked.text], self._types)
-        told = repeated(found.hits, states)
-        hits = [each for each in found.hits if each.memory.id not in told]
+        hits = (await selected(found, beside=states)).hits
         return pack(scope, states=states, hits=hits, tail=(), tokens=self._tokens)
 
 

@@ -1,40 +1,36 @@
 """What became of each candidate of a recall: for ``why_not``, and for ``explain``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from retrieval.recall.request import Fate, RecallHit, RecallResponse
+from retrieval.recall.request import Fate, Outcome, RecallHit
 from retrieval.stores.port import ScoredMemory
 
 
 def fates_of(
-    *, rejected: Sequence[ScoredMemory], ranked: Sequence[RecallHit], duplicates: Mapping[str, RecallHit], limit: int
+    *,
+    rejected: Sequence[ScoredMemory],
+    duplicates: Mapping[str, RecallHit],
+    ranked: Sequence[RecallHit],
+    told: Mapping[str, str],
+    returned: Collection[str],
 ) -> dict[str, Fate]:
     """By the ids of the candidates.
 
     Args:
         rejected: Those below the threshold.
-        ranked: Those that were ranked, best first.
         duplicates: By the id of each candidate that was left out as a duplicate, the hit that was kept.
-        limit: How many were returned.
+        ranked: Those that were ranked, best first.
+        told: By the id of each of these that an entity repeats, the entity's.
+        returned: The ids of those that are returned.
     """
     fates = {each.memory.id: Fate(outcome="below_threshold", score=each.score) for each in rejected}
     for rank, hit in enumerate(ranked, start=1):
-        fates[hit.memory.id] = Fate(outcome="returned" if rank <= limit else "rank", score=hit.score, rank=rank)
+        key = hit.memory.id
+        outcome: Outcome = "repeated" if key in told else "returned" if key in returned else "rank"
+        fates[key] = Fate(outcome=outcome, score=hit.score, rank=rank, of=told.get(key))
     for memory_id, kept in duplicates.items():
         fates[memory_id] = Fate(outcome="duplicate", score=kept.score, of=kept.memory.id)
     return fates
-
-
-def nothing_relevant(candidates: Sequence[ScoredMemory], confidence: float | None, *, trace: bool) -> RecallResponse:
-    """The answer of a recall whose candidates do not answer the query.
-
-    Args:
-        candidates: All of them: they are rejected together.
-        confidence: How likely it was that they do; None: nobody looked.
-        trace: Whether it is asked what became of each.
-    """
-    fates = fates_of(rejected=candidates, ranked=(), duplicates={}, limit=0) if trace else {}
-    return RecallResponse(hits=(), rejected=len(candidates), confidence=confidence, fates=fates)
 
 
 def ranks_of(candidates: Sequence[ScoredMemory]) -> dict[str, dict[str, int]]:

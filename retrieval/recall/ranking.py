@@ -42,6 +42,26 @@ class FinalScore(NamedTuple):
     business: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """How all memories of one recall are scored."""
+
+    weights: Weights
+    type_weights: Mapping[str, float]
+    """Type-level importance in [0, 1] by event or entity type; other types weigh 1."""
+    now: datetime
+    """The time at which ages are taken."""
+
+    def of(self, memory: Memory, origin: float) -> FinalScore:
+        """Scores a memory.
+
+        Args:
+            memory: The memory.
+            origin: S_origin in [0, 1].
+        """
+        return final_score(memory, origin=origin, now=self.now, weights=self.weights, type_weights=self.type_weights)
+
+
 def final_score(
     memory: Memory, *, origin: float, now: datetime, weights: Weights, type_weights: Mapping[str, float] | None = None
 ) -> FinalScore:

@@ -14,13 +14,13 @@ from retrieval.recall import memx
 from retrieval.recall.confidence import confidence_of
 from retrieval.recall.deduplication import Deduplication
 from retrieval.recall.expansion.combining import combined
-from retrieval.recall.fate import fates_of, nothing_relevant, ranks_of
+from retrieval.recall.fate import ranks_of
 from retrieval.recall.features import features_of, look_at
 from retrieval.recall.query_embedding import embed_query_texts, embed_question
-from retrieval.recall.ranking import FinalScore, Weights, final_score
+from retrieval.recall.ranking import Scoring, Weights
 from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, reranked
 from retrieval.recall.request import BUT_ENTITIES, RecallHit, RecallRequest, RecallResponse
-from retrieval.recall.supersession import with_superseded
+from retrieval.recall.selection import Ranked, selected
 from retrieval.recall.time_prior import names_time, with_time_prior
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
@@ -30,8 +30,9 @@ from runtime.pieces import map_in_pieces
 from runtime.retrieval_counts import RetrievalCounts, Retrievals
 from runtime.settings import RankingProfile, RecallSettings
 
-DUPLICATES_MARGIN: Final = 8
-"""Candidates fetched beyond the limit, to replace duplicates. Where more than the store's score ranks, ``prefetch`` ones are fetched."""
+MARGIN: Final = 8
+"""Candidates fetched beyond the limit, to take the places of duplicates and of what entities repeat. Where more than the store's score
+ranks, ``prefetch`` ones are fetched."""
 
 _log = logger(__name__)
 
@@ -73,7 +74,15 @@ class Recall:
         self._prepared = False
 
     async def recall(self, request: RecallRequest) -> RecallResponse:
-        """Answers one query.
+        """Answers one query: the best of what :meth:`rank` finds, where nothing is told beside.
+
+        Raises:
+            VarveError: As :meth:`rank` does.
+        """
+        return await selected(await self.rank(request))
+
+    async def rank(self, request: RecallRequest) -> Ranked:
+        """Ranks all that one query finds.
 
         Raises:
             ValueError: If the weights exceed 1 together.
@@ -86,25 +95,33 @@ class Recall:
         min_confidence = self._settings.min_confidence if request.min_confidence is None else request.min_confidence
         limit = request.limit or self._settings.limit
         now = self._clock.now()
+        scoring = Scoring(weights=weights, type_weights=request.type_weights, now=request.as_of or now)
         asked, *expanded = await asyncio.gather(
             self._find(request.query, request, profile, now, judges=profile == "learned" or min_confidence > 0),
             *(self._find_expanded(each, request, profile, now) for each in request.expansions),
         )
         if not asked.is_answered or (asked.confidence is not None and asked.confidence < min_confidence):
-            return nothing_relevant(asked.candidates, asked.confidence, trace=request.trace)
+            return Ranked(
+                hits=(),
+                limit=limit,
+                scoring=scoring,
+                rejected=asked.candidates,
+                duplicates={},
+                confidence=asked.confidence,
+                trace=request.trace,
+            )
         ranks = ranks_of(asked.candidates) if request.explain else {}
         accepted = combined(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
-        rejected = _rejected([asked, *expanded], accepted)
-        now = request.as_of or now
         deduplication = Deduplication()
-        await map_in_pieces(lambda each: deduplication.add(_hit(each, request, weights, now, ranks.get(each.memory.id, {}))), accepted)
-        hits = deduplication.ranked()
-        return RecallResponse(
-            hits=tuple(await map_in_pieces(lambda each: _with_parts(each, request, weights, now), with_superseded(hits, limit))),
-            rejected=len(rejected),
-            duplicates=len(accepted) - len(hits),
+        await map_in_pieces(lambda each: deduplication.add(_hit(each, scoring, ranks.get(each.memory.id, {}))), accepted)
+        return Ranked(
+            hits=deduplication.ranked(),
+            limit=limit,
+            scoring=scoring,
+            rejected=_rejected([asked, *expanded], accepted),
+            duplicates=deduplication.left_out,
             confidence=asked.confidence,
-            fates=fates_of(rejected=rejected, ranked=hits, duplicates=deduplication.left_out, limit=limit) if request.trace else {},
+            trace=request.trace,
         )
 
     async def nearest_entities(
@@ -160,7 +177,7 @@ class Recall:
             scope=request.scope,
             text=text,
             embedding=await embed_question(self._embedder, text),
-            limit=max((request.limit or self._settings.limit) + DUPLICATES_MARGIN, self._settings.prefetch if reorders else 0),
+            limit=max((request.limit or self._settings.limit) + MARGIN, self._settings.prefetch if reorders else 0),
             prefetch=self._settings.prefetch,
             kinds=_kinds(request),
             types=request.types,
@@ -261,17 +278,8 @@ def _until(request: RecallRequest) -> datetime | None:
     return behind if request.until is None else min(request.until, behind)
 
 
-def _hit(found: ScoredMemory, request: RecallRequest, weights: Weights, now: datetime, ranks: Mapping[str, int]) -> RecallHit:
-    # Where neither time nor business weighs, only the few hits that are returned have them looked at, in _with_parts.
-    score = found.score if weights.origin_alone else _final_score(found.memory, found.score, request, weights, now).final
+def _hit(found: ScoredMemory, scoring: Scoring, ranks: Mapping[str, int]) -> RecallHit:
+    # Where neither time nor business weighs, only the few hits that are returned have them looked at, when they are selected.
+    score = found.score if scoring.weights.origin_alone else scoring.of(found.memory, found.score).final
     evidence = tuple(found.memory.message_ids)
     return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, evidence, (score,) * len(evidence), ranks=ranks)
-
-
-def _with_parts(hit: RecallHit, request: RecallRequest, weights: Weights, now: datetime) -> RecallHit:
-    score = _final_score(hit.memory, hit.parts["origin"], request, weights, now)
-    return hit._replace(parts={"origin": score.origin, "time": score.time, "business": score.business, **hit.parts})
-
-
-def _final_score(memory: Memory, origin: float, request: RecallRequest, weights: Weights, now: datetime) -> FinalScore:
-    return final_score(memory, origin=origin, now=now, weights=weights, type_weights=request.type_weights)

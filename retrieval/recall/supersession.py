@@ -5,7 +5,7 @@ and then not. Other differences may both hold: who lives in Oslo may have lived 
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import orjson
@@ -15,7 +15,7 @@ from retrieval.recall.deduplication import recency
 from retrieval.recall.request import RecallHit
 
 
-def with_superseded(ranked: Sequence[RecallHit], limit: int) -> list[RecallHit]:
+def with_superseded(ranked: Sequence[RecallHit], limit: int, *, needed: Collection[str] = ()) -> list[RecallHit]:
     """The best hits, those of an older value with the id of the newest one.
 
     The newest stands among them wherever an older one does: where it ranks too low, it takes the place of the last that nothing depends on.
@@ -23,14 +23,15 @@ def with_superseded(ranked: Sequence[RecallHit], limit: int) -> list[RecallHit]:
     Args:
         ranked: All hits, best first.
         limit: Most hits.
+        needed: Ids of hits that do not make way.
     """
     newest = _newest_by_id(ranked)
     best = [_marked(hit, newest) for hit in ranked[:limit]]
     for hit in list(best):
         stands = None if hit.superseded_by is None else newest[hit.memory.id]
         if stands is not None and all(each.memory.id != stands.memory.id for each in best):
-            needed = {each.superseded_by for each in best}
-            dropped = next((each for each in reversed(best) if each.superseded_by is None and each.memory.id not in needed), hit)
+            bound = {*needed, *(each.superseded_by for each in best)}
+            dropped = next((each for each in reversed(best) if each.superseded_by is None and each.memory.id not in bound), hit)
             best.remove(dropped)
             best.append(stands)
     return best

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -13,8 +13,8 @@ from memory.text import content_hash
 from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
 from retrieval.recall.paths import LeftOut, PathName
-from retrieval.recall.repetition import repeated
 from retrieval.recall.request import BUT_ENTITIES
+from retrieval.recall.selection import Ranked, selected
 from retrieval.recall.sift.sift import Sifted
 from retrieval.service.dependencies import Dependencies
 from retrieval.service.entities_as_of import as_they_were
@@ -129,38 +129,25 @@ async def gather(
     nearest, all_kept = _or_else(entities, ([], True))
     if not all_kept:
         degraded = (*degraded, "entity_history")
-    response, positions = _or_else(memories, (_NOTHING, ()))
+    response, positions = _NOTHING, ()
+    if not isinstance(memories, LeftOut):
+        ranked, positions = memories
+        response = await selected(ranked, beside=nearest)
     told = {hit.memory.id for hit in response.hits}
-    beside = [each for each in nearest if each.id not in told]
-    among = (hit.memory for hit in response.hits if hit.memory.kind == "entity")
     return Gathered(
-        memories=_without(response, repeated(response.hits, [*beside, *among])),
+        memories=response,
         positions=positions,
-        entities=beside,
+        entities=[each for each in nearest if each.id not in told],
         tail_session=None if tail is None else tail.session,
         tail=_or_else(view, NO_TAIL).of(None if tail is None else tail.user),
         degraded=(*degraded, *left_out),
     )
 
 
-def _without(response: RecallResponse, told: Mapping[str, str]) -> RecallResponse:
-    """The response without the hits that an entity repeats.
-
-    Args:
-        response: What was found.
-        told: By the ids of these hits, the entity's id.
-    """
-    fates = {
-        memory_id: replace(fate, outcome="repeated", of=told[memory_id]) if memory_id in told else fate
-        for memory_id, fate in response.fates.items()
-    }
-    return replace(response, hits=tuple(hit for hit in response.hits if hit.memory.id not in told), fates=fates)
-
-
-async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple[RecallResponse, tuple[LogPosition, ...]]:
+async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple[Ranked, tuple[LogPosition, ...]]:
     # Read before the search, they are what it rests on at least.
     positions = await dependencies.store_positions.read()
-    return await dependencies.recall.recall(request), positions
+    return await dependencies.recall.rank(request), positions
 
 
 async def _entities(dependencies: Dependencies, request: RecallRequest, types: Sequence[str]) -> tuple[list[Memory], bool]:
@@ -169,7 +156,7 @@ async def _entities(dependencies: Dependencies, request: RecallRequest, types: S
     return (nearest, True) if request.as_of is None else await as_they_were(dependencies, request, nearest)
 
 
-async def _ready(memories: RecallResponse, positions: tuple[LogPosition, ...]) -> tuple[RecallResponse, tuple[LogPosition, ...]]:
+async def _ready(memories: Ranked, positions: tuple[LogPosition, ...]) -> tuple[Ranked, tuple[LogPosition, ...]]:
     return memories, positions
 
 

@@ -75,7 +75,7 @@ async def _sift(dependencies: Dependencies, request: Request, caller: Caller, as
         # Read before the search, they are what it rests on at least.
         positions = await dependencies.store_positions.read()
         history = await dependencies.sift.read(asked)
-    if not history.sessions:
+    if history is None:
         return None
     return SiftedAt(await dependencies.sift.rank(asked, history, limit=asked.limit or settings.recall.limit), positions)
 

@@ -78,11 +78,11 @@ class WhyNots:
         return [self._memory(memories[each]) if each in memories else await self._message(each) for each in ids]
 
     def _memory(self, memory: Memory) -> WhyNot:
+        if memory.id in {each.id for each in self._found.entities}:
+            return WhyNot(id=memory.id, what="memory", outcome="returned")
         fate = self._found.memories.fates.get(memory.id)
         if fate is not None:
             return WhyNot(id=memory.id, what="memory", outcome=fate.outcome, rank=fate.rank, score=fate.score, of=fate.of)
-        if memory.id in {each.id for each in self._found.entities}:
-            return WhyNot(id=memory.id, what="memory", outcome="returned")
         stopped_by = filter_against(memory, self._request)
         if stopped_by is not None:
             return WhyNot(id=memory.id, what="memory", outcome="filter", filter=stopped_by)

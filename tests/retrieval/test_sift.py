@@ -18,7 +18,8 @@ from models.errors import ModelConfigurationError, TransientModelError
 from retrieval.index.writer import IndexWriter
 from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.model_errors import RecallModelError
-from retrieval.recall.sift.sift import PURPOSE, Sift
+from retrieval.recall.selection import cut
+from retrieval.recall.sift.sift import PURPOSE, History, Sift
 from retrieval.service.recall_models import build_recall_model
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import TenantScope
@@ -69,9 +70,15 @@ async def sifting(
         await sift.close()
 
 
+async def read(sift: Sift, asked: RecallRequest = ASKED) -> History:
+    history = await sift.read(asked)
+    assert history is not None
+    return history
+
+
 async def failure_of(sift: Sift) -> str:
     with pytest.raises(RecallModelError) as refused:
-        await sift.rank(ASKED, await sift.read(ASKED), limit=10)
+        await sift.rank(ASKED, await read(sift), limit=10)
     return refused.value.failure
 
 
@@ -81,11 +88,12 @@ async def test_results_are_those_of_the_ranked_sessions(edge_store: EdgeStore, r
         LLMSimulator(answer=ranks(7, 3, 0, 1, 2, 4, 5, 6, 8, 9)) as proxy,
         sifting(edge_store, redis_url, endpoint=proxy, usages=usages) as sift,
     ):
-        history = await sift.read(ASKED)
+        history = await read(sift)
         sifted = await sift.rank(ASKED, history, limit=3)
     assert ([each.session for each in sifted.ranking[:2]], sifted.thought) == (["s7", "s3"], "So.")
     assert (sifted.shown, sifted.left_out) == (SESSIONS, 0)
-    assert [each.memory.session for each in sifted.memories.hits] == ["s7", "s7", "s3"]
+    best, _ = cut(sifted.memories.hits, sifted.memories.limit)
+    assert [each.memory.session for each in best] == ["s7", "s7", "s3"]
     [call] = usages
     assert (call.tenant, call.stage, call.purpose) == ("acme", "service", "sift")
     (_, shown) = proxy.requests[0].messages
@@ -96,14 +104,14 @@ async def test_two_queries_send_the_same_history(edge_store: EdgeStore, redis_ur
     async with LLMSimulator(answer=ranks(*range(10))) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
         for query in ("bicycle", "note 1 of 3"):
             asked = RecallRequest(scope=ASKED.scope, query=query)
-            await sift.rank(asked, await sift.read(asked), limit=3)
+            await sift.rank(asked, await read(sift, asked), limit=3)
     one, other = (request.prompt.partition("<query>")[0] for request in proxy.requests)
     assert one == other
 
 
 async def test_what_exceeds_the_prompt_is_left_out(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, history_tokens=256) as sift:
-        history = await sift.read(ASKED)
+        history = await read(sift)
     assert "s0" in {each.key.session for each in history.sessions}
     assert 0 < len(history.sessions) < SESSIONS
     assert history.left_out == SESSIONS - len(history.sessions)
@@ -112,7 +120,7 @@ async def test_what_exceeds_the_prompt_is_left_out(edge_store: EdgeStore, redis_
 
 async def test_sessions_are_shown_whole_beyond_the_bound(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy, memories=10) as sift:
-        history = await sift.read(ASKED)
+        history = await read(sift)
     nearest = next(each for each in history.sessions if each.key.session == "s0")
     assert len(nearest.lines) == 3
 
@@ -139,7 +147,7 @@ async def test_a_refused_call_is_named_so(edge_store: EdgeStore, redis_url: str)
 async def test_an_endpoint_that_fails_is_away(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator(planner=lambda *_: Plan(status=500)) as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
         with pytest.raises(TransientModelError):
-            await sift.rank(ASKED, await sift.read(ASKED), limit=10)
+            await sift.rank(ASKED, await read(sift), limit=10)
 
 
 async def test_its_tokens_of_the_day_are_its_own(edge_store: EdgeStore, redis_url: str) -> None:
@@ -147,7 +155,7 @@ async def test_its_tokens_of_the_day_are_its_own(edge_store: EdgeStore, redis_ur
         LLMSimulator(answer=ranks(*range(10))) as proxy,
         sifting(edge_store, redis_url, endpoint=proxy, max_completion_tokens=64, tokens_per_day=1200) as sift,
     ):
-        history = await sift.read(ASKED)
+        history = await read(sift)
         await sift.rank(ASKED, history, limit=10)
         assert await failure_of(sift) == "budget"
         other = RecallRequest(scope=TenantScope("umbrella", "ann"), query="bicycle")
@@ -166,8 +174,8 @@ async def test_a_line_too_long_is_left_alone(edge_store: EdgeStore, redis_url: s
 
 async def test_other_kinds_have_no_sessions_to_rank(edge_store: EdgeStore, redis_url: str) -> None:
     async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
-        history = await sift.read(RecallRequest(scope=ASKED.scope, query="bicycle", kinds=("summary",)))
-    assert history.sessions == ()
+        assert await sift.read(RecallRequest(scope=ASKED.scope, query="bicycle", kinds=("summary",))) is None
+        assert await sift.read(RecallRequest(scope=ASKED.scope, query="bicycle", sessions=("none",))) is None
 
 
 async def test_a_model_without_its_price_is_refused(tmp_path: Path, redis_url: str) -> None:

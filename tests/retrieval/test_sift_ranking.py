@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.recall import RecallHit, RecallResponse
+from retrieval.recall import RecallHit
 from retrieval.recall.model_errors import RecallModelError
+from retrieval.recall.ranking import Scoring, Weights
+from retrieval.recall.selection import Ranked, cut
 from retrieval.recall.sift.choosing import chosen
 from retrieval.recall.sift.ranking import number_ranked, parse_ranking, prompt_of
 from retrieval.recall.sift.sessions import SessionKey, SessionText, sessions_of, within_budget
@@ -116,14 +118,20 @@ def test_what_does_not_fit_is_the_farthest() -> None:
     assert within_budget(sessions, 39) == []
 
 
+def best_of(hits: list[RecallHit], sessions: list[str], *, limit: int) -> list[RecallHit]:
+    scoring = Scoring(weights=Weights(), type_weights={}, now=NOON)
+    found = Ranked(hits=hits, limit=len(hits), scoring=scoring, duplicates={})
+    ranked = chosen(found, [SessionKey("ann", each) for each in sessions], limit=limit)
+    return cut(ranked.hits, ranked.limit)[0]
+
+
 def test_results_follow_the_ranked_sessions() -> None:
     hits = [hit(f"{session}{number}", session, score=1 - number / 10) for number in range(4) for session in "abc"]
-    found = chosen(RecallResponse(hits=tuple(hits)), [SessionKey("ann", "c"), SessionKey("ann", "a")], limit=5)
-    assert [each.memory.content for each in found.hits] == ["c0", "c1", "c2", "a0", "a1"]
-    assert found.hits[0].parts["session"] > found.hits[3].parts["session"]
+    best = best_of(hits, ["c", "a"], limit=5)
+    assert [each.memory.content for each in best] == ["c0", "c1", "c2", "a0", "a1"]
+    assert best[0].parts["session"] > best[3].parts["session"]
 
 
 def test_what_ranked_sessions_leave_free_others_get() -> None:
     hits = [hit("a0", "a"), hit("b0", "b"), hit("b1", "b"), hit("none", None)]
-    found = chosen(RecallResponse(hits=tuple(hits)), [SessionKey("ann", "a")], limit=3)
-    assert [each.memory.content for each in found.hits] == ["a0", "b0", "b1"]
+    assert [each.memory.content for each in best_of(hits, ["a"], limit=3)] == ["a0", "b0", "b1"]

@@ -5,12 +5,12 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-from retrieval.recall.request import Fate, RecallHit, RecallResponse
+from retrieval.recall.request import RecallHit
+from retrieval.recall.selection import Ranked
 from retrieval.recall.sift.sessions import SessionKey
-from retrieval.recall.supersession import with_superseded
 
 
-def chosen(found: RecallResponse, ranking: Sequence[SessionKey], *, limit: int) -> RecallResponse:
+def chosen(found: Ranked, ranking: Sequence[SessionKey], *, limit: int) -> Ranked:
     """The memories in the order of the sessions that they come of, best first within each; behind them those of no ranked session.
 
     A session's share of the places follows from its rank, by the discount of DCG, so that the best one does not take them all.
@@ -18,7 +18,7 @@ def chosen(found: RecallResponse, ranking: Sequence[SessionKey], *, limit: int) 
     Args:
         found: All memories of the sessions, best first by the primary ranking.
         ranking: The sessions, best first.
-        limit: Most memories.
+        limit: Most memories of the answer.
     """
     by_session: dict[SessionKey, deque[RecallHit]] = {key: deque() for key in ranking}
     others: list[RecallHit] = []
@@ -32,8 +32,7 @@ def chosen(found: RecallResponse, ranking: Sequence[SessionKey], *, limit: int) 
     for key, seats in zip(ranking, _seats([len(by_session[each]) for each in ranking], limit), strict=True):
         best += [by_session[key].popleft() for _ in range(seats)]
     ranked = [*best, *(hit for key in ranking for hit in by_session[key]), *others]
-    hits = with_superseded(ranked, limit)
-    return replace(found, hits=tuple(hits), fates=_fates(found, ranked, hits) if found.fates else {})
+    return replace(found, hits=ranked, limit=limit)
 
 
 def _discount(place: int) -> float:
@@ -47,12 +46,3 @@ def _seats(sizes: Sequence[int], limit: int) -> list[int]:
         open_places = [place for place, size in enumerate(sizes) if seats[place] < size]
         seats[max(open_places, key=lambda place: (_discount(place) / (seats[place] + 1), -place))] += 1
     return seats
-
-
-def _fates(found: RecallResponse, ranked: Sequence[RecallHit], hits: Sequence[RecallHit]) -> dict[str, Fate]:
-    returned = {hit.memory.id for hit in hits}
-    places = {
-        hit.memory.id: Fate(outcome="returned" if hit.memory.id in returned else "rank", score=hit.score, rank=rank)
-        for rank, hit in enumerate(ranked, start=1)
-    }
-    return {**found.fates, **places}

@@ -7,7 +7,8 @@ from models.llm.port import LLM
 from retrieval.recall.asked_model import AskedModel
 from retrieval.recall.model_errors import RecallModelError
 from retrieval.recall.recall import Recall
-from retrieval.recall.request import RecallRequest, RecallResponse
+from retrieval.recall.request import RecallRequest
+from retrieval.recall.selection import Ranked
 from retrieval.recall.sift.choosing import chosen
 from retrieval.recall.sift.ranking import parse_ranking, prompt_of
 from retrieval.recall.sift.sessions import SessionKey, SessionText, nearest, sessions_of, within_budget
@@ -22,10 +23,10 @@ _MOST_SESSIONS: Final = 64
 class History:
     """What the model is shown."""
 
-    memories: RecallResponse
+    memories: Ranked
     """All memories of the sessions that were read, and some of others."""
     sessions: tuple[SessionText, ...]
-    """Those that fit, oldest first."""
+    """Those that fit, oldest first; at least one."""
     left_out: int
     """Sessions that were found and did not fit."""
 
@@ -34,7 +35,7 @@ class History:
 class Sifted:
     """A recall by the sessions that the model ranked."""
 
-    memories: RecallResponse
+    memories: Ranked
     ranking: tuple[SessionKey, ...]
     """Best first."""
     thought: str
@@ -59,11 +60,14 @@ class Sift:
         self._model = AskedModel(llm, settings=settings, purpose=PURPOSE)
         self._settings = settings
 
-    async def read(self, request: RecallRequest) -> History:
+    async def read(self, request: RecallRequest) -> History | None:
         """Reads the sessions that a request may see: all of them if they fit into the prompt, else the nearest to the query.
 
         Args:
             request: Of its kinds, only events are of a session.
+
+        Returns:
+            None where there is no session to rank.
 
         Raises:
             RecallModelError: ``off``, or ``too_long``.
@@ -72,21 +76,23 @@ class Sift:
         """
         self._model.check()
         if request.kinds and "event" not in request.kinds:
-            return History(RecallResponse(hits=()), (), 0)
+            return None
         most = self._settings.memories
         wide = replace(request, kinds=("event",), limit=most, min_origin_score=0.0)
-        found = await self._recall.recall(wide)
+        found = await self._recall.rank(wide)
         sessions = sessions_of(found.hits)
         left_out = 0
-        if len(found.hits) + found.duplicates >= most:
+        if len(found.hits) + len(found.duplicates) >= most:
             # Which memories of a session were found depends on the query. Those of few sessions are read whole.
             near = nearest(sessions, _MOST_SESSIONS)
             left_out = len(sessions) - len(near)
-            found = await self._recall.recall(replace(wide, sessions=tuple(dict.fromkeys(each.key.session for each in near))))
+            found = await self._recall.rank(replace(wide, sessions=tuple(dict.fromkeys(each.key.session for each in near))))
             near_keys = {each.key for each in near}
             sessions = [each for each in sessions_of(found.hits) if each.key in near_keys]
+        if not sessions:
+            return None
         fitting = within_budget(sessions, self._settings.history_tokens)
-        if sessions and not fitting:
+        if not fitting:
             raise RecallModelError("too_long", f"no session fits into {self._settings.history_tokens} tokens (VARVE_SIFT__HISTORY_TOKENS)")
         return History(found, tuple(fitting), left_out + len(sessions) - len(fitting))
 
@@ -95,7 +101,7 @@ class Sift:
 
         Args:
             request: Whose tokens it takes, and the query.
-            history: What :meth:`read` found; at least one session.
+            history: What :meth:`read` found.
             limit: Most memories.
 
         Raises:

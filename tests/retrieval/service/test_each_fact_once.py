@@ -42,3 +42,27 @@ async def test_what_an_entity_says_is_no_event_beside(service: RunningService, a
     assert [(each["outcome"], each["of"]) for each in answer["why_not"]] == [("repeated", entity.id), ("returned", None)]
     block = await ask(service, "/v1/context", query=query, **asked)
     assert [each["id"] for each in block["citations"] if each["id"] in {said.id, entity.id}] == [entity.id]
+
+
+async def test_as_many_results_come_as_are_asked_for(service: RunningService) -> None:
+    said = [memory("acme", "lou", f"Lou was on an island in summer {number}", message_ids=["l1"]) for number in range(14)]
+    told = [each.content for each in said[::3]]
+    await index(service.settings, [*said, profile("lou", *told, message_ids=("l1",))])
+    ids = [each.id for each in said]
+    for limit in (3, 9):
+        answer = await ask(service, query="Lou was on an island in summer", user="lou", limit=limit, why_not=ids)
+        assert len(answer["results"]) == limit
+        assert not {each["content"] for each in answer["results"]} & set(told)
+        outcomes = {each["id"]: each["outcome"] for each in answer["why_not"]}
+        assert {each["id"] for each in answer["results"]} == {each for each, outcome in outcomes.items() if outcome == "returned"}
+        assert [outcomes[each.id] for each in said[::3]] == ["repeated"] * len(told)
+
+
+async def test_an_entity_beside_is_returned_whatever_its_rank(service: RunningService) -> None:
+    said = memory("acme", "max", "Max has a boat in the harbour", message_ids=["x1"])
+    entity = profile("max", "likes rowing", message_ids=("x2",))
+    await index(service.settings, [said, entity])
+    query = "Who has a boat in the harbour?"
+    answer = await ask(service, query=query, user="max", kinds=["event", "entity"], limit=1, why_not=[entity.id])
+    assert ([each["id"] for each in answer["results"]], [each["id"] for each in answer["entities"]]) == ([said.id], [entity.id])
+    assert answer["why_not"][0]["outcome"] == "returned"

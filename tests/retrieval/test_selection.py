@@ -1,0 +1,96 @@
+"""What is returned: as many as are asked for, each fact once, and each candidate's fate as the answer has it."""
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records import Memory
+from retrieval.recall import RecallHit
+from retrieval.recall.ranking import Scoring, Weights
+from retrieval.recall.selection import Ranked, cut, selected
+from tests.retrieval.factories import NOON, memory
+
+SCORING = Scoring(weights=Weights(), type_weights={"note": 0.5}, now=NOON)
+
+
+def hit(content: str, **fields: Any) -> RecallHit:
+    return hit_of(memory(content, **{"user": "ann", **fields}))
+
+
+def hit_of(found: Memory) -> RecallHit:
+    return RecallHit(memory=found, score=0.5, parts={"origin": 0.5}, evidence=("m1",), evidence_scores=(0.5,))
+
+
+def entity(name: str, *lines: str) -> Memory:
+    return memory(name, kind="entity", type="user_profile", user="ann", properties={"facts": "\n".join(lines)})
+
+
+def contents(hits: list[RecallHit]) -> list[str]:
+    return [each.memory.content for each in hits]
+
+
+NOTES = [hit(f"note {number}") for number in range(12)]
+
+
+def test_the_next_move_up_behind_what_is_told_beside() -> None:
+    beside = [entity("profile", "Note 0", "note 7")]
+    best, told = cut(NOTES, 10, beside=beside)
+    assert contents(best) == [f"note {number}" for number in range(12) if number not in {0, 7}]
+    assert told == {NOTES[number].memory.id: beside[0].id for number in (0, 7)}
+
+
+def test_an_entity_that_moves_up_tells_in_turn() -> None:
+    profile = entity("profile", "note 1")
+    ranked = [NOTES[0], NOTES[1], hit_of(profile), NOTES[2]]
+    assert contents(cut(ranked, 2)[0]) == ["note 0", "note 1"], "behind the limit, it tells nothing"
+    best, told = cut(ranked, 2, beside=[entity("beside", "note 0")])
+    assert contents(best) == ["profile", "note 2"]
+    assert told[NOTES[1].memory.id] == profile.id
+
+
+def test_an_entity_that_tells_keeps_its_place() -> None:
+    old, new = (
+        hit(f"Ann likes tea: {likes}", properties={"subject": "tea", "likes": likes}, event_time=NOON + timedelta(days=day))
+        for day, likes in enumerate((True, False))
+    )
+    ranked = [old, hit_of(entity("profile", "note 0")), NOTES[0], new]
+    assert contents(cut(ranked, 2)[0]) == ["profile", new.memory.content]
+
+
+@given(st.permutations(range(8)), st.integers(1, 9), st.lists(st.sets(st.integers(0, 7)), max_size=3), st.booleans())
+def test_each_fact_is_told_once_and_no_place_is_lost(order: list[int], limit: int, says: list[set[int]], are_hits: bool) -> None:
+    notes = [NOTES[number] for number in order]
+    entities = [entity(f"profile {number}", *(f"note {each}" for each in said)) for number, said in enumerate(says)]
+    ranked = [*(map(hit_of, entities) if are_hits else ()), *notes]
+    best, told = cut(ranked, limit, beside=() if are_hits else entities)
+    returned = {each.memory.id for each in best}
+    shown = [each for each in entities if each.id in returned or not are_hits]
+    assert not returned & told.keys()
+    assert set(told.values()) <= {each.id for each in shown}
+    assert not {f"note {number}" for each in shown for number in says[entities.index(each)]} & set(contents(best))
+    assert len(best) == min(limit, len(ranked) - len(told))
+
+
+async def test_fates_and_parts_are_those_of_the_answer() -> None:
+    old, new = (
+        hit(f"Ann likes tea: {likes}", properties={"subject": "tea", "likes": likes}, event_time=NOON + timedelta(days=day))
+        for day, likes in enumerate((True, False))
+    )
+    profile = entity("profile", "note 0")
+    ranked = Ranked(
+        hits=[old, NOTES[0], NOTES[1], NOTES[2], new], limit=2, scoring=SCORING, duplicates={"again": NOTES[1]}, trace=True, confidence=0.7
+    )
+    answer = await selected(ranked, beside=[profile])
+    assert [each.memory.id for each in answer.hits] == [old.memory.id, new.memory.id]
+    assert [(fate.outcome, fate.rank, fate.of) for fate in answer.fates.values()] == [
+        ("returned", 1, None),
+        ("repeated", 2, profile.id),
+        ("rank", 3, None),
+        ("rank", 4, None),
+        ("returned", 5, None),
+        ("duplicate", None, NOTES[1].memory.id),
+    ]
+    assert answer.hits[0].parts == {"origin": 0.5, "time": 1.0, "business": 0.5 * old.memory.importance}
+    assert (answer.duplicates, answer.rejected, answer.confidence) == (1, 0, 0.7)
