@@ -30,7 +30,6 @@ T = TypeVar("T")
 _log = logger(__name__)
 
 NO_TAIL: Final = SessionView()
-_NOTHING: Final = RecallResponse(hits=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +128,8 @@ async def gather(
     nearest, all_kept = _or_else(entities, ([], True))
     if not all_kept:
         degraded = (*degraded, "entity_history")
-    response, positions = _NOTHING, ()
-    if not isinstance(memories, LeftOut):
-        ranked, positions = memories
-        response = await selected(ranked, beside=nearest)
+    ranked, positions = _or_else(memories, (None, ()))
+    response = RecallResponse(hits=()) if ranked is None else await selected(ranked, beside=nearest)
     told = {hit.memory.id for hit in response.hits}
     return Gathered(
         memories=response,
