@@ -83,7 +83,8 @@ class RecallHit(NamedTuple):
     evidence_scores: tuple[float, ...]
     """Of each of these messages: the score of the best of those memories that rests on it."""
     superseded_by: str | None = None
-    """The memory with the newest value, where this one's has changed since."""
+    """Where this one's value has changed since: the memory with the newest of those that were ranked, or the entity that tells it. Either
+    is in the answer."""
     ranks: Mapping[str, int] = MappingProxyType({})
     """With ``explain``: its place among the candidates by each part of the store's score, and by ``store``, that score itself, from 1."""
 

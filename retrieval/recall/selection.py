@@ -69,7 +69,7 @@ def cut(ranked: Sequence[RecallHit], limit: int, *, beside: Sequence[Memory] = (
         telling |= more
         told |= repeated(left, more.values())
         left = [hit for hit in left if hit.memory.id not in told]
-    return with_superseded(left, limit, needed=told.values()), told
+    return with_superseded(ranked, limit, told=told), told
 
 
 def _with_parts(hit: RecallHit, scoring: Scoring) -> RecallHit:

@@ -5,8 +5,9 @@ and then not. Other differences may both hold: who lives in Oslo may have lived 
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
 
 import orjson
 
@@ -14,32 +15,35 @@ from memory.records import Memory
 from retrieval.recall.deduplication import recency
 from retrieval.recall.request import RecallHit
 
+_NOTHING_TOLD: Final[Mapping[str, str]] = MappingProxyType({})
 
-def with_superseded(ranked: Sequence[RecallHit], limit: int, *, needed: Collection[str] = ()) -> list[RecallHit]:
-    """The best hits, those of an older value with the id of the newest one.
+
+def with_superseded(ranked: Sequence[RecallHit], limit: int, *, told: Mapping[str, str] = _NOTHING_TOLD) -> list[RecallHit]:
+    """The best hits, those of an older value with the id of what tells the newest one.
 
     The newest stands among them wherever an older one does: where it ranks too low, it takes the place of the last that nothing depends on.
+    Where an entity tells the newest, the older ones name the entity.
 
     Args:
         ranked: All hits, best first.
         limit: Most hits.
-        needed: Ids of hits that do not make way.
+        told: By the ids of the hits that are left to an entity of the answer, the entity's id. An entity among the hits keeps its place.
     """
     newest = _newest_by_id(ranked)
-    best = [_marked(hit, newest) for hit in ranked[:limit]]
+    best = [_marked(hit, newest, told) for hit in ranked if hit.memory.id not in told][:limit]
     for hit in list(best):
         stands = None if hit.superseded_by is None else newest[hit.memory.id]
-        if stands is not None and all(each.memory.id != stands.memory.id for each in best):
-            bound = {*needed, *(each.superseded_by for each in best)}
+        if stands is not None and stands.memory.id not in told and all(each.memory.id != stands.memory.id for each in best):
+            bound = {*told.values(), *(each.superseded_by for each in best)}
             dropped = next((each for each in reversed(best) if each.superseded_by is None and each.memory.id not in bound), hit)
             best.remove(dropped)
             best.append(stands)
     return best
 
 
-def _marked(hit: RecallHit, newest: dict[str, RecallHit]) -> RecallHit:
+def _marked(hit: RecallHit, newest: Mapping[str, RecallHit], told: Mapping[str, str]) -> RecallHit:
     stands = newest.get(hit.memory.id)
-    return hit if stands is None else hit._replace(superseded_by=stands.memory.id)
+    return hit if stands is None else hit._replace(superseded_by=told.get(stands.memory.id, stands.memory.id))
 
 
 def _newest_by_id(ranked: Sequence[RecallHit]) -> dict[str, RecallHit]:

@@ -231,7 +231,7 @@ def _recalled() -> Schema:
     scores = {"type": "array", "items": score, "description": "Of each message of the evidence."}
     superseded_by = {
         "anyOf": [{"type": "string"}, {"type": "null"}],
-        "description": "The memory with the newest value, if this one's has changed.",
+        "description": "If this one's value has changed: the memory with the newest value that was found, or the entity that tells it.",
     }
     schema["properties"]["results"]["items"] = _memory(score=score, evidence_scores=scores, superseded_by=superseded_by)
     schema["properties"]["entities"]["items"] = _memory()

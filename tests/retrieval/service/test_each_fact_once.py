@@ -1,11 +1,12 @@
 """A fact comes once in an answer; on a real Kafka, Redis, Edge store and embedding model."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from memory.records import Memory
-from tests.retrieval.service.running_service import RunningService, index, memory
+from tests.retrieval.service.running_service import NOON, RunningService, index, memory
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio(loop_scope="module")]
 
@@ -66,3 +67,29 @@ async def test_an_entity_beside_is_returned_whatever_its_rank(service: RunningSe
     answer = await ask(service, query=query, user="max", kinds=["event", "entity"], limit=1, why_not=[entity.id])
     assert ([each["id"] for each in answer["results"]], [each["id"] for each in answer["entities"]]) == ([said.id], [entity.id])
     assert answer["why_not"][0]["outcome"] == "returned"
+
+
+async def test_what_supersedes_is_in_the_answer(service: RunningService) -> None:
+    old, new = (
+        memory(
+            "acme",
+            "ida",
+            f"Ida {'is' if is_so else 'is not'} a fan of opera",
+            type="preference",
+            message_ids=["i1"],
+            properties={"subject": "opera", "likes": is_so},
+            event_time=NOON + timedelta(days=day),
+        )
+        for day, is_so in enumerate((True, False))
+    )
+    body = {"query": "Is Ida a fan of opera?", "user": "ida", "why_not": [new.id]}
+    await index(service.settings, [old, new])
+    answer = await ask(service, **body)
+    assert {each["id"]: each["superseded_by"] for each in answer["results"]} == {old.id: new.id, new.id: None}
+    entity = profile("ida", new.content, message_ids=("i1",))
+    await index(service.settings, [entity])
+    for asked in ({}, {"kinds": ["event", "entity"]}):
+        answer = await ask(service, **body, **asked)
+        assert {each["id"]: each["superseded_by"] for each in answer["results"] if each["id"] != entity.id} == {old.id: entity.id}
+        assert entity.id in {each["id"] for each in (*answer["results"], *answer["entities"])}
+        assert answer["why_not"][0]["of"] == entity.id
