@@ -35,5 +35,9 @@ class OwnershipError(RetrievalError):
     """The folder or the socket of an Edge shard belongs to another process, or cannot be used."""
 
 
+class RecallFailedError(RetrievalError):
+    """No path of a recall can answer as things are set up. Asking again does not help; an operator does."""
+
+
 class RecallLateError(RetrievalError):
     """A recall, or a path of it, was not done by its deadline. Later, or with more time, it may be."""

@@ -1,13 +1,13 @@
-"""The paths of a recall run beside each other, to one deadline: what is late or away is left out, and the rest is answered with."""
+"""The paths of a recall run beside each other, to one deadline: what is late or failing is left out, and the rest is answered with."""
 
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from memory.errors import VarveError
-from models.errors import TransientModelError
-from retrieval.errors import RecallLateError, StoreUnavailableError
+from memory.errors import RecordError, VarveError
+from models.errors import InputRefusedError, ModelConfigurationError, TransientModelError
+from retrieval.errors import RecallFailedError, RecallLateError, StoreRejectedError, StoreUnavailableError
 from retrieval.recall.model_errors import ModelFailure, RecallModelError
 from runtime.errors import RedisUnavailableError
 
@@ -22,13 +22,23 @@ the words that a model adds to the query; ``entity_history``: of some entity wha
 class LeftOut:
     """A path that gave nothing."""
 
-    outcome: Literal["late", "away"] | ModelFailure
+    outcome: Literal["late", "away", "failed"] | ModelFailure
+    """``late``: not done by the deadline; ``away``: what it needs does not answer; ``refused``: the embedding model does not take the
+    query; ``failed``: what it needs is wrongly set up, or holds what this process cannot read."""
     error: VarveError
     """Why."""
 
+    def as_the_answer(self) -> VarveError:
+        """What a caller is told where no other path has answered."""
+        if self.outcome != "failed":
+            return self.error
+        failed = RecallFailedError(str(self.error))
+        failed.__cause__ = self.error
+        return failed
+
 
 async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | LeftOut:
-    """What a path answers, unless it is late or what it needs is away.
+    """What a path answers, unless it is late, or fails for a reason that is none of this code's.
 
     Args:
         path: The path. It is cancelled at the deadline.
@@ -36,7 +46,7 @@ async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | Le
         until: The deadline, in seconds of the event loop's clock.
 
     Raises:
-        VarveError: What the path raises for any other reason.
+        VarveError: What the path raises for any other reason: a defect.
     """
     try:
         async with asyncio.timeout_at(until) as deadline:
@@ -47,5 +57,9 @@ async def attempt(path: Awaitable[T], *, name: PathName, until: float) -> T | Le
         return LeftOut("late", RecallLateError(f"the path to {name.replace('_', ' ')} was not done by the recall's deadline"))
     except (StoreUnavailableError, TransientModelError, RedisUnavailableError) as error:
         return LeftOut("away", error)
+    except InputRefusedError as error:
+        return LeftOut("refused", error)
+    except (ModelConfigurationError, StoreRejectedError, RecordError) as error:
+        return LeftOut("failed", error)
     except RecallModelError as error:
         return LeftOut(error.failure, error)

@@ -96,8 +96,8 @@ async def gather(
         left_out: What was to be done before, and was not.
 
     Raises:
-        VarveError: If every path was left out, that to the memories because what it needs is away. And what a path raises that is no
-            outage.
+        VarveError: If every path was left out, and that to the memories was not late but away, refused or failed. And what a path raises
+            that is a defect.
     """
     tenant, user = request.scope.tenant, request.scope.user
     if user is not None and not request.kinds:
@@ -120,11 +120,15 @@ async def gather(
     taken = {name: found for name, found in taken.items() if found is not None}
     for name, found in taken.items():
         dependencies.metrics.recall_paths.labels(path=name, outcome=found.outcome if isinstance(found, LeftOut) else "answered").inc()
-    degraded = tuple(name for name, found in taken.items() if isinstance(found, LeftOut))
-    if isinstance(memories, LeftOut):
-        if len(degraded) == len(taken) and memories.outcome == "away":
-            raise memories.error
-        _log.warning("recall_without_memories", outcome=memories.outcome, error=str(memories.error))
+    left = {name: found for name, found in taken.items() if isinstance(found, LeftOut)}
+    for name, found in left.items():
+        if found.outcome == "failed":
+            _log.error("recall_path_left_out", path=name, outcome=found.outcome, error=str(found.error))
+        elif name == "memories":
+            _log.warning("recall_path_left_out", path=name, outcome=found.outcome, error=str(found.error))
+    if isinstance(memories, LeftOut) and len(left) == len(taken) and memories.outcome != "late":
+        raise memories.as_the_answer()
+    degraded: tuple[PathName, ...] = tuple(left)
     nearest, all_kept = _or_else(entities, ([], True))
     if not all_kept:
         degraded = (*degraded, "entity_history")

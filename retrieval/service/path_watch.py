@@ -21,7 +21,7 @@ async def watched(path: Awaitable[T], *, name: PathName, until: float, metrics: 
         metrics: Where its time goes.
 
     Raises:
-        VarveError: What the path raises that is no outage.
+        VarveError: What the path raises that is a defect.
     """
     span = tracing.start_span(f"recall {name}")
     with metrics.recall_path_seconds.labels(name).time(), tracing.current(span) if span.is_recording() else nullcontext():

@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from memory.errors import RecordError, RecordTooLargeError, VarveError
-from models.errors import TransientModelError
-from retrieval.errors import StoreUnavailableError
+from models.errors import InputRefusedError, TransientModelError
+from retrieval.errors import RecallFailedError, StoreUnavailableError
 from retrieval.service.json_http import to_json
 from runtime.errors import (
     ChangeRefusedError,
@@ -41,6 +41,14 @@ _UNAVAILABLE: Final[dict[type[VarveError], str]] = {
     TransientModelError: "The embedding model",
 }
 """The dependency that is unavailable, as the caller may know it. Addresses and causes are only logged."""
+
+_QUERY_REFUSED: Final = (
+    "query: the embedding model does not take this text: it is too long for it, or against its rules; shorten it, or put it in other words"
+)
+_RECALL_FAILED: Final = (
+    "the memories cannot be searched as the service is set up; an operator has to mend it: "
+    "the service's log has the reason under this trace id"
+)
 
 
 class ProblemError(HTTPException):
@@ -84,6 +92,10 @@ def problem_from(error: VarveError) -> ProblemError:
             return ProblemError(413, "too-large", str(error))
         case RecordError():
             return ProblemError(422, error.reason.replace("_", "-"), str(error))
+        case InputRefusedError():
+            return ProblemError(422, "query-refused", _QUERY_REFUSED)
+        case RecallFailedError():
+            return ProblemError(503, "unavailable", _RECALL_FAILED, headers={"Retry-After": str(RETRY_AFTER_S)})
         case DeadLetterMissingError():
             return ProblemError(404, "not-found", str(error))
         case ChangeRefusedError() | GenerationIncompleteError() | GroupInUseError():

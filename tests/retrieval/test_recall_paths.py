@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from models.errors import ModelConfigurationError, TransientModelError
-from retrieval.errors import RecallLateError, StoreUnavailableError
+from memory.errors import MalformedRecordError, SchemaError, VarveError
+from models.errors import InputTooLongError, ModelConfigurationError, TransientModelError
+from retrieval.errors import ModelMismatchError, OwnershipError, RecallFailedError, RecallLateError, StoreUnavailableError
 from retrieval.recall.paths import LeftOut, attempt
 from runtime.errors import RedisUnavailableError
 
@@ -48,7 +49,23 @@ async def test_what_is_away_is_left_out(error: Exception) -> None:
     assert await attempt(raising(error), name="entities", until=in_s(60)) == LeftOut("away", error)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("error", [ModelConfigurationError("x"), TimeoutError("of something else"), ValueError("x")])
+async def test_a_refused_query_is_named_so() -> None:
+    error = InputTooLongError("x")
+    found = await attempt(raising(error), name="memories", until=in_s(60))
+    assert found == LeftOut("refused", error)
+    assert found.as_the_answer() is error
+
+
+@pytest.mark.parametrize("error", [ModelConfigurationError("x"), ModelMismatchError("x"), MalformedRecordError("x")])
+async def test_what_no_caller_can_mend_has_failed(error: VarveError) -> None:
+    found = await attempt(raising(error), name="memories", until=in_s(60))
+    assert found == LeftOut("failed", error)
+    told = found.as_the_answer()
+    assert isinstance(told, RecallFailedError)
+    assert told.__cause__ is error
+
+
+@pytest.mark.parametrize("error", [SchemaError("x", "y"), OwnershipError("x"), TimeoutError("of something else"), ValueError("x")])
 async def test_a_defect_is_not_left_out(error: Exception) -> None:
     with pytest.raises(type(error)):
         await attempt(raising(error), name="memories", until=in_s(60))

@@ -43,8 +43,9 @@ async def post_recall(
     query: where it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user,
     ``session`` the newest messages of the body's session. ``after`` says where the message was found that the body names. ``positions``
     are what the answer rests on: the memories up to these places of the change feed, at least, and the session's messages up to this one.
-    ``degraded`` names what is missing, since it was not found by the deadline or what it takes is away: ``memories``, ``entities``,
-    ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are as without it. If all is away, 503.
+    ``degraded`` names what is missing, since it was not found by the deadline or what it takes is away or fails: ``memories``,
+    ``entities``, ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are as without it. If all is
+    away or fails, 503; if the embedding model refuses the query, and nothing else answers, 422.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
@@ -61,7 +62,8 @@ async def post_recall(
         why_nots = WhyNots(
             dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=prepared.asked, found=found
         )
-        told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if body.why_not else ()
+        asks_why = body.why_not and "memories" not in found.degraded
+        told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
         recall_id = await record_recall(dependencies, asked, schema, hits, texts, trace)
         answer = JsonResponse(
             {

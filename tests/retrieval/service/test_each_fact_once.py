@@ -82,14 +82,14 @@ async def test_what_supersedes_is_in_the_answer(service: RunningService) -> None
         )
         for day, is_so in enumerate((True, False))
     )
-    body = {"query": "Is Ida a fan of opera?", "user": "ida", "why_not": [new.id]}
+    body: dict[str, Any] = {"query": "Is Ida a fan of opera?", "user": "ida", "why_not": [new.id]}
     await index(service.settings, [old, new])
     answer = await ask(service, **body)
     assert {each["id"]: each["superseded_by"] for each in answer["results"]} == {old.id: new.id, new.id: None}
     entity = profile("ida", new.content, message_ids=("i1",))
     await index(service.settings, [entity])
-    for asked in ({}, {"kinds": ["event", "entity"]}):
-        answer = await ask(service, **body, **asked)
+    for kinds in ([], ["event", "entity"]):
+        answer = await ask(service, **body, kinds=kinds)
         assert {each["id"]: each["superseded_by"] for each in answer["results"] if each["id"] != entity.id} == {old.id: entity.id}
         assert entity.id in {each["id"] for each in (*answer["results"], *answer["entities"])}
         assert answer["why_not"][0]["of"] == entity.id
