@@ -1,6 +1,7 @@
 """Lets reads in by tenant, makes them wait for their turn, and refuses them before the queue melts."""
 
 import asyncio
+import math
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
@@ -62,19 +63,20 @@ class Admission:
         if self._core.is_full_for(tenant.id):
             raise self._refusal("refused_full", "too many reads wait")
 
-    def turn(self, request: Request, tenant: Tenant, *, results: int = 1) -> AbstractAsyncContextManager[None]:
+    def turn(self, request: Request, tenant: Tenant, *, results: int = 1, until: float | None = None) -> AbstractAsyncContextManager[None]:
         """The block is a read, which begins when it is its turn.
 
         Args:
             request: What asks for it, its body read. A client that hangs up waits no more.
             tenant: Whose read it is.
             results: How many results it asks for, at most.
+            until: The read's deadline, in seconds of the event loop's clock: it waits no longer; None: it has none.
 
         Raises:
             ProblemError: 429 if too many wait, or its turn has not come in time.
             ClientDisconnect: If the client has hung up.
         """
-        return self._turn(request, tenant.id, tenant.weight, results)
+        return self._turn(request, tenant.id, tenant.weight, results, until)
 
     def operators_turn(self, request: Request, *, results: int = 1) -> AbstractAsyncContextManager[None]:
         """The same for operators, who count as one tenant together.
@@ -87,10 +89,10 @@ class Admission:
             ProblemError: 429 if too many wait, or its turn has not come in time.
             ClientDisconnect: If the client has hung up.
         """
-        return self._turn(request, OPERATORS, 1.0, results)
+        return self._turn(request, OPERATORS, 1.0, results, None)
 
     @asynccontextmanager
-    async def _turn(self, request: Request, owner: str, weight: float, results: int) -> AsyncIterator[None]:
+    async def _turn(self, request: Request, owner: str, weight: float, results: int, until: float | None) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
         came_at = loop.time()
         ticket = self._core.request(owner, units=1 + results // RESULTS_IN_UNIT, weight=weight, now=came_at)
@@ -99,7 +101,7 @@ class Admission:
         self._turns[ticket] = loop.create_future()
         try:
             self._start()
-            await self._wait(ticket, request)
+            await self._wait(ticket, request, until)
             self._metrics.read_queue_seconds.observe(loop.time() - came_at)
             self._count("admitted")
             with waiting_between_pieces(self._giving_way(ticket)) if ticket.is_large else nullcontext():
@@ -128,14 +130,17 @@ class Admission:
 
         return give_way
 
-    async def _wait(self, ticket: Ticket, request: Request) -> None:
+    async def _wait(self, ticket: Ticket, request: Request, until: float | None) -> None:
         turn = self._turns[ticket]
         if turn.done():
             return
+        # Reads that came together must not all be refused, and asked again, in one moment: that moment would hold up everybody.
+        wait_s = self._max_wait_s * random.uniform(_LEAST_WAIT, 1)
+        left_s = math.inf if until is None else until - asyncio.get_running_loop().time()
+        in_time = f"within {self._max_wait_s:g} s" if wait_s < left_s else "by the request's deadline"
         hung_up = asyncio.create_task(_hung_up(request))
         try:
-            # Reads that came together must not all be refused, and asked again, in one moment: that moment would hold up everybody.
-            wait_s = self._max_wait_s * random.uniform(_LEAST_WAIT, 1)
+            wait_s = max(0.0, min(wait_s, left_s))
             await asyncio.wait((turn, hung_up), timeout=wait_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
             hung_up.cancel()
@@ -144,7 +149,7 @@ class Admission:
         if hung_up.done() and not hung_up.cancelled():
             self._count("hung_up")
             raise ClientDisconnect
-        raise self._refusal("refused_late", f"the read had no turn within {self._max_wait_s:g} s")
+        raise self._refusal("refused_late", f"the read had no turn {in_time}")
 
     def _start(self) -> None:
         now = asyncio.get_running_loop().time()

@@ -69,7 +69,7 @@ async def wait_for(
     last_look = clock() + (until - clock()) * _SHARE
     pause_s = _FIRST_PAUSE_S
     while True:
-        async with dependencies.admission.turn(request, caller.tenant):
+        async with dependencies.admission.turn(request, caller.tenant, until=until):
             seen = await _look(written, dependencies, scope, caller.tenant.generation, tail, until)
         if seen.found_in is not None or clock() + pause_s > last_look:
             return seen

@@ -65,7 +65,9 @@ class ServiceSettings(Group):
     tenant_share: float = Field(default=0.25, gt=0, le=1, description="Part of them that one tenant may hold while others are active.")
     max_queued_reads: int = Field(default=1000, ge=1, description="Reads that wait for their turn; more are answered 429.")
     max_queued_reads_of_tenant: int = Field(default=250, ge=1, description="The same of one tenant.")
-    read_queue_timeout_s: float = Field(default=5.0, gt=0, description="How long a read waits for its turn before it is answered 429.")
+    read_queue_timeout_s: float = Field(
+        default=5.0, gt=0, description="How long a read waits for its turn before it is answered 429; a recall not beyond its deadline."
+    )
     max_connections: int = Field(
         default=500, ge=1, description="Open connections; one more closes the one that has been silent longest, or is answered 503."
     )

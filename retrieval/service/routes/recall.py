@@ -53,7 +53,8 @@ async def post_recall(
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
-    async with dependencies.admission.turn(request, caller.tenant, results=body.limit or dependencies.settings.recall.limit):
+    results = body.limit or dependencies.settings.recall.limit
+    async with dependencies.admission.turn(request, caller.tenant, results=results, until=until):
         found = await gather(
             dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
         )

@@ -139,6 +139,30 @@ async def test_a_read_without_a_turn_in_time_is_refused(owner: EdgeOwnerProcess,
             assert (await running).status_code == 200
 
 
+async def test_a_deadline_bounds_the_wait_for_a_turn(owner: EdgeOwnerProcess, indexed: None, known: Known, tmp_path: Path) -> None:
+    variables = {
+        "VARVE_SERVICE__READS_AT_ONCE": "1",
+        "VARVE_SERVICE__READ_QUEUE_TIMEOUT_S": "3600",
+        "VARVE_SERVICE__PROBE_INTERVAL_S": "60",
+        "VARVE_SERVICE__PROBE_TIMEOUT_S": "30",
+        "VARVE_STORE__TIMEOUT_S": "60",
+    }
+    written = {"id": "m1", "position": {"topic": f"{known.variables['VARVE_KAFKA__TOPIC_PREFIX']}messages", "partition": 0, "offset": 0}}
+    with service_on(owner, tmp_path, known, **variables) as service:
+        async with client(service, service.key) as http:
+            assert (await http.post("/v1/recall", json=QUESTION)).status_code == 200
+            with standing_still(owner):
+                running = asyncio.create_task(http.post("/v1/recall", json={**QUESTION, "deadline_ms": 60_000}))
+                await shows(service, "varve_reads_running 1.0")
+                for path in ("/v1/recall", "/v1/context"):
+                    for asked in ({}, {"session": "s", "after": written}):
+                        refused = await http.post(path, json={**QUESTION, **asked, "deadline_ms": 50})
+                        expect_problem(refused, 429, "no turn by the request's deadline")
+                        assert int(refused.headers["retry-after"]) > 0
+                assert not running.done()
+            assert (await running).status_code == 200
+
+
 async def test_a_store_that_stands_still_costs_one_time_out(
     owner: EdgeOwnerProcess, indexed: None, known: Known, redis_url: str, tmp_path: Path
 ) -> None:
