@@ -10,8 +10,9 @@ from memory.schema.model import MemorySchema
 from retrieval.recall import RecallRequest
 from retrieval.recall.context import MIN_TOKENS
 from retrieval.service.authentication import Caller
+from retrieval.service.problems import ProblemError
 from retrieval.stores.port import TenantScope
-from runtime.settings import RankingProfile
+from runtime.settings import RankingProfile, RecallSettings
 
 RecallMode = Literal["fast", "expand", "sift"]
 """What a model does for a recall before it searches."""
@@ -75,6 +76,10 @@ class QueryBody(BaseModel):
     mode: RecallMode = "fast"
     """``sift``: a proxy model ranks the sessions that the results come of. ``expand``: a model adds sentences to the query, which are
     searched, too. Either may take up to three quarters of the time to the deadline."""
+    time_weight: float | None = Field(default=None, ge=0, le=1)
+    """How much of a result's score its age makes; None: the setting. With ``business_weight`` at most 1."""
+    business_weight: float | None = Field(default=None, ge=0, le=1)
+    """How much of a result's score its importance and its type's weight make; None: the setting."""
     min_confidence: float | None = Field(default=None, ge=0, le=1)
     """Where the recall is less sure that the memories answer the query, it has no results; None: the setting."""
     deadline_ms: int | None = Field(default=None, ge=1, le=_MAX_DEADLINE_MS)
@@ -90,20 +95,30 @@ class QueryBody(BaseModel):
         return self
 
     def request_of(
-        self, caller: Caller, schema: MemorySchema, *, limit: int | None, explain: bool = False, trace: bool = False
+        self,
+        caller: Caller,
+        schema: MemorySchema,
+        *,
+        settings: RecallSettings,
+        limit: int | None,
+        explain: bool = False,
+        trace: bool = False,
     ) -> RecallRequest:
         """The recall of the memories that this asks for.
 
         Args:
             caller: Whose key it came with.
             schema: The tenant's.
+            settings: What holds where this says nothing.
             limit: Most results; None: the setting.
             explain: Whether the parts of each score are asked for.
             trace: Whether it is asked what became of each candidate.
 
         Raises:
-            ProblemError: If it names another user than the key's.
+            ProblemError: 403 if it names another user than the key's; 422 if its weights, or one of them and the setting's other, exceed 1
+                together.
         """
+        self._require_room_for_the_origin(settings)
         return RecallRequest(
             scope=TenantScope(caller.tenant.id, caller.user_of(self.user)),
             query=self.query,
@@ -117,10 +132,23 @@ class QueryBody(BaseModel):
             type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
             generation=caller.tenant.generation,
             profile=self.profile,
+            time_weight=self.time_weight,
+            business_weight=self.business_weight,
             min_confidence=self.min_confidence,
             explain=explain,
             trace=trace,
         )
+
+    def _require_room_for_the_origin(self, settings: RecallSettings) -> None:
+        weights = {
+            "time_weight": (self.time_weight, settings.time_weight),
+            "business_weight": (self.business_weight, settings.business_weight),
+        }
+        if sum(set_ if asked is None else asked for asked, set_ in weights.values()) > 1:
+            told = (
+                f"{set_:g} (VARVE_RECALL__{name.upper()})" if asked is None else f"{asked:g}" for name, (asked, set_) in weights.items()
+            )
+            raise ProblemError(422, "invalid", f"time_weight and business_weight: together at most 1, got {' and '.join(told)}")
 
 
 class RecallBody(QueryBody):

@@ -52,7 +52,7 @@ async def post_context(
     tokens = body.tokens or dependencies.settings.recall.context_tokens
     limit = min(max(tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
-    asked = body.request_of(caller, schema, limit=limit)
+    asked = body.request_of(caller, schema, settings=dependencies.settings.recall, limit=limit)
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)

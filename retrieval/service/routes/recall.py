@@ -49,7 +49,9 @@ async def post_recall(
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
-    asked = body.request_of(caller, schema, limit=body.limit, explain=body.explain, trace=bool(body.why_not))
+    asked = body.request_of(
+        caller, schema, settings=dependencies.settings.recall, limit=body.limit, explain=body.explain, trace=bool(body.why_not)
+    )
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
