@@ -46,7 +46,7 @@ def test_the_same_words_of_another_source_stay(other: RecallHit) -> None:
     assert repeated([other], [profile(preferences="Ann likes green tea")]) == {}
 
 
-def test_of_two_entities_with_the_same_words_the_one_of_its_source_tells() -> None:
+def test_the_entity_of_the_same_source_tells() -> None:
     other, own = (profile(of, message_ids=(of,), preferences="Ann likes green tea") for of in ("m9", "m1"))
     assert repeated([TOLD], [other, own]) == {TOLD.memory.id: own.id}
 

@@ -60,7 +60,7 @@ def test_an_entity_that_tells_keeps_its_place() -> None:
 
 
 @given(st.permutations(range(8)), st.integers(1, 9), st.lists(st.sets(st.integers(0, 7)), max_size=3), st.booleans())
-def test_each_fact_is_told_once_and_no_place_is_lost(order: list[int], limit: int, says: list[set[int]], are_hits: bool) -> None:
+def test_facts_come_once_and_no_place_is_lost(order: list[int], limit: int, says: list[set[int]], are_hits: bool) -> None:
     notes = [NOTES[number] for number in order]
     entities = [entity(f"profile {number}", *(f"note {each}" for each in said)) for number, said in enumerate(says)]
     ranked = [*(map(hit_of, entities) if are_hits else ()), *notes]

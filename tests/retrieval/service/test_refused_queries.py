@@ -54,7 +54,7 @@ async def test_a_refused_query_is_the_callers_to_change(service: RunningService)
         await expect_the_tail(service, http, "refused")
 
 
-async def test_a_wrong_key_of_the_model_is_the_operators_to_mend(service: RunningService) -> None:
+async def test_a_wrong_key_is_the_operators_to_mend(service: RunningService) -> None:
     async with embedding_elsewhere(service) as (endpoint, http):
         endpoint.status = 401
         for path in PATHS:
@@ -64,7 +64,7 @@ async def test_a_wrong_key_of_the_model_is_the_operators_to_mend(service: Runnin
         await expect_the_tail(service, http, "failed")
 
 
-async def test_a_store_of_another_model_is_the_operators_to_mend(service: RunningService) -> None:
+async def test_another_models_store_is_the_operators_to_mend(service: RunningService) -> None:
     async with embedding_elsewhere(service) as (_, http):
         expect_problem(await http.post("/v1/recall", json=REFUSED, headers=service.auth("acme")), 503, "an operator has to mend it")
         await expect_the_tail(service, http, "failed")
