@@ -39,5 +39,13 @@ class RecallFailedError(RetrievalError):
     """No path of a recall can answer as things are set up. Asking again does not help; an operator does."""
 
 
+class ProfilesError(RetrievalError):
+    """A file of ranking profiles cannot be taken; says where it is wrong and why."""
+
+
+class TrainingError(RetrievalError):
+    """A ranking cannot be fitted to what was recorded; says how much there is, and how much it takes."""
+
+
 class RecallLateError(RetrievalError):
     """A recall, or a path of it, was not done by its deadline. Later, or with more time, it may be."""

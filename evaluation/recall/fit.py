@@ -1,16 +1,14 @@
 """``python -m evaluation fit-ranking``: fits the ranking model to LoCoMo's questions, and measures it on what it was not fitted on.
 
-The weights minimise, over all questions with evidence among their candidates, the negative logarithm of the softmax over the candidates
-at each evidence, divided by the root of their number (ListNet's top-one loss, Cao et al. 2007, 4.2, for several right answers), with an L2
-penalty on the weights of standardised features. Slope and intercept are fitted behind them (Platt 1999). One conversation after the other
-is left out for the figures; what is printed as the model is fitted on all of them.
+How it is fitted: ``retrieval/recall/training/fitting.py``. One conversation after the other is left out for the figures; what is printed as
+the model is fitted on all of them.
 """
 
 import argparse
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +19,9 @@ from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, sum
 from retrieval.recall.features import FEATURES, features_of
 from retrieval.recall.query_embedding import embed_question
 from retrieval.recall.ranking_model import RankingModel, linear_scores
+from retrieval.recall.training.fitting import fitted
 from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
 from runtime.settings import Settings
-
-_MAX_STEPS: Final = 50
-_TOLERANCE: Final = 1e-5
-_SMALLEST_STEP: Final = 1e-4
 
 Column = NDArray[np.float64]
 
@@ -149,70 +144,15 @@ async def candidates_of(corpus: Corpus, user: str, query: str, *, prefetch: int)
 
 
 def fit(examples: Sequence[Example], *, ridge: float, but: str = "") -> RankingModel:
-    """Fits a model by Newton's method with halved steps.
+    """Fits a model to the questions that the conversations answer.
 
     Args:
         examples: Those without evidence among their candidates, and unanswerable ones, are left out.
-        ridge: Strength of the L2 penalty on the weights of standardised features.
+        ridge: As :func:`retrieval.recall.training.fitting.fitted` takes it.
         but: A feature that the model does without; empty: it has all.
     """
-    usable = [each for each in examples if each.category != UNANSWERABLE and each.is_evidence.any()]
-    names = tuple(name for name in FEATURES if name != but)
-    tables = [np.column_stack([each.features[name] for name in names]) for each in usable]
-    spread = np.vstack(tables).std(axis=0)
-    spread[spread == 0] = 1.0
-    groups = [(table / spread, each.is_evidence) for table, each in zip(tables, usable, strict=True)]
-    weights = _fit_weights(groups, ridge)
-    slope, intercept = _fit_sigmoid(
-        np.concatenate([table @ weights for table, _ in groups]), np.concatenate([right for _, right in groups])
-    )
-    return RankingModel(weights=dict(zip(names, (weights / spread).tolist(), strict=True)), slope=slope, intercept=intercept)
-
-
-def _fit_weights(groups: Sequence[tuple[Column, Column]], ridge: float) -> Column:
-    weights = np.zeros(groups[0][0].shape[1])
-    loss = _loss(groups, weights, ridge)
-    for _ in range(_MAX_STEPS):
-        gradient, hessian = ridge * weights, ridge * np.eye(len(weights))
-        for table, right in groups:
-            share = _softmax(table @ weights)
-            mean, root = share @ table, float(np.sqrt(right.sum()))
-            gradient = gradient + root * mean - (right @ table) / root
-            centred = table - mean
-            hessian = hessian + root * (centred.T * share) @ centred
-        step, size = np.linalg.solve(hessian, gradient), 1.0
-        while (smaller := _loss(groups, weights - size * step, ridge)) >= loss and size > _SMALLEST_STEP:
-            size /= 2
-        if loss - smaller < _TOLERANCE:
-            break
-        weights, loss = weights - size * step, smaller
-    return np.asarray(weights)
-
-
-def _loss(groups: Sequence[tuple[Column, Column]], weights: Column, ridge: float) -> float:
-    total = ridge / 2 * float(weights @ weights)
-    for table, right in groups:
-        total -= float(right @ np.log(_softmax(table @ weights) + 1e-300)) / float(np.sqrt(right.sum()))
-    return total
-
-
-def _softmax(scores: Column) -> Column:
-    exponentials = np.exp(scores - scores.max())
-    return np.asarray(exponentials / exponentials.sum())
-
-
-def _fit_sigmoid(scores: Column, right: Column) -> tuple[float, float]:
-    """Slope and intercept of the probability that a candidate of a score is evidence: logistic regression of one variable."""
-    design = np.column_stack([scores, np.ones(len(scores))])
-    coefficients = np.zeros(2)
-    for _ in range(_MAX_STEPS):
-        predicted = 1 / (1 + np.exp(-design @ coefficients))
-        hessian = (design.T * (predicted * (1 - predicted))) @ design
-        step = np.linalg.solve(hessian, design.T @ (predicted - right))
-        coefficients = coefficients - step
-        if np.abs(step).max() < _TOLERANCE:
-            break
-    return float(coefficients[0]), float(coefficients[1])
+    answerable = [each for each in examples if each.category != UNANSWERABLE]
+    return fitted(answerable, ridge=ridge, but=but)
 
 
 def _probabilities(model: RankingModel, example: Example) -> Column:

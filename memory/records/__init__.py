@@ -11,6 +11,7 @@ from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent,
 from memory.records.history import Step
 from memory.records.merging import Merged, MergeRequest, WrittenText
 from memory.records.message import Message, Role, SessionCommand, ToolCall, Window
+from memory.records.ranking import RankedCandidate, Ranking
 
 __all__ = [
     "Change",
@@ -35,6 +36,8 @@ __all__ = [
     "Merged",
     "Message",
     "NotedEvent",
+    "RankedCandidate",
+    "Ranking",
     "RecallRecord",
     "RecalledEvent",
     "Record",

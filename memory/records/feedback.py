@@ -1,4 +1,4 @@
-"""What the caller of a recall says of its results: with the recall's own record, training data for a ranking."""
+"""What the caller of a recall says of its results: with the recall's own record, where that has its ranking, training data."""
 
 from pydantic import Field
 

@@ -12,6 +12,7 @@ from memory.records.history import Step
 from memory.records.limits import Time
 from memory.records.merging import WrittenText
 from memory.records.message import Name
+from memory.records.ranking import Ranking
 
 
 class Memory(Record):
@@ -87,6 +88,8 @@ class RecallRecord(Record):
     """Those of the events that timelines hold: the recall lets them live on."""
     content_hashes: list[str] = Field(default_factory=list)
     """SHA-256 of the contents returned, so that their echo in the conversation is recognised."""
+    ranking: Ranking | None = None
+    """How the candidates were ranked; of the recalls that `VARVE_RECALL__TRAINING_SHARE` picks, and only where there were any."""
     time: Time
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -16,19 +16,21 @@ from retrieval.recall.deduplication import Deduplication
 from retrieval.recall.expansion.combining import combined
 from retrieval.recall.fate import ranks_of
 from retrieval.recall.features import features_of, look_at
+from retrieval.recall.profiles import BUILT_IN, Profile, named
 from retrieval.recall.query_embedding import embed_query_texts, embed_question
 from retrieval.recall.ranking import Scoring, Weights
-from retrieval.recall.ranking_model import LEARNED, MAX_RERANKED, reranked
+from retrieval.recall.ranking_model import MAX_RERANKED, reranked
 from retrieval.recall.request import BUT_ENTITIES, RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.selection import Ranked, selected
 from retrieval.recall.time_prior import names_time, with_time_prior
+from retrieval.recall.training.ranked import ranked_candidates, values_of
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
 from runtime.pieces import map_in_pieces
 from runtime.retrieval_counts import RetrievalCounts, Retrievals
-from runtime.settings import RankingProfile, RecallSettings
+from runtime.settings import RecallSettings
 
 MARGIN: Final = 8
 """Candidates fetched beyond the limit, to take the places of duplicates and of what entities repeat. Where more than the store's score
@@ -50,6 +52,8 @@ class _Found:
     confidence: float | None
     is_answered: bool
     """By the profile's own rule."""
+    values: Mapping[str, list[float]] = field(default_factory=dict)
+    """With ``keeps_ranking``: what the candidates' features are, by their ids."""
 
 
 class Recall:
@@ -61,16 +65,25 @@ class Recall:
         settings: Defaults of what a request leaves open.
         clock: Its time determines the age and the expiry of memories.
         counts: What recalls returned before, for the profile `memx`; None: nothing is known of it.
+        profiles: What requests and settings may name.
     """
 
     def __init__(
-        self, *, store: MemoryStore, embedder: Embedder, settings: RecallSettings, clock: Clock, counts: RetrievalCounts | None = None
+        self,
+        *,
+        store: MemoryStore,
+        embedder: Embedder,
+        settings: RecallSettings,
+        clock: Clock,
+        counts: RetrievalCounts | None = None,
+        profiles: Mapping[str, Profile] = BUILT_IN,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._clock = clock
         self._counts = counts
+        self._profiles = profiles
         self._prepared = False
 
     async def recall(self, request: RecallRequest) -> RecallResponse:
@@ -85,19 +98,21 @@ class Recall:
         """Ranks all that one query finds.
 
         Raises:
-            ValueError: If the weights exceed 1 together.
+            ValueError: If the weights exceed 1 together, or nobody knows the profile.
             StoreUnavailableError: If the store does not answer.
             StoreRejectedError: If the store refuses the request, or holds points of another model.
             models.errors.ModelError: What the embedder raised.
         """
-        weights = self._weights(request)
-        profile = request.profile or self._settings.profile
-        min_confidence = self._settings.min_confidence if request.min_confidence is None else request.min_confidence
+        profile = named(self._profiles, request.profile or self._settings.profile)
+        weights = self._weights(request, profile)
+        settings = profile.over(self._settings)
+        min_confidence = settings.min_confidence if request.min_confidence is None else request.min_confidence
         limit = request.limit or self._settings.limit
         now = self._clock.now()
         scoring = Scoring(weights=weights, type_weights=request.type_weights, now=request.as_of or now)
+        judges = profile.base == "learned" or min_confidence > 0
         asked, *expanded = await asyncio.gather(
-            self._find(request.query, request, profile, now, judges=profile == "learned" or min_confidence > 0),
+            self._find(request.query, request, profile, now, judges=judges, keeps_values=request.keeps_ranking),
             *(self._find_expanded(each, request, profile, now) for each in request.expansions),
         )
         if not asked.is_answered or (asked.confidence is not None and asked.confidence < min_confidence):
@@ -114,14 +129,16 @@ class Recall:
         accepted = combined(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
         deduplication = Deduplication()
         await map_in_pieces(lambda each: deduplication.add(_hit(each, scoring, ranks.get(each.memory.id, {}))), accepted)
+        hits = deduplication.ranked()
         return Ranked(
-            hits=deduplication.ranked(),
+            hits=hits,
             limit=limit,
             scoring=scoring,
             rejected=_rejected([asked, *expanded], accepted),
             duplicates=deduplication.left_out,
             confidence=asked.confidence,
             trace=request.trace,
+            kept_ranking=ranked_candidates(hits, asked.values) if request.keeps_ranking else (),
         )
 
     async def nearest_entities(
@@ -168,10 +185,12 @@ class Recall:
         # An entity stays its user's, even if its type's key no longer names the user.
         return own + [each for each in shared if each.user is None]
 
-    async def _find(self, text: str, request: RecallRequest, profile: RankingProfile, now: datetime, *, judges: bool) -> _Found:
-        """What one text finds, ranked by a profile; with ``judges`` also how sure that is."""
-        looks_closer = judges or profile == "memx"
-        weights = self._weights(request)
+    async def _find(
+        self, text: str, request: RecallRequest, profile: Profile, now: datetime, *, judges: bool, keeps_values: bool = False
+    ) -> _Found:
+        """What one text finds, ranked by a profile; with ``judges`` also how sure that is, with ``keeps_values`` what its features are."""
+        looks_closer = judges or keeps_values or profile.base == "memx"
+        weights = self._weights(request, profile)
         reorders = looks_closer or weights.time or weights.business or request.expansions or names_time(text, request.as_of or now)
         query = RecallQuery(
             scope=request.scope,
@@ -193,26 +212,27 @@ class Recall:
         now = request.as_of or now
         min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
         accepted = [each for each in candidates if each.score >= min_score]
-        confidence = None
-        if judges:
+        confidence, values = None, {}
+        if judges or keeps_values:
             ranked = accepted[:MAX_RERANKED]
             await map_in_pieces(look_at, (each.memory for each in ranked))
             features = features_of(text, ranked, now) if ranked else {}
-            confidence = confidence_of(text, ranked, features)
-            if profile == "learned":
-                accepted = reranked(accepted, features, LEARNED, explain=request.explain)
-        if profile == "memx":
+            confidence = confidence_of(text, ranked, features) if judges else None
+            values = values_of(ranked, features) if keeps_values else {}
+            if profile.base == "learned":
+                accepted = reranked(accepted, features, profile.model, explain=request.explain)
+        if profile.base == "memx":
             if not memx.is_answered(accepted, memx.MEMX):
                 return _Found(candidates, [], confidence, is_answered=False)
             retrievals = await self._retrievals_of(request.scope.tenant, accepted)
             accepted = memx.ranked(accepted, memx.MEMX, retrievals=retrievals, now=now, explain=request.explain)
-        if profile != "learned":
+        if profile.base != "learned":
             accepted = with_time_prior(text, accepted, now, explain=request.explain)
-        return _Found(candidates, accepted, confidence, is_answered=True)
+        return _Found(candidates, accepted, confidence, is_answered=True, values=values)
 
-    async def _find_expanded(self, text: str, request: RecallRequest, profile: RankingProfile, now: datetime) -> _Found:
+    async def _find_expanded(self, text: str, request: RecallRequest, profile: Profile, now: datetime) -> _Found:
         try:
-            return await self._find(text, request, profile, now, judges=profile == "learned")
+            return await self._find(text, request, profile, now, judges=profile.base == "learned")
         except InputRefusedError as error:
             # The text is a model's, not the caller's.
             _log.warning("expansion_refused", error=str(error))
@@ -250,8 +270,8 @@ class Recall:
         except RedisUnavailableError:
             return {}
 
-    def _weights(self, request: RecallRequest) -> Weights:
-        settings = self._settings
+    def _weights(self, request: RecallRequest, profile: Profile) -> Weights:
+        settings = profile.over(self._settings)
         return Weights(
             time=settings.time_weight if request.time_weight is None else request.time_weight,
             business=settings.business_weight if request.business_weight is None else request.business_weight,

@@ -6,9 +6,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from memory.records import Memory
+from memory.records import Memory, RankedCandidate
 from retrieval.stores.port import TenantScope
-from runtime.settings import RankingProfile
 
 BUT_ENTITIES: Final = ("event", "summary", "segment")
 """All kinds of memories but the one that is as it is now."""
@@ -38,8 +37,8 @@ class RecallRequest:
     """Only what had happened by then (aware), and no entity, which is as it is now. Ages are taken at that moment."""
     generation: str = ""
     """Empty: the live one."""
-    profile: RankingProfile | None = None
-    """How S_origin comes of the store's scores."""
+    profile: str | None = None
+    """How S_origin comes of the store's scores: one of :data:`retrieval.recall.profiles.BUILT_IN`, or a named one."""
     time_weight: float | None = None
     """w_time, in [0, 1]."""
     business_weight: float | None = None
@@ -54,6 +53,8 @@ class RecallRequest:
     """Adds the parts of S_origin to each hit's ``parts``, and ``ranks``."""
     trace: bool = False
     """Tells what became of each candidate."""
+    keeps_ranking: bool = False
+    """Tells how the candidates were ranked: what a ranking can be fitted to."""
 
     def __post_init__(self) -> None:
         if not self.query.strip():
@@ -120,3 +121,5 @@ class RecallResponse:
     """How likely it is that the memories answer the query, in [0, 1]; None: not by this profile, unless a least one is asked for."""
     fates: Mapping[str, Fate] = field(default_factory=dict)
     """With ``trace``: what became of each candidate, by its id."""
+    kept_ranking: tuple[RankedCandidate, ...] = ()
+    """With ``keeps_ranking``: the best of the ranked candidates."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memory.records import Memory
+from memory.records import Memory, RankedCandidate
 from retrieval.recall.fate import fates_of
 from retrieval.recall.ranking import Scoring
 from retrieval.recall.repetition import repeated
@@ -30,6 +30,8 @@ class Ranked:
     """As in the response."""
     trace: bool = False
     """Whether it is asked what became of each candidate."""
+    kept_ranking: tuple[RankedCandidate, ...] = ()
+    """As in the response."""
 
 
 async def selected(ranked: Ranked, *, beside: Sequence[Memory] = ()) -> RecallResponse:
@@ -50,6 +52,7 @@ async def selected(ranked: Ranked, *, beside: Sequence[Memory] = ()) -> RecallRe
         duplicates=len(ranked.duplicates),
         confidence=ranked.confidence,
         fates=fates,
+        kept_ranking=ranked.kept_ranking,
     )
 
 

@@ -1,7 +1,7 @@
 """The dependencies of the query service: opened at its start, injected into its routes, closed at its end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -16,6 +16,7 @@ from retrieval.errors import StoreUnavailableError
 from retrieval.recall import Recall
 from retrieval.recall.expansion.expansion import PURPOSE as EXPANSION
 from retrieval.recall.expansion.expansion import Expansion
+from retrieval.recall.profiles import Profile, load_profiles
 from retrieval.recall.sift.sift import PURPOSE as SIFT
 from retrieval.recall.sift.sift import Sift
 from retrieval.service.admission import Admission
@@ -66,6 +67,8 @@ class Dependencies:
     store: GuardedStore
     store_positions: StorePositions
     embedder: GuardedEmbedder
+    profiles: Mapping[str, Profile]
+    """What a recall may name."""
     recall: Recall
     sift: Sift
     expansion: Expansion
@@ -84,8 +87,10 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
     It admits nobody before it has read the control log.
 
     Raises:
+        ProfilesError: If the settings' file of ranking profiles cannot be taken.
         ModelConfigurationError: If the embedding model cannot be loaded, or a recall's model has no price.
     """
+    profiles = await asyncio.to_thread(load_profiles, settings.recall)
     clock = SystemClock()
     metrics().first_tenants.most = settings.metrics_tenants
     async with AsyncExitStack() as stack:
@@ -116,6 +121,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             recall_history=RecallHistory(redis=redis),
             counts=counts,
             topic_prefix=settings.kafka.topic_prefix,
+            max_bytes=settings.kafka.max_record_bytes,
             max_pending=settings.service.max_pending_recalls,
             metrics=metrics(),
         )
@@ -124,7 +130,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         stack.push_async_callback(memory_counts.close)
         usage = BackgroundUsage(producer=producer, topic=settings.topic(USAGE.name), max_pending=settings.service.max_pending_recalls)
         stack.push_async_callback(usage.close)
-        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock, counts=counts)
+        recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock, counts=counts, profiles=profiles)
         # No ranking is kept: an answer that is none would be served to the same query for as long.
         proxy_model = build_recall_model(settings, settings.sift, redis=redis, usage=usage, purpose=SIFT)
         sift = Sift(recall=recall, llm=proxy_model, settings=settings.sift)
@@ -148,6 +154,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
             store=store,
             store_positions=store_positions,
             embedder=embedder,
+            profiles=profiles,
             recall=recall,
             sift=sift,
             expansion=expansion,

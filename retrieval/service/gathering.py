@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from memory.positions import LogPosition
-from memory.records import Memory, RecalledEvent, RecallRecord
+from memory.records import Memory, RankedCandidate, Ranking, RecalledEvent, RecallRecord
 from memory.schema.model import MemorySchema
 from memory.text import content_hash
 from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
+from retrieval.recall.features import FEATURES
 from retrieval.recall.paths import LeftOut, PathName
 from retrieval.recall.request import BUT_ENTITIES
 from retrieval.recall.selection import Ranked, selected
@@ -168,6 +169,8 @@ async def record_recall(
     returned: Iterable[Memory],
     texts: Iterable[str],
     trace: SpanContext,
+    *,
+    ranking: Sequence[RankedCandidate] = (),
 ) -> str:
     """Tells the stream what was returned: the record is written behind the answer's back.
 
@@ -178,12 +181,14 @@ async def record_recall(
         returned: The memories returned, best first.
         texts: What may come back in the conversation as an echo.
         trace: Of the request.
+        ranking: How the candidates were ranked, where that is kept.
 
     Returns:
         The recall's id.
     """
     dependencies.metrics.count_recall(request.scope.tenant)
     of_timelines = schema.timeline_event_types()
+    profile = request.profile or dependencies.settings.recall.profile
     memories = {each.id: each for each in returned}
     record = RecallRecord(
         id=str(uuid.uuid4()),
@@ -198,9 +203,10 @@ async def record_recall(
         ],
         content_hashes=list(dict.fromkeys(await map_in_pieces(content_hash, texts))),
         time=dependencies.clock.now(),
+        ranking=Ranking(query=request.query, profile=profile, features=[*FEATURES], candidates=[*ranking]) if ranking else None,
     )
-    profile = request.profile or dependencies.settings.recall.profile
-    dependencies.recall_log.append(record, record_headers(trace, record.time), counts=profile == "memx")
+    counts = dependencies.profiles[profile].base == "memx"
+    dependencies.recall_log.append(record, record_headers(trace, record.time), counts=counts)
     return record.id
 
 

@@ -12,7 +12,7 @@ from retrieval.recall.context import MIN_TOKENS
 from retrieval.service.authentication import Caller
 from retrieval.service.problems import ProblemError
 from retrieval.stores.port import TenantScope
-from runtime.settings import RankingProfile, RecallSettings
+from runtime.settings import RecallSettings
 
 RecallMode = Literal["fast", "expand", "sift"]
 """What a model does for a recall before it searches."""
@@ -71,8 +71,8 @@ class QueryBody(BaseModel):
     """Only memories whose event time is before this one."""
     as_of: Time | None = None
     """Only what had happened by then, and the entities as they were; None: as they are now."""
-    profile: RankingProfile | None = None
-    """How results are ranked; None: the setting."""
+    profile: Name | None = None
+    """How results are ranked: ``learned``, ``weighted``, ``memx``, or a profile of the deployment's own; None: the setting."""
     mode: RecallMode = "fast"
     """``sift``: a proxy model ranks the sessions that the results come of. ``expand``: a model adds sentences to the query, which are
     searched, too. Either may take up to three quarters of the time to the deadline."""

@@ -34,6 +34,7 @@ class RecallLog:
         recall_history: Keeps the hashes.
         counts: Keeps how often each memory was returned, where a ranking asks for it.
         topic_prefix: Prefix of the topic's name.
+        max_bytes: The largest record. One that is larger goes without its ranking.
         max_pending: Most records that wait at the same time. Further ones are dropped and counted.
         metrics: Counts the outcomes.
     """
@@ -45,12 +46,14 @@ class RecallLog:
         recall_history: RecallHistory,
         counts: RetrievalCounts,
         topic_prefix: str,
+        max_bytes: int,
         max_pending: int,
         metrics: Metrics,
     ) -> None:
         self._producer = producer
         self._recall_history = recall_history
         self._topic = topic_name(RECALLS, topic_prefix)
+        self._max_bytes = max_bytes
         self._outcomes = metrics.recall_records
         self._recalled = metrics.memories_recalled
         self._hashes = BackgroundBatches(self._keep_hashes, max_pending=max_pending, rest_s=_REST_S)
@@ -71,7 +74,11 @@ class RecallLog:
         if record.content_hashes:
             self._hashes.add(Returned(record.tenant, record.user, record.content_hashes))
         key = encode_key(record.tenant, record.user) if record.user else encode_key(record.tenant)
-        if not self._records.add(OutgoingRecord(self._topic, key, record.to_json(), headers)):
+        value = record.to_json()
+        if len(value) > self._max_bytes and record.ranking is not None:
+            _log.info("recall_ranking_left_out", bytes=len(value), limit=self._max_bytes)
+            value = record.model_copy(update={"ranking": None}).to_json()
+        if not self._records.add(OutgoingRecord(self._topic, key, value, headers)):
             self._outcomes.labels(outcome="dropped").inc()
 
     async def close(self) -> None:

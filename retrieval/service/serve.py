@@ -32,6 +32,7 @@ def serve(settings: Settings) -> None:
 
     Raises:
         ModelConfigurationError: If the embedding model cannot be loaded.
+        ProfilesError: If the settings' file of ranking profiles cannot be taken.
         OSError: If the health page's port is in use.
         SystemExit: If the port is in use; the log says so.
     """

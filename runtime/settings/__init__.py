@@ -22,13 +22,14 @@ from runtime.settings.flow import (
     TimelineSettings,
 )
 from runtime.settings.models import BudgetSettings, EmbeddingSettings, EndpointSettings, ExtractionSettings, LLMSettings, MergingSettings
-from runtime.settings.outside import ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
+from runtime.settings.outside import BUILT_IN_PROFILES, ClientSettings, LogSettings, RankingProfile, RecallSettings, ServiceSettings
 from runtime.settings.quotas import QuotaSettings
 from runtime.settings.recall_models import ExpansionSettings, RecallModelSettings, SiftSettings
 from runtime.settings.signing import SigningSettings
 from runtime.settings.tracing import TracingSettings
 
 __all__ = [
+    "BUILT_IN_PROFILES",
     "BudgetSettings",
     "CanarySettings",
     "ClientSettings",

@@ -1,6 +1,7 @@
 """What is seen from outside: recall, the query service, its client, the logs."""
 
-from typing import Literal
+from pathlib import Path
+from typing import Final, Literal, get_args
 
 from pydantic import Field, SecretStr, model_validator
 
@@ -9,12 +10,20 @@ from runtime.settings.group import Group
 RankingProfile = Literal["learned", "weighted", "memx"]
 """How S_origin comes of the store's scores: by the ranking model, by hand-set weights of the three scores, or by MemX's four factors."""
 
+BUILT_IN_PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
+
 
 class RecallSettings(Group):
     """Hybrid recall (VikingMem 3.3)."""
 
-    profile: RankingProfile = Field(
-        default="learned", description="How results are ranked, unless the request says otherwise: `learned`, `weighted` or `memx`."
+    profile: str = Field(
+        default="learned",
+        description="How results are ranked, unless the request says otherwise: `learned`, `weighted`, `memx`, or one of "
+        "`VARVE_RECALL__PROFILES`.",
+    )
+    profiles: Path | None = Field(
+        default=None,
+        description="A JSON file of further ranking profiles by their names, as `varve ranking fit` writes it; read at the start.",
     )
     limit: int = Field(default=10, ge=1, description="Results unless the request says otherwise.")
     context_tokens: int = Field(
@@ -44,6 +53,20 @@ class RecallSettings(Group):
         description="Where a recall is less sure that the memories answer the query, it has no results, unless the request says otherwise; "
         "0 rejects none.",
     )
+    training_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of the recalls whose records in `recalls` also say what was asked, and how the candidates were ranked: what "
+        "`varve ranking fit` fits to. A query is personal data: 0 keeps none.",
+    )
+
+    @model_validator(mode="after")
+    def _knows_its_profile(self) -> "RecallSettings":
+        if self.profiles is None and self.profile not in BUILT_IN_PROFILES:
+            known = ", ".join(BUILT_IN_PROFILES)
+            raise ValueError(f"profile is {self.profile!r}, and VARVE_RECALL__PROFILES names no file of profiles: there are {known}")
+        return self
 
     @model_validator(mode="after")
     def _weights_leave_room(self) -> "RecallSettings":

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,14 @@ async def test_two_queries_send_the_same_history(edge_store: EdgeStore, redis_ur
             await sift.rank(asked, await read(sift, asked), limit=3)
     one, other = (request.prompt.partition("<query>")[0] for request in proxy.requests)
     assert one == other
+
+
+async def test_what_a_model_ranks_is_kept_by_none(edge_store: EdgeStore, redis_url: str) -> None:
+    """A ranking can only be fitted to its own order."""
+    async with LLMSimulator() as proxy, sifting(edge_store, redis_url, endpoint=proxy) as sift:
+        history = await sift.read(replace(ASKED, keeps_ranking=True))
+    assert history is not None
+    assert (len(history.sessions), history.memories.kept_ranking) == (SESSIONS, ())
 
 
 async def test_what_exceeds_the_prompt_is_left_out(edge_store: EdgeStore, redis_url: str) -> None:

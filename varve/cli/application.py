@@ -22,6 +22,7 @@ from varve.cli import (
     memories,
     model,
     processes,
+    ranking,
     rebuild,
     replay,
     schemas,
@@ -50,6 +51,7 @@ app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
 app.add_typer(schemas.app, name="schemas")
 app.add_typer(audit.app, name="audit")
+app.add_typer(ranking.app, name="ranking")
 
 
 def main() -> None:

@@ -31,7 +31,9 @@ def recall(
     as_of: Annotated[
         datetime | None, typer.Option(parser=parse_time, help="Only what had happened by then, entities as they were then (ISO 8601).")
     ] = None,
-    profile: Annotated[str | None, typer.Option(help="How results are ranked: learned, weighted or memx.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="How results are ranked: learned, weighted, memx, or a profile of the deployment's own.")
+    ] = None,
     mode: Annotated[str | None, typer.Option(help="What a model does before: expand (the query) or sift (the sessions).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
     data: DataOption = None,

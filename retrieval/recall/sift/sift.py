@@ -78,7 +78,7 @@ class Sift:
         if request.kinds and "event" not in request.kinds:
             return None
         most = self._settings.memories
-        wide = replace(request, kinds=("event",), limit=most, min_origin_score=0.0)
+        wide = replace(request, kinds=("event",), limit=most, min_origin_score=0.0, keeps_ranking=False)
         found = await self._recall.rank(wide)
         sessions = sessions_of(found.hits)
         left_out = 0

@@ -10,6 +10,7 @@ from memory.errors import RecordError
 from memory.records import Message
 from retrieval.recall.context import pack
 from retrieval.service.answers import CONTEXT
+from retrieval.service.asked import asked_of
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
@@ -52,7 +53,7 @@ async def post_context(
     tokens = body.tokens or dependencies.settings.recall.context_tokens
     limit = min(max(tokens // _TOKENS_OF_MEMORY, _FEWEST), _MOST)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
-    asked = body.request_of(caller, schema, settings=dependencies.settings.recall, limit=limit)
+    asked = asked_of(dependencies, body, caller, schema, limit=limit)
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
@@ -66,7 +67,13 @@ async def post_context(
     answer = JsonResponse(
         {
             "recall_id": await record_recall(
-                dependencies, asked, schema, memories, (*(each.content for each in memories), *packed.notes), trace
+                dependencies,
+                asked,
+                schema,
+                memories,
+                (*(each.content for each in memories), *packed.notes),
+                trace,
+                ranking=found.memories.kept_ranking,
             ),
             "context": packed.text,
             "tokens": packed.tokens,

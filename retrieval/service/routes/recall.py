@@ -9,6 +9,7 @@ from starlette.responses import Response
 from retrieval.recall import RecallHit
 from retrieval.recall.paths import LeftOut, attempt
 from retrieval.service.answers import RECALLED
+from retrieval.service.asked import asked_of
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
@@ -49,9 +50,7 @@ async def post_recall(
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
-    asked = body.request_of(
-        caller, schema, settings=dependencies.settings.recall, limit=body.limit, explain=body.explain, trace=bool(body.why_not)
-    )
+    asked = asked_of(dependencies, body, caller, schema, limit=body.limit, explain=body.explain, trace=bool(body.why_not))
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
@@ -67,7 +66,7 @@ async def post_recall(
         )
         asks_why = body.why_not and "memories" not in found.degraded
         told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
-        recall_id = await record_recall(dependencies, asked, schema, hits, texts, trace)
+        recall_id = await record_recall(dependencies, asked, schema, hits, texts, trace, ranking=found.memories.kept_ranking)
         answer = JsonResponse(
             {
                 "recall_id": recall_id,

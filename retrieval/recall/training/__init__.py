@@ -1,0 +1,1 @@
+"""Training data for a ranking: what recalls keep of it, and what is fitted to it."""

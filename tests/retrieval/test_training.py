@@ -1,0 +1,113 @@
+"""A ranking that is fitted to judged recalls, and its figures against their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.errors import TrainingError
+from retrieval.recall.features import FEATURES
+from retrieval.recall.ranking_model import LEARNED, linear_scores
+from retrieval.recall.training.fitting import fitted
+from retrieval.recall.training.judged import JudgedRecall, JudgedRecalls
+from retrieval.recall.training.training import FOLDS, LEAST_QUESTIONS, figures_of, folds, rounded, train
+from tests.retrieval.judged_recalls import judged_by
+
+SCORES = st.lists(st.integers(0, 4).map(float), min_size=1, max_size=8)
+
+
+def recall_of(useful: list[float], useless: list[float], question: str = "Who?") -> tuple[np.ndarray, JudgedRecall]:
+    scores = np.array([*useful, *useless])
+    is_evidence = np.array([1.0] * len(useful) + [0.0] * len(useless))
+    return scores, JudgedRecall(("ann", question), scores, dict.fromkeys(FEATURES, scores), is_evidence)
+
+
+@given(SCORES, SCORES)
+def test_figures_are_as_defined(useful: list[float], useless: list[float]) -> None:
+    found = figures_of(*recall_of(useful, useless))
+    pairs = [(one > other) + (one == other) / 2 for one in useful for other in useless]
+    assert found.pairs == pytest.approx(sum(pairs) / len(pairs))
+    order = sorted([(-score, 1) for score in useful] + [(-score, 0) for score in useless])
+    first = next(rank for rank, (_, is_useful) in enumerate(order, start=1) if is_useful)
+    assert (found.useful_first, found.reciprocal_rank) == (float(first == 1), 1 / first)
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=40))
+def test_a_question_is_in_one_fold(questions: list[int]) -> None:
+    recalls = [recall_of([1.0], [0.0], f"question {each}")[1] for each in questions]
+    parts = folds(recalls)
+    assert sorted(index for part in parts for index in part) == [*range(len(recalls))]
+    assert len(parts) == min(FOLDS, len(set(questions)))
+    by_part = [{questions[index] for index in part} for part in parts]
+    assert sum(map(len, by_part)) == len(set(questions))
+
+
+def test_a_training_finds_what_the_caller_finds_useful() -> None:
+    training = train(judged_by("question", recalls=80))
+    assert training.model.weights["question"] > LEARNED.weights["question"] + 1
+    assert training.model.slope > 0
+    assert training.left_out.pairs > training.shipped.pairs
+    assert training.gain.mean == pytest.approx(training.left_out.pairs - training.shipped.pairs)
+    assert training.gain.mean > 4 * training.gain.standard_error > 0
+    assert abs(training.as_ranked.pairs - 0.5) < 0.1
+    assert (training.recalls, training.questions, training.judged) == (80, 80, 800)
+
+
+def test_what_was_left_out_was_not_seen() -> None:
+    """Where usefulness is drawn, no model knows it of a recall that it has not seen."""
+    judged = judged_by("late", recalls=60)
+    random = np.random.default_rng(5)
+    drawn = [JudgedRecall(each.question, each.ranks, each.features, random.permutation(each.is_evidence)) for each in judged.recalls]
+    seen = fitted(drawn, ridge=0.01, around=LEARNED.weights, smoothing=1.0)
+    by_seen = np.mean([figures_of(linear_scores(seen.weights, each.features), each).pairs for each in drawn])
+    training = train(JudgedRecalls(drawn), ridge=0.01)
+    assert by_seen > 0.55
+    assert training.left_out.pairs < 0.55
+
+
+def test_what_no_recall_tells_stays_as_it_ships() -> None:
+    judged = judged_by("late", recalls=60)
+    for each in judged.recalls:
+        each.features["month"] = np.zeros(len(each.is_evidence))
+    assert train(judged).model.weights["month"] == LEARNED.weights["month"]
+    strict = train(judged, ridge=1e9).model.weights
+    assert strict == {name: pytest.approx(weight, abs=1e-3) for name, weight in LEARNED.weights.items()}
+
+
+def test_too_little_is_refused_with_what_it_takes() -> None:
+    few = judged_by("late", recalls=LEAST_QUESTIONS - 1)
+    with pytest.raises(TrainingError, match=r"49 recalls that ask 49 different questions .* it takes 50 questions"):
+        train(few)
+    repeated = JudgedRecalls(few.recalls * 3)
+    with pytest.raises(TrainingError, match="147 recalls that ask 49 different questions"):
+        train(repeated)
+    with pytest.raises(TrainingError, match="0 recalls"):
+        train(JudgedRecalls())
+
+
+def test_a_recall_that_tells_nothing_fits_nothing() -> None:
+    same = [
+        JudgedRecall(("ann", f"question {number}"), np.arange(1.0, 5), dict.fromkeys(FEATURES, np.ones(4)), np.array([1.0, 1, 0, 0]))
+        for number in range(60)
+    ]
+    with pytest.raises(TrainingError, match="does not hang on"):
+        train(JudgedRecalls(same))
+
+
+def test_a_fault_free_order_makes_nothing_certain() -> None:
+    judged = judged_by("late", recalls=60)
+    told = []
+    for each in judged.recalls:
+        late = each.is_evidence * 4 + each.features["late"] / 10
+        told.append(JudgedRecall(each.question, each.ranks, each.features | {"late": late}, each.is_evidence))
+    training = train(JudgedRecalls(told), ridge=0.01)
+    assert training.left_out.pairs == 1.0
+    model = training.model
+    probabilities = np.concatenate([model.probabilities(linear_scores(model.weights, each.features)) for each in told])
+    assert 0.001 < probabilities.min() < probabilities.max() < 0.999
+
+
+def test_a_rounded_model_has_four_decimals() -> None:
+    model = rounded(train(judged_by("late", recalls=60)).model)
+    assert [*model.weights] == [*FEATURES]
+    assert all(round(each, 4) == each for each in (*model.weights.values(), model.slope, model.intercept))

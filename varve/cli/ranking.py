@@ -1,0 +1,88 @@
+"""``varve ranking``: rankings that are fitted to what callers said of recalls."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from varve.cli.options import DataOption, attached_settings
+from varve.output import say, say_json, visible
+
+if TYPE_CHECKING:
+    from retrieval.recall.training.judged import JudgedRecalls
+    from retrieval.recall.training.training import Training
+
+app = typer.Typer(help="Rankings of a deployment's own.", no_args_is_help=True)
+
+_LEFT_OUT = {
+    "another_user": "recalls whose feedback names another user",
+    "no_ranking": "recalls whose ranking was not kept (VARVE_RECALL__TRAINING_SHARE)",
+    "other_features": "recalls whose ranking another version of Varve kept",
+    "one_sided": "recalls of which only useful memories are named, or only useless ones",
+    "unreadable": "records that cannot be read",
+}
+
+
+@app.callback()
+def ranking() -> None:
+    """Rankings of a deployment's own."""
+
+
+@app.command()
+def fit(
+    tenant: Annotated[str, typer.Argument(help="The tenant whose recalls and feedback it is fitted to.")],
+    out: Annotated[Path, typer.Option(help="The file of profiles that it is written into; others in it stay.")],
+    name: Annotated[str, typer.Option(help="The profile's name.")] = "fitted",
+    ridge: Annotated[float, typer.Option(min=0.01, help="How strongly the weights are drawn to the shipped ones.")] = 10.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Fit a ranking profile to recalls and to the feedback about them, and write it into a file for VARVE_RECALL__PROFILES."""
+    from retrieval.recall.profiles import ProfileEntry, write_entry
+    from retrieval.recall.training.reading import read_judged
+    from retrieval.recall.training.training import rounded, train
+
+    judged = asyncio.run(read_judged(attached_settings(data), tenant))
+    _say_what_is_left_out(judged)
+    training = train(judged, ridge=ridge)
+    model = rounded(training.model)
+    entry = ProfileEntry(base="learned", weights=dict(model.weights), slope=model.slope, intercept=model.intercept)
+    write_entry(out, name, entry)
+    if as_json:
+        say_json({"profile": name, "file": str(out), **_report(training)}, indent=True)
+    else:
+        _print(training)
+        say(f"{name} is written into {out}")
+
+
+def _say_what_is_left_out(judged: "JudgedRecalls") -> None:
+    for why, number in sorted(judged.left_out.items()):
+        say(f"left out: {number} {_LEFT_OUT[why]}", err=True)
+
+
+def _report(training: "Training") -> dict[str, Any]:
+    ways = {"left_out": training.left_out, "shipped": training.shipped, "as_ranked": training.as_ranked}
+    return {
+        "recalls": training.recalls,
+        "questions": training.questions,
+        "judged": training.judged,
+        **{way: {name: round(value, 4) for name, value in figures._asdict().items()} for way, figures in ways.items()},
+        "gain": {name: round(value, 4) for name, value in training.gain._asdict().items()},
+    }
+
+
+def _print(training: "Training") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("ranking")
+    for column in ("right pairs", "useful first", "reciprocal rank"):
+        table.add_column(column, justify="right")
+    ways = {"fitted, on recalls left out": training.left_out, "shipped": training.shipped, "as the recalls ranked": training.as_ranked}
+    for way, figures in ways.items():
+        table.add_row(visible(way), *(f"{value:.3f}" for value in figures))
+    Console().print(table)
+    say(f"{training.recalls} recalls, {training.questions} different questions, {training.judged} memories judged")
+    say(f"right pairs: {training.gain.mean:+.3f} over the shipped model (standard error {training.gain.standard_error:.3f})")
