@@ -22,13 +22,14 @@ from memory.schema import scenario, scenario_names
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder, Embedding
 from models.embedding.tokens import count_tokens
+from operators.routing import contributions_of
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
 from runtime.disk_usage import bytes_on_disk
 from runtime.settings import Settings
 from streams.events.corrections import PresentEvent
-from streams.events.publishing import memory_of
+from streams.events.publishing import fed_entities, memory_of
 
 _LENGTH_BYTES: Final = 4
 """Both stores keep a byte for each number of a vector, and its length beside them."""
@@ -97,7 +98,8 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         for window in windows:
             extraction = await extractor.extract(window, schema, ExtractionContext())
             await _add(turns, [(message.text, message.to_json()) for message in window.messages], embedder)
-            found = [memory_of(PresentEvent(event, event), extraction, position=0) for event in extraction.events]
+            fed = fed_entities(contributions_of(extraction, schema, source="extractions/0", position=0))
+            found = [memory_of(PresentEvent(event, event), extraction, position=0, fed=fed) for event in extraction.events]
             memories += found
             await _add(events, [(each.content, each.to_json()) for each in found], embedder)
             await _add(segments, [(each.topic, each.model_dump_json().encode()) for each in extraction.segments], embedder)

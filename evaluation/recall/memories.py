@@ -16,7 +16,7 @@ from operators.render import render
 from operators.routing import contributions_of
 from operators.timeline.summary import summaries
 from streams.events.corrections import PresentEvent
-from streams.events.publishing import memory_of
+from streams.events.publishing import fed_entities, memory_of
 
 SCHEMA: Final = "companion"
 
@@ -58,8 +58,10 @@ class UserMemories:
 
     def add(self, extraction: Extraction) -> None:
         """Takes in what the next window gave."""
-        self.events += [memory_of(PresentEvent(event, event), extraction, position=0) for event in extraction.events]
-        for contribution in contributions_of(extraction, self._schema, source="extractions/0", position=self._windows):
+        contributions = contributions_of(extraction, self._schema, source="extractions/0", position=self._windows)
+        fed = fed_entities(contributions)
+        self.events += [memory_of(PresentEvent(event, event), extraction, position=0, fed=fed) for event in extraction.events]
+        for contribution in contributions:
             key = (contribution.entity_type, contribution.entity_key)
             entity_type = self._schema.entity_type(contribution.entity_type)
             if entity_type is not None:

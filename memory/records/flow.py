@@ -36,6 +36,9 @@ class Memory(Record):
     turn: int | None = Field(default=None, ge=0)
     """Of an event: the place of its first message in its window, from 0. Events of neighbouring turns explain each other."""
     entity_key: str | None = None
+    """Of an entity its key, of a summary that of its entity."""
+    entity_keys: list[str] | None = None
+    """Of an event: the keys of the entities that it has fed; None: of none."""
     message_ids: list[str] = Field(default_factory=list)
     """The evidence, best first."""
     extractor: str | None = None

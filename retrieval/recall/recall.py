@@ -149,6 +149,7 @@ class Recall:
         limit: int = 5,
         *,
         shared_types: Sequence[str] = (),
+        keys: Sequence[str] = (),
         generation: str = "",
     ) -> list[Memory]:
         """The entities nearest to the texts, at most ``limit`` of each type, best first within a type (VikingMem 3.1, entity patches).
@@ -159,6 +160,7 @@ class Recall:
             entity_types: Types to search within the scope.
             limit: Most entities of a type.
             shared_types: Types whose entities belong to no single user. They are searched in the whole tenant, whatever the scope's user.
+            keys: Only entities with one of these keys; empty: any.
             generation: Empty: the live one.
 
         Raises:
@@ -177,6 +179,7 @@ class Recall:
             limit=limit,
             prefetch=self._settings.prefetch,
             kinds=("entity",),
+            keys=tuple(keys),
             generation=generation,
             alive_at=self._clock.now(),
         )
@@ -201,6 +204,7 @@ class Recall:
             kinds=_kinds(request),
             types=request.types,
             sessions=request.sessions,
+            keys=request.keys,
             since=request.since,
             until=_until(request),
             generation=request.generation,

@@ -29,6 +29,8 @@ class RecallRequest:
     """Event or entity types; empty: all."""
     sessions: tuple[str, ...] = ()
     """Sessions that the memories come of; empty: all. An entity comes of none, unless it is grouped by the session."""
+    keys: tuple[str, ...] = ()
+    """Keys of entities: only these entities, their summaries, and the events that have fed them; empty: all."""
     since: datetime | None = None
     """Only memories whose event time is not before this one (aware)."""
     until: datetime | None = None

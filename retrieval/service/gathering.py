@@ -154,7 +154,9 @@ async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple
 
 async def _entities(dependencies: Dependencies, request: RecallRequest, types: Sequence[str]) -> tuple[list[Memory], bool]:
     """The nearest, and whether what they were at the request's moment is kept of all."""
-    nearest = await dependencies.recall.nearest_entities(request.scope, [request.query], types, generation=request.generation)
+    nearest = await dependencies.recall.nearest_entities(
+        request.scope, [request.query], types, keys=request.keys, generation=request.generation
+    )
     return (nearest, True) if request.as_of is None else await as_they_were(dependencies, request, nearest)
 
 

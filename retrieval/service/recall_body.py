@@ -4,6 +4,8 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from memory.errors import KeyFormatError
+from memory.keys import entity_key_parts
 from memory.records.limits import Time
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
@@ -18,7 +20,9 @@ RecallMode = Literal["fast", "expand", "sift"]
 """What a model does for a recall before it searches."""
 
 _MAX_NAMES: Final = 64
-"""Most kinds or types of one request. Each is a condition that the store compares every candidate with."""
+"""Most kinds, types or keys of one request. Each is a condition that the store compares every candidate with."""
+_LONGEST_KEY: Final = 4096
+"""Of an entity's key, in characters."""
 _MAX_DEADLINE_MS: Final = 60_000
 _MAX_WHY_NOT: Final = 20
 _MAX_TOKENS: Final = 100_000
@@ -28,6 +32,17 @@ def _not_blank(query: str) -> str:
     if not query.strip():
         raise ValueError("a query has to be more than white space")
     return query
+
+
+def _entity_key(key: str) -> str:
+    try:
+        entity_key_parts(key)
+    except KeyFormatError as error:
+        raise ValueError(f"{error}; write it as a memory's entity_key") from error
+    return key
+
+
+EntityKey = Annotated[str, Field(min_length=1, max_length=_LONGEST_KEY), AfterValidator(_entity_key)]
 
 
 class WrittenPosition(BaseModel):
@@ -65,6 +80,8 @@ class QueryBody(BaseModel):
     """Only memories of these event or entity types; empty: any."""
     sessions: tuple[Name, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Only memories that come of these sessions; empty: any."""
+    keys: tuple[EntityKey, ...] = Field(default=(), max_length=_MAX_NAMES)
+    """Keys of entities: only these entities, their summaries, and the events that have fed them; empty: any."""
     since: Time | None = None
     """Only memories whose event time is not before this one."""
     until: Time | None = None
@@ -126,6 +143,7 @@ class QueryBody(BaseModel):
             kinds=self.kinds,
             types=self.types,
             sessions=self.sessions,
+            keys=self.keys,
             since=self.since,
             until=self.until,
             as_of=self.as_of,

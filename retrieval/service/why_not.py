@@ -13,6 +13,7 @@ from retrieval.recall import RecallRequest
 from retrieval.recall.request import Outcome
 from retrieval.service.dependencies import Dependencies
 from retrieval.service.gathering import Gathered
+from retrieval.stores.points import keys_of
 from retrieval.stores.port import TenantScope
 from runtime.session_tail import SessionView
 
@@ -128,6 +129,7 @@ def filter_against(memory: Memory, request: RecallRequest) -> str | None:
         "kinds": not request.kinds or memory.kind in request.kinds,
         "types": not request.types or memory.type in request.types,
         "sessions": not request.sessions or memory.session in request.sessions,
+        "keys": not request.keys or not set(request.keys).isdisjoint(keys_of(memory)),
         "since": _not_before(last_moment(memory.event_time, memory.date), request.since),
         "as_of": request.as_of is None or (memory.event_time <= request.as_of and memory.kind != "entity"),
         "until": request.until is None or memory.event_time < request.until,

@@ -19,6 +19,8 @@ USER: Final = "user"
 KIND: Final = "kind"
 TYPE: Final = "type"
 SESSION: Final = "session"
+ENTITY_KEYS: Final = "entity_keys"
+"""The key of an entity, or of a summary's entity; of an event those of the entities that it has fed."""
 MESSAGES: Final = "messages"
 """The messages that it rests on; an entity, which rests on very many, lacks the field."""
 GENERATION: Final = "generation"
@@ -42,7 +44,7 @@ FEED_MS: Final = "feed_ms"
 DELETED_AT: Final = "deleted_at"
 """When a tombstone was written. It has this field and its position, no tenant and no vectors."""
 
-KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, MESSAGES, STEP_TENANT, STEP_OF)
+KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, STEP_TENANT, STEP_OF)
 """Fields with a keyword index."""
 DATETIME_FIELDS: Final = (EVENT_TIME, EVENT_LAST, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""
@@ -53,7 +55,7 @@ VECTORS_VERSION: Final = 2
 """Of how vectors are made and kept, beyond the model: the projection of token vectors, and the datatypes. Raise it when they change: scores
 of vectors that were made in two ways cannot be compared, and an engine cannot change a datatype, so an older store is refused."""
 
-PAYLOAD_VERSION: Final = 2
+PAYLOAD_VERSION: Final = 3
 """Of the fields that filters use. Raise it when one is added: points that lack it pass no filter of it, so an older store is refused."""
 
 _UNVERSIONED: Final = 1

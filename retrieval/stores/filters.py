@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from retrieval.stores.collection import (
     DELETED_AT,
+    ENTITY_KEYS,
     EVENT_LAST,
     EVENT_TIME,
     EXPIRES_AT,
@@ -85,6 +86,8 @@ class TenantFilter:
     """Only memories of these event or entity types; empty: any."""
     sessions: tuple[str, ...] = ()
     """Only memories of these sessions; empty: any."""
+    keys: tuple[str, ...] = ()
+    """Only entities with one of these keys, their summaries, and the events that have fed such an entity; empty: any."""
     messages: tuple[str, ...] = ()
     """Only memories that rest on one of these messages, which entities are not searched by; empty: any."""
     since: datetime | None = None
@@ -136,6 +139,8 @@ class TenantFilter:
             yield MatchAny(TYPE, self.types)
         if self.sessions:
             yield MatchAny(SESSION, self.sessions)
+        if self.keys:
+            yield MatchAny(ENTITY_KEYS, self.keys)
         if self.messages:
             yield MatchAny(MESSAGES, self.messages)
         if self.since is not None:
@@ -156,6 +161,7 @@ class TenantFilter:
             "kinds": self.kinds,
             "types": self.types,
             "sessions": self.sessions,
+            "keys": self.keys,
             "messages": self.messages,
             "since": _optional_iso_time(self.since),
             "until": _optional_iso_time(self.until),
@@ -178,6 +184,7 @@ class TenantFilter:
                 kinds=tuple(fields["kinds"]),
                 types=tuple(fields["types"]),
                 sessions=tuple(fields["sessions"]),
+                keys=tuple(fields["keys"]),
                 messages=tuple(fields["messages"]),
                 since=_optional_time(fields["since"]),
                 until=_optional_time(fields["until"]),

@@ -18,6 +18,7 @@ from models.embedding.port import Embedding, Vector
 from retrieval.errors import StoreRejectedError
 from retrieval.stores.collection import (
     DELETED_AT,
+    ENTITY_KEYS,
     EVENT_LAST,
     EVENT_TIME,
     EXPIRES_AT,
@@ -54,6 +55,7 @@ def payload_of(point: Point, *, model: str) -> dict[str, Any]:
         KIND: memory.kind,
         TYPE: memory.type,
         SESSION: memory.session,
+        ENTITY_KEYS: keys_of(memory) or None,
         MESSAGES: None if memory.kind == "entity" else memory.message_ids,
         EVENT_TIME: iso_time(memory.event_time),
         EVENT_LAST: iso_time(last_moment(memory.event_time, memory.date)),
@@ -63,6 +65,11 @@ def payload_of(point: Point, *, model: str) -> dict[str, Any]:
         RECORD: memory.to_json().decode(),
     }
     return {name: value for name, value in fields.items() if value is not None} | point.position.payload()
+
+
+def keys_of(memory: Memory) -> list[str]:
+    """The keys that a memory is filtered by: an entity's, that of a summary's entity, those of the entities that an event has fed."""
+    return (memory.entity_keys or []) if memory.entity_key is None else [memory.entity_key]
 
 
 def step_payload(point: StepPoint) -> dict[str, Any]:

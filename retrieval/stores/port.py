@@ -57,6 +57,8 @@ class RecallQuery:
     """``event``, ``entity``, ``summary``, ``segment``; empty: all."""
     types: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    """Of entities (:func:`memory.keys.entity_key`): only these, their summaries, and the events that have fed them; empty: all."""
     since: datetime | None = None
     until: datetime | None = None
     generation: str = ""

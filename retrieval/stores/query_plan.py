@@ -144,6 +144,7 @@ def plan_query(query: RecallQuery) -> QueryPlan:
             kinds=query.kinds,
             types=query.types,
             sessions=query.sessions,
+            keys=query.keys,
             since=query.since,
             until=query.until,
             generation=query.generation,

@@ -29,7 +29,7 @@ from streams.events.ledger import (
     expired_events,
     revive,
 )
-from streams.events.publishing import Publisher, memory_of
+from streams.events.publishing import Publisher, fed_entities, memory_of
 from streams.tenancy import schema_of_record
 
 
@@ -136,17 +136,19 @@ class Corrector:
         )
         # A correction that was sent before its event was let go may lie behind that.
         revive(batch.state, extraction.window_id, extraction.generation, ids, position=record.offset)
+        fed = fed_entities(contributions)
         for each in changed:
-            self._publisher.memory(batch, record, memory_of(each, extraction, position=window.position))
+            self._publisher.memory(batch, record, memory_of(each, extraction, position=window.position, fed=fed))
         self._publisher.contributions(batch, record, contributions)
         return window.with_correction(contributions)
 
     def _repeat(self, batch: Batch, record: ConsumedRecord, window: PublishedWindow, corrected: CorrectedWindow) -> None:
         """Repeats what a correction published, for a replay that repairs the later stages."""
         gone = expired_events(batch.state, window.extraction.window_id, window.extraction.generation)
+        fed = fed_entities(window.in_force())
         for each in present_events(window.extraction, corrected):
             if each.correction is not None and each.event.id not in gone:
-                self._publisher.memory(batch, record, memory_of(each, window.extraction, position=window.position))
+                self._publisher.memory(batch, record, memory_of(each, window.extraction, position=window.position, fed=fed))
         for contributions in window.corrections:
             self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))
 

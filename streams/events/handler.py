@@ -15,7 +15,7 @@ from streams.events.aging import Ager
 from streams.events.correcting import Corrector, with_valid_events
 from streams.events.corrections import PresentEvent, present_events
 from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow, corrected_window, expired_events
-from streams.events.publishing import Publisher, memory_of
+from streams.events.publishing import Publisher, fed_entities, memory_of
 from streams.tenancy import schema_of_record
 
 
@@ -116,10 +116,11 @@ class EventsHandler(BatchHandler):
     def _emit(self, batch: Batch, cause: ConsumedRecord, present: list[PresentEvent], published: PublishedWindow) -> None:
         """Emits what is published for a window. A repetition is harmless; a replay for repair relies on it. What was let go stays so."""
         gone = expired_events(batch.state, published.extraction.window_id, published.extraction.generation)
+        fed = fed_entities(published.in_force())
         for each in present:
             if each.event.id in gone:
                 continue
-            self._publisher.memory(batch, cause, memory_of(each, published.extraction, position=published.position))
+            self._publisher.memory(batch, cause, memory_of(each, published.extraction, position=published.position, fed=fed))
         self._publisher.contributions(batch, cause, published.contributions)
 
     def _count_left_out(self, extraction: Extraction, schema: MemorySchema) -> None:

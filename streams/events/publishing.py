@@ -1,6 +1,7 @@
 """What the events stage produces: memories, their tombstones, and contributions."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from memory.keys import encode_key
 from memory.records import Contribution, Extraction, Memory, MemoryChange
@@ -60,13 +61,28 @@ class Publisher:
             batch.emit(OutgoingRecord(self._contributions_topic, target, contribution.to_json()), cause)
 
 
-def memory_of(present: PresentEvent, extraction: Extraction, *, position: int) -> Memory:
+def fed_entities(contributions: Iterable[Contribution]) -> Mapping[str, Sequence[str]]:
+    """The keys of the entities that each event has fed, by the event's id.
+
+    Args:
+        contributions: What stands of a window's contributions.
+    """
+    keys: dict[str, set[str]] = defaultdict(set)
+    for contribution in contributions:
+        for change in contribution.changes:
+            if change.op == "apply":
+                keys[change.source_id].add(contribution.entity_key)
+    return {event: sorted(of_event) for event, of_event in keys.items()}
+
+
+def memory_of(present: PresentEvent, extraction: Extraction, *, position: int, fed: Mapping[str, Sequence[str]]) -> Memory:
     """The memory that an event becomes. One that was invalidated stays to be seen and reverted, and no recall finds it.
 
     Args:
         present: The event as it stands.
         extraction: The extraction that it comes from.
         position: The extraction's offset.
+        fed: What :func:`fed_entities` says.
     """
     event, note = present.event, present.note()
     first = event.message_ids[0]
@@ -84,6 +100,7 @@ def memory_of(present: PresentEvent, extraction: Extraction, *, position: int) -
         date=event.date,
         session=event.session,
         window_id=event.window_id,
+        entity_keys=list(fed.get(event.id, ())) or None,
         turn=extraction.message_ids.index(first) if first in extraction.message_ids else None,
         message_ids=event.message_ids,
         extractor=event.extractor,

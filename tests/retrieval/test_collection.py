@@ -23,6 +23,7 @@ def test_metadata_of_the_same_kind_is_accepted() -> None:
         ({**metadata_of("minilm", 384, 64), "late_dimension": 32}, "token vectors of 32"),
         (metadata_of("minilm", 384, None), "no token vectors"),
         ({**metadata_of("minilm", 384, 64), "vectors_version": 3}, "vector format 3"),
+        ({**metadata_of("minilm", 384, 64), "payload_version": 2}, "payload 2"),
         ({"model": "minilm", "dimension": 384, "analyzer_version": ANALYZER_VERSION}, "vector format 1"),
         ({**metadata_of("minilm", 384, 64), "analyzer_version": ANALYZER_VERSION + 1}, f"lexical analyzer {ANALYZER_VERSION + 1}"),
         ({"model": "minilm", "dimension": 384}, "lexical analyzer 1"),

@@ -18,6 +18,7 @@ FILTERS = st.builds(
     kinds=st.lists(NAMES, max_size=3).map(tuple),
     types=st.lists(NAMES, max_size=3).map(tuple),
     sessions=st.lists(NAMES, max_size=3).map(tuple),
+    keys=st.lists(NAMES, max_size=3).map(tuple),
     messages=st.lists(NAMES, max_size=3).map(tuple),
     since=st.none() | st.just(NOON),
     until=st.none() | st.just(NOON + timedelta(microseconds=1)),

@@ -251,6 +251,12 @@ async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore
     assert await recall.nearest_entities(scope, ["bicycle"], []) == []
 
 
+async def test_the_nearest_entities_are_narrowed_by_keys(edge_store: EdgeStore) -> None:
+    ann, bob = (memory(f"{name} rides a bicycle", kind="entity", type="person", entity_key=name) for name in ("ann", "bob"))
+    await store_all(edge_store, ann, bob)
+    assert await recall_over(edge_store).nearest_entities(TenantScope("acme"), ["bicycle"], ["person"], keys=["bob", "eve"]) == [bob]
+
+
 async def test_many_entities_of_one_type_hide_no_other(edge_store: EdgeStore) -> None:
     people = [memory(f"Ann rides bicycle {index}", kind="entity", type="person", user="ann") for index in range(20)]
     trip = memory("a journey to Rome", kind="entity", type="trip", user="ann")

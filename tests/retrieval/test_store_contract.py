@@ -188,6 +188,25 @@ async def test_filters_narrow_a_recall(store: MemoryStore) -> None:
     assert await found(alive_at=NOON - timedelta(seconds=1)) == {"tea as event", "tea as entity", "tea later", "tea of old"}
 
 
+async def test_a_recall_is_narrowed_by_keys_of_entities(store: MemoryStore) -> None:
+    entity = memory("tea as entity", kind="entity", type="drink", entity_key="ann/tea")
+    summary = memory("tea in May", kind="summary", type="drink", entity_key="ann/tea")
+    event = memory("tea as event", entity_keys=["ann", "ann/tea"])
+    other = memory("tea and coffee", entity_keys=["ann", "ann/coffee"])
+    await store.upsert([point(each) for each in (entity, summary, event, other, memory("tea of nobody"))])
+
+    async def found(*keys: str, **fields: Any) -> set[str]:
+        return set(await contents(store, query("tea", keys=keys, **fields)))
+
+    assert await found("ann/tea") == {"tea as entity", "tea in May", "tea as event"}
+    assert await found("ann") == {"tea as event", "tea and coffee"}
+    assert await found("ann/coffee", "nobody") == {"tea and coffee"}
+    assert await found("ann/tea", kinds=("event",)) == {"tea as event"}
+    assert await found("tea") == set(), "a key is whole: no part of one is found by"
+    await store.upsert([point(event.model_copy(update={"entity_keys": None}))])
+    assert await found("ann/tea") == {"tea as entity", "tea in May"}
+
+
 async def test_what_may_lie_in_a_time_is_found(store: MemoryStore) -> None:
     may = memory("tea some day in May", event_time=datetime(2024, 5, 1, tzinfo=UTC), date="2024-05")
     day = memory("tea that day", event_time=datetime(2024, 5, 6, tzinfo=UTC), date="2024-05-06")

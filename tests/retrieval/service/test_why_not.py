@@ -48,6 +48,7 @@ async def test_a_memory_tells_where_it_stopped(service: RunningService) -> None:
         ({"types": ["mood"]}, "types"),
         ({"kinds": ["summary"]}, "kinds"),
         ({"sessions": ["s"]}, "sessions"),
+        ({"keys": ["ann/oslo"]}, "keys"),
         ({"since": "2024-06-01T00:00:00Z"}, "since"),
         ({"as_of": "2024-05-06T11:00:00Z"}, "as_of"),
     ],

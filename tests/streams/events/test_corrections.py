@@ -39,6 +39,19 @@ async def test_a_correction_moves_what_its_event_contributed(stage: PartitionHar
     assert (note.before.content, note.before.properties) == ("used grep", {"tool_name": "grep"})
 
 
+async def test_a_corrected_event_bears_its_new_keys(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0), ("make", 0)])
+    wrong = what.events[0]
+    extracted = memories(await stage.process([extraction_record(what, 3)]))[wrong.id]
+    right = correction_record(correction(wrong, 1, properties={"tool_name": "ripgrep"}), 7)
+    corrected = memories(await stage.process([right]))[wrong.id]
+    repeated = memories(await stage.process([right]))[wrong.id]
+    made_again = memories(await stage.process([extraction_record(what, 8)]))[wrong.id]
+    invalid = memories(await stage.process([correction_record(correction(wrong, 2, "invalidate"), 9)]))[wrong.id]
+    states = (extracted, corrected, repeated, made_again, invalid)
+    assert [each and each.entity_keys for each in states] == [["grep"], ["ripgrep"], ["ripgrep"], ["ripgrep"], None]
+
+
 async def test_an_invalidated_event_is_retracted_and_hidden(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0), ("grep", 1)])
     first = memories(await stage.process([extraction_record(what, 0)]))

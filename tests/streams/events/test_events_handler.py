@@ -38,6 +38,17 @@ async def test_a_window_becomes_memories_and_contributions(stage: PartitionHarne
     assert {(each.source, each.position) for each in contributions(batch)} == {("extractions/0", 5)}
 
 
+async def test_an_event_bears_the_keys_of_what_it_fed(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0), ("curl -s", 1), ("", 0)])
+    batch = await stage.process([extraction_record(what, 5)])
+    keys = [change.memory.entity_keys for each in memories(batch) if (change := MemoryChange.from_json(each.value or b"")).memory]
+    fed = {(change.source_id, each.entity_key) for each in contributions(batch) for change in each.changes}
+    assert [{(event.id, key) for key in of_event or ()} for event, of_event in zip(what.events, keys, strict=True)] == [
+        {pair for pair in fed if pair[0] == event.id} for event in what.events
+    ]
+    assert keys == [["grep"], ["curl%20-s"], None]
+
+
 async def test_a_second_extraction_retracts_exactly_the_first(stage: PartitionHarness) -> None:
     first, second = extraction(0, [("grep", 0), ("curl", 1)]), extraction(0, [("make", 0)])
     await stage.process([extraction_record(first, 0)])
