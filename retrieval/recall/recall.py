@@ -25,6 +25,7 @@ from retrieval.recall.selection import Ranked, selected
 from retrieval.recall.time_prior import names_time, with_time_prior
 from retrieval.recall.training.ranked import ranked_candidates, values_of
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.position import FeedPosition
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError
 from runtime.logs import logger
@@ -150,6 +151,7 @@ class Recall:
         *,
         shared_types: Sequence[str] = (),
         keys: Sequence[str] = (),
+        at: Sequence[FeedPosition] = (),
         generation: str = "",
     ) -> list[Memory]:
         """The entities nearest to the texts, at most ``limit`` of each type, best first within a type (VikingMem 3.1, entity patches).
@@ -161,6 +163,7 @@ class Recall:
             limit: Most entities of a type.
             shared_types: Types whose entities belong to no single user. They are searched in the whole tenant, whatever the scope's user.
             keys: Only entities with one of these keys; empty: any.
+            at: Only entities as old as these positions of the feed; empty: any.
             generation: Empty: the live one.
 
         Raises:
@@ -180,6 +183,7 @@ class Recall:
             prefetch=self._settings.prefetch,
             kinds=("entity",),
             keys=tuple(keys),
+            at=tuple(at),
             generation=generation,
             alive_at=self._clock.now(),
         )
@@ -207,6 +211,7 @@ class Recall:
             keys=request.keys,
             since=request.since,
             until=_until(request),
+            at=request.at,
             generation=request.generation,
             alive_at=now,
             explain=request.explain or looks_closer,

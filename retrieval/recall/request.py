@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from memory.records import Memory, RankedCandidate
 from retrieval.stores.port import TenantScope
+from retrieval.stores.position import FeedPosition
 
 BUT_ENTITIES: Final = ("event", "summary", "segment")
 """All kinds of memories but the one that is as it is now."""
@@ -37,6 +38,8 @@ class RecallRequest:
     """Only memories whose event time is before this one (aware)."""
     as_of: datetime | None = None
     """Only what had happened by then (aware), and no entity, which is as it is now. Ages are taken at that moment."""
+    at: tuple[FeedPosition, ...] = ()
+    """Only memories as old as these positions of the feed, and none of a partition that none is of; empty: all."""
     generation: str = ""
     """Empty: the live one."""
     profile: str | None = None

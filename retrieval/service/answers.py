@@ -98,6 +98,16 @@ class Seen(BaseModel):
     """Whether the sessions stage has come to it."""
 
 
+class Reached(BaseModel):
+    """What became of the positions that the request was asked at."""
+
+    reached: bool
+    """Whether the store has come to all of them."""
+    written_since: int | None
+    """How many memories of the recall's scope were written behind them, new and changed ones, of all generations; None: the store did not
+    tell."""
+
+
 class RestsOn(BaseModel):
     """What an answer rests on."""
 
@@ -154,6 +164,7 @@ class Recalled(BaseModel):
     """With ``mode=expand``: the sentences that were searched beside the query; None also where ``expansion`` is in ``degraded``."""
     why_not: list[WhyNot] = Field(default_factory=list)
     after: Seen | None
+    at: Reached | None
     degraded: list[str]
     positions: RestsOn
     ms: float
@@ -183,6 +194,7 @@ class Context(BaseModel):
     citations: list[Citation]
     left_out: int = Field(ge=0)
     after: Seen | None
+    at: Reached | None
     degraded: list[str]
     positions: RestsOn
     ms: float

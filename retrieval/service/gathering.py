@@ -148,14 +148,14 @@ async def gather(
 
 async def _memories(dependencies: Dependencies, request: RecallRequest) -> tuple[Ranked, tuple[LogPosition, ...]]:
     # Read before the search, they are what it rests on at least.
-    positions = await dependencies.store_positions.read()
+    positions = await dependencies.store_positions.read(request.at)
     return await dependencies.recall.rank(request), positions
 
 
 async def _entities(dependencies: Dependencies, request: RecallRequest, types: Sequence[str]) -> tuple[list[Memory], bool]:
     """The nearest, and whether what they were at the request's moment is kept of all."""
     nearest = await dependencies.recall.nearest_entities(
-        request.scope, [request.query], types, keys=request.keys, generation=request.generation
+        request.scope, [request.query], types, keys=request.keys, at=request.at, generation=request.generation
     )
     return (nearest, True) if request.as_of is None else await as_they_were(dependencies, request, nearest)
 

@@ -14,6 +14,7 @@ from retrieval.recall.context import MIN_TOKENS
 from retrieval.service.authentication import Caller
 from retrieval.service.problems import ProblemError
 from retrieval.stores.port import TenantScope
+from retrieval.stores.position import FeedPosition
 from runtime.settings import RecallSettings
 
 RecallMode = Literal["fast", "expand", "sift"]
@@ -24,6 +25,7 @@ _MAX_NAMES: Final = 64
 _LONGEST_KEY: Final = 4096
 """Of an entity's key, in characters."""
 _MAX_DEADLINE_MS: Final = 60_000
+_MAX_PARTITIONS: Final = 1024
 _MAX_WHY_NOT: Final = 20
 _MAX_TOKENS: Final = 100_000
 
@@ -46,7 +48,7 @@ EntityKey = Annotated[str, Field(min_length=1, max_length=_LONGEST_KEY), AfterVa
 
 
 class WrittenPosition(BaseModel):
-    """Where a message lies in Kafka."""
+    """Where a record lies in Kafka, as an answer said it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -62,6 +64,26 @@ class Written(BaseModel):
 
     id: Name
     position: WrittenPosition
+
+
+class At(BaseModel):
+    """What an earlier answer rested on, of its ``positions``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    memories: tuple[WrittenPosition, ...] = Field(min_length=1, max_length=_MAX_PARTITIONS)
+    """Places of the change feed, one of a partition. Of a partition that is not named, the answer had no memory."""
+
+    @model_validator(mode="after")
+    def _one_of_each_partition(self) -> Self:
+        if len({each.partition for each in self.memories}) < len(self.memories):
+            raise ValueError("a partition has one position; send what an answer's positions say")
+        return self
+
+    @property
+    def positions(self) -> tuple[FeedPosition, ...]:
+        """The places in the feed."""
+        return tuple(FeedPosition(each.partition, each.offset) for each in self.memories)
 
 
 class QueryBody(BaseModel):
@@ -104,6 +126,15 @@ class QueryBody(BaseModel):
 
     after: Written | None = None
     """A message of the session that has to be there, in its tail or in the index: this waits for it, up to three quarters of the time."""
+
+    at: At | None = None
+    """Positions of an earlier answer: only memories as old as these, which are waited for up to three quarters of the time."""
+
+    @model_validator(mode="after")
+    def _waits_for_one_thing(self) -> Self:
+        if self.after is not None and self.at is not None:
+            raise ValueError("after asks for what is new, and at for what was: send one of them")
+        return self
 
     @model_validator(mode="after")
     def _written_in_the_session(self) -> Self:
@@ -148,6 +179,7 @@ class QueryBody(BaseModel):
             until=self.until,
             as_of=self.as_of,
             type_weights={event_type.name: event_type.weight for event_type in schema.event_types},
+            at=() if self.at is None else self.at.positions,
             generation=caller.tenant.generation,
             profile=self.profile,
             time_weight=self.time_weight,

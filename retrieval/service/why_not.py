@@ -75,16 +75,21 @@ class WhyNots:
         Raises:
             StoreUnavailableError: If the store does not answer.
         """
-        memories = {each.id: each for each in await self._store.get(self._scope, ids)}
-        return [self._memory(memories[each]) if each in memories else await self._message(each) for each in ids]
+        told = {each.id: each for each in await self._memories(await self._store.get(self._scope, ids))}
+        return [told[each] if each in told else await self._message(each) for each in ids]
 
-    def _memory(self, memory: Memory) -> WhyNot:
+    async def _memories(self, memories: Sequence[Memory]) -> list[WhyNot]:
+        at, ids = self._request.at, [each.id for each in memories]
+        known_then = {each.id for each in await self._store.get(self._scope, ids, at=at)} if at else set(ids)
+        return [self._memory(each, is_later=each.id not in known_then) for each in memories]
+
+    def _memory(self, memory: Memory, *, is_later: bool) -> WhyNot:
         if memory.id in {each.id for each in self._found.entities}:
             return WhyNot(id=memory.id, what="memory", outcome="returned")
         fate = self._found.memories.fates.get(memory.id)
         if fate is not None:
             return WhyNot(id=memory.id, what="memory", outcome=fate.outcome, rank=fate.rank, score=fate.score, of=fate.of)
-        stopped_by = filter_against(memory, self._request)
+        stopped_by = filter_against(memory, self._request) or ("at" if is_later else None)
         if stopped_by is not None:
             return WhyNot(id=memory.id, what="memory", outcome="filter", filter=stopped_by)
         is_expired = memory.expires_at is not None and memory.expires_at <= self._now
@@ -95,7 +100,7 @@ class WhyNots:
         sessions = [] if session is None else [session]
         resting = await self._store.resting_on(self._scope, [message], sessions=sessions, generation=generation, limit=_MEMORIES_OF_MESSAGE)
         if resting:
-            best = min(map(self._memory, resting), key=lambda each: (_FARTHEST.index(each.outcome), each.rank or 0))
+            best = min(await self._memories(resting), key=lambda each: (_FARTHEST.index(each.outcome), each.rank or 0))
             return WhyNot(
                 id=message,
                 what="message",

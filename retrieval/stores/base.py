@@ -8,6 +8,7 @@ from retrieval.errors import StoreRejectedError
 from retrieval.stores.filters import TenantFilter
 from retrieval.stores.points import check_points, memory_of, newest_by_id, point_ids
 from retrieval.stores.port import Point, TenantScope
+from retrieval.stores.position import FeedPosition
 from runtime.pieces import map_in_pieces
 
 
@@ -21,12 +22,12 @@ class StoreBase(ABC):
     async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """The records that pass the filter by their ids, in the order of the ids, from ``start`` (inclusive) on."""
 
-    async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
+    async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
         """See :meth:`MemoryStore.get`."""
         valid = point_ids(ids)
         if not valid:
             return []
-        records = await self._scroll_records(TenantFilter(scope=scope, ids=tuple(valid)), start=None, limit=len(valid))
+        records = await self._scroll_records(TenantFilter(scope=scope, ids=tuple(valid), at=tuple(at)), start=None, limit=len(valid))
         return [memory_of(records[each]) for each in valid if each in records]
 
     async def resting_on(

@@ -49,7 +49,7 @@ KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MES
 DATETIME_FIELDS: Final = (EVENT_TIME, EVENT_LAST, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""
 POSITION_FIELDS: Final = (FEED_PARTITION, FEED_OFFSET, FEED_MS)
-"""Whole numbers. Only the server filters by them, so only there they are indexed."""
+"""Whole numbers. A recall at positions filters by the first two; by the third only the server's writes do, so only there it is indexed."""
 
 VECTORS_VERSION: Final = 2
 """Of how vectors are made and kept, beyond the model: the projection of token vectors, and the datatypes. Raise it when they change: scores

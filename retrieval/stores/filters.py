@@ -11,6 +11,8 @@ from retrieval.stores.collection import (
     EVENT_LAST,
     EVENT_TIME,
     EXPIRES_AT,
+    FEED_OFFSET,
+    FEED_PARTITION,
     GENERATION,
     KIND,
     MESSAGES,
@@ -22,6 +24,7 @@ from retrieval.stores.collection import (
     USER,
 )
 from retrieval.stores.port import TenantScope
+from retrieval.stores.position import FeedPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,36 @@ class MissingOrAfter:
 
 
 @dataclass(frozen=True, slots=True)
+class AtOrBelow:
+    """The field's whole number is this one, or less."""
+
+    field: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    """The field's whole number is this one."""
+
+    field: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """One of these groups of conditions holds whole."""
+
+    groups: "tuple[tuple[Condition, ...], ...]"
+
+
+@dataclass(frozen=True, slots=True)
 class HasId:
     """The point's id is one of these."""
 
     ids: tuple[str, ...]
 
 
-Condition = MatchAny | DatetimeRange | MissingOrAfter | HasId
+Condition = MatchAny | DatetimeRange | MissingOrAfter | AtOrBelow | Equals | AnyOf | HasId
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +124,24 @@ class TenantFilter:
     """Only memories of this generation (empty text: the live one); None: any."""
     alive_at: datetime | None = None
     """Without the memories that have expired by then."""
+    at: tuple[FeedPosition, ...] = ()
+    """Only memories that were written by a record of the feed at one of these positions, or before it in its partition; empty: any."""
     steps_of: str | None = None
     """The steps of this entity alone, and no memory; None: memories, and no step."""
 
     @property
     def whole_tenant(self) -> "TenantFilter":
-        """All of the tenant's points: the population that term statistics are taken over."""
-        return TenantFilter(scope=TenantScope(self.scope.tenant))
+        """All of the tenant's points, at the filter's positions: the population that term statistics are taken over."""
+        return TenantFilter(scope=TenantScope(self.scope.tenant), at=self.at)
 
     @property
     def without_upkeep(self) -> "TenantFilter":
-        """The same filter without the conditions that nearly every point of a tenant passes: the live generation, and not expired.
+        """The same filter without the conditions that nearly every point of a tenant passes.
 
-        An engine that looks at these for each of a large tenant's points takes several times as long as for the vectors themselves.
+        These are the live generation, not expired, and not behind the positions asked for. An engine that looks at these for each of a
+        large tenant's points takes several times as long as for the vectors themselves.
         """
-        return replace(self, generation=self.generation or None, alive_at=None)
+        return replace(self, generation=self.generation or None, alive_at=None, at=())
 
     def within(self, ids: Iterable[str]) -> "TenantFilter":
         """The same filter, narrowed to points with these ids."""
@@ -151,6 +180,8 @@ class TenantFilter:
             yield MatchAny(GENERATION, (self.generation,))
         if self.alive_at is not None:
             yield MissingOrAfter(EXPIRES_AT, iso_time(self.alive_at))
+        if self.at:
+            yield AnyOf(tuple((Equals(FEED_PARTITION, each.partition), AtOrBelow(FEED_OFFSET, each.offset)) for each in self.at))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, for the Edge owner's protocol."""
@@ -167,6 +198,7 @@ class TenantFilter:
             "until": _optional_iso_time(self.until),
             "generation": self.generation,
             "alive_at": _optional_iso_time(self.alive_at),
+            "at": [(each.partition, each.offset) for each in self.at],
             "steps_of": self.steps_of,
         }
 
@@ -190,6 +222,7 @@ class TenantFilter:
                 until=_optional_time(fields["until"]),
                 generation=fields["generation"],
                 alive_at=_optional_time(fields["alive_at"]),
+                at=tuple(FeedPosition(partition, offset) for partition, offset in fields["at"]),
                 steps_of=fields["steps_of"],
             )
         except (KeyError, TypeError) as error:

@@ -62,9 +62,9 @@ class GuardedStore:
         """See :meth:`MemoryStore.mark_of`."""
         return await self._guard.run(lambda: self._store.mark_of(partition))
 
-    async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
+    async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
         """See :meth:`MemoryStore.get`."""
-        return await self._guard.run(lambda: self._store.get(scope, ids))
+        return await self._guard.run(lambda: self._store.get(scope, ids, at=at))
 
     async def resting_on(
         self, scope: TenantScope, messages: Sequence[str], *, sessions: Sequence[str] = (), generation: str = "", limit: int = 10
@@ -80,9 +80,9 @@ class GuardedStore:
         """See :meth:`MemoryStore.scroll`."""
         return await self._guard.run(lambda: self._store.scroll(scope, after=after, limit=limit))
 
-    async def count(self, scope: TenantScope) -> int:
+    async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
-        return await self._guard.run(lambda: self._store.count(scope))
+        return await self._guard.run(lambda: self._store.count(scope, at=at))
 
     async def size(self) -> StoreSize:
         """See :meth:`MemoryStore.size`."""

@@ -62,6 +62,9 @@ class RecallQuery:
     since: datetime | None = None
     until: datetime | None = None
     generation: str = ""
+    at: tuple[FeedPosition, ...] = ()
+    """Leaves out the memories that were written behind these positions of the feed, and those of partitions that none is of; empty: leaves
+    out none."""
     alive_at: datetime | None = None
     """Leaves out the memories that have expired by then; None: leaves out none."""
     explain: bool = False
@@ -145,8 +148,14 @@ class MemoryStore(Protocol):
         """The newest position noted for a partition; None where the store holds nothing of it."""
         ...
 
-    async def get(self, scope: TenantScope, ids: Sequence[str]) -> list[Memory]:
-        """The memories with those ids, in that order, without those outside the scope."""
+    async def get(self, scope: TenantScope, ids: Sequence[str], *, at: Sequence[FeedPosition] = ()) -> list[Memory]:
+        """The memories with those ids, in that order, without those outside the scope.
+
+        Args:
+            scope: Whose memories.
+            ids: Their ids.
+            at: As :attr:`RecallQuery.at`.
+        """
         ...
 
     async def resting_on(
@@ -177,8 +186,13 @@ class MemoryStore(Protocol):
         """
         ...
 
-    async def count(self, scope: TenantScope) -> int:
-        """The exact number of memories in the scope."""
+    async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
+        """The exact number of memories in the scope.
+
+        Args:
+            scope: Whose memories.
+            at: As :attr:`RecallQuery.at`.
+        """
         ...
 
     async def size(self) -> StoreSize:

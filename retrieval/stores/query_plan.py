@@ -149,6 +149,7 @@ def plan_query(query: RecallQuery) -> QueryPlan:
             until=query.until,
             generation=query.generation,
             alive_at=query.alive_at,
+            at=query.at,
         ),
         dense=float32_view(query.embedding.dense),
         terms=query_terms(query.text),

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.stores.filters import HasId, MatchAny, TenantFilter
+from retrieval.stores.filters import AnyOf, HasId, MatchAny, TenantFilter
 from retrieval.stores.port import TenantScope
+from retrieval.stores.position import FeedPosition
 from tests.retrieval.factories import NOON
 
 NAMES = st.text(min_size=1, max_size=5)
@@ -24,6 +25,7 @@ FILTERS = st.builds(
     until=st.none() | st.just(NOON + timedelta(microseconds=1)),
     generation=st.none() | st.text(max_size=3),
     alive_at=st.none() | st.just(NOON),
+    at=st.lists(st.builds(FeedPosition, st.integers(0, 7), st.integers(0, 2**62)), max_size=3).map(tuple),
 )
 
 
@@ -51,10 +53,17 @@ def test_narrowing_by_ids_never_widens_a_filter(tenant_filter: TenantFilter, ids
 
 @given(FILTERS)
 def test_term_statistics_cover_exactly_the_whole_tenant(tenant_filter: TenantFilter) -> None:
-    assert list(tenant_filter.whole_tenant.conditions()) == [MatchAny("tenant", (tenant_filter.scope.tenant,))]
+    own, *at = tenant_filter.whole_tenant.conditions()
+    assert own == MatchAny("tenant", (tenant_filter.scope.tenant,))
+    assert at == [each for each in tenant_filter.conditions() if isinstance(each, AnyOf)]
 
 
-@pytest.mark.parametrize("change", [{"tenant": ""}, {"tenant": None}, {"kinds": None}, {"since": 7}])
+@given(FILTERS)
+def test_a_filter_at_no_positions_has_no_condition(tenant_filter: TenantFilter) -> None:
+    assert len([each for each in tenant_filter.conditions() if isinstance(each, AnyOf)]) == bool(tenant_filter.at)
+
+
+@pytest.mark.parametrize("change", [{"tenant": ""}, {"tenant": None}, {"kinds": None}, {"since": 7}, {"at": [1]}])
 def test_a_malformed_filter_is_refused(change: dict[str, object]) -> None:
     fields = TenantFilter(scope=TenantScope("acme")).to_json()
     with pytest.raises(ValueError):  # noqa: PT011 - several causes

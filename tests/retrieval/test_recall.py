@@ -20,7 +20,7 @@ from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings, RedisSettings
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, in_feed, memory
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory
 
 pytestmark = pytest.mark.integration
 
@@ -254,7 +254,9 @@ async def test_the_nearest_entities_of_each_type_are_found(edge_store: EdgeStore
 async def test_the_nearest_entities_are_narrowed_by_keys(edge_store: EdgeStore) -> None:
     ann, bob = (memory(f"{name} rides a bicycle", kind="entity", type="person", entity_key=name) for name in ("ann", "bob"))
     await store_all(edge_store, ann, bob)
-    assert await recall_over(edge_store).nearest_entities(TenantScope("acme"), ["bicycle"], ["person"], keys=["bob", "eve"]) == [bob]
+    recall = recall_over(edge_store)
+    assert await recall.nearest_entities(ACME, ["bicycle"], ["person"], keys=["bob", "eve"]) == [bob]
+    assert await recall.nearest_entities(ACME, ["bicycle"], ["person"], at=[at(0, partition=1)]) == []
 
 
 async def test_many_entities_of_one_type_hide_no_other(edge_store: EdgeStore) -> None:

@@ -11,6 +11,7 @@ from memory.records import Message
 from retrieval.recall.context import pack
 from retrieval.service.answers import CONTEXT
 from retrieval.service.asked import asked_of
+from retrieval.service.asked_positions import wait_until_reached
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
@@ -44,10 +45,10 @@ async def post_context(
 ) -> Response:
     """Packs what a recall finds into a block of text for the user's part of a prompt, within a number of tokens.
 
-    200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, after, degraded, positions, ms}``. In the
+    200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, after, at, degraded, positions, ms}``. In the
     block stand, behind their marks, the states of the body's user, then summaries and events by their time, then the newest messages of
     the body's session: what changes least comes first. All of it stands in a fence that none of it can close. ``left_out`` counts what was
-    found and did not fit. ``after``, ``degraded`` and ``positions`` are as in a recall.
+    found and did not fit. ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     tokens = body.tokens or dependencies.settings.recall.context_tokens
@@ -56,6 +57,7 @@ async def post_context(
     asked = asked_of(dependencies, body, caller, schema, limit=limit)
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
+    at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
     async with dependencies.admission.turn(request, caller.tenant, results=limit, until=until):
         found = await gather(
@@ -80,6 +82,7 @@ async def post_context(
             "citations": packed.citations,
             "left_out": packed.left_out,
             "after": seen,
+            "at": at,
             **found.basis(dependencies.settings),
             "ms": round((time.perf_counter() - started) * 1000, 2),
         }

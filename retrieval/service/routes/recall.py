@@ -10,6 +10,7 @@ from retrieval.recall import RecallHit
 from retrieval.recall.paths import LeftOut, attempt
 from retrieval.service.answers import RECALLED
 from retrieval.service.asked import asked_of
+from retrieval.service.asked_positions import wait_until_reached
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
 from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
@@ -40,19 +41,21 @@ async def post_recall(
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
     200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, parts?, ranks?}], confidence,
-    entities, session, sift?, expansion?, why_not?, after, degraded, positions, ms}``. ``confidence`` is how likely the memories answer the
-    query: where it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user,
-    ``session`` the newest messages of the body's session. ``after`` says where the message was found that the body names. ``positions``
-    are what the answer rests on: the memories up to these places of the change feed, at least, and the session's messages up to this one.
-    ``degraded`` names what is missing, since it was not found by the deadline or what it takes is away or fails: ``memories``,
-    ``entities``, ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are as without it. If all is
-    away or fails, 503; if the embedding model refuses the query, and nothing else answers, 422.
+    entities, session, sift?, expansion?, why_not?, after, at, degraded, positions, ms}``. ``confidence`` is how likely the memories answer
+    the query: where it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user,
+    ``session`` the newest messages of the body's session. ``after`` says where the message was found that the body names, ``at`` whether
+    the store has come to the positions that it asks at, and how many memories were written behind them. ``positions`` are what the answer
+    rests on: the memories up to these places of the change feed, at least, and the session's messages up to this one. ``degraded`` names
+    what is missing, since it was not found by the deadline or what it takes is away or fails: ``memories``, ``entities``,
+    ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are as without it. If all is away or fails,
+    503; if the embedding model refuses the query, and nothing else answers, 422.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
     asked = asked_of(dependencies, body, caller, schema, limit=body.limit, explain=body.explain, trace=bool(body.why_not))
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
+    at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, until=until)
     prepared = await prepare(dependencies, request, caller, asked, mode=body.mode, until=until)
     results = body.limit or dependencies.settings.recall.limit
     async with dependencies.admission.turn(request, caller.tenant, results=results, until=until):
@@ -77,6 +80,7 @@ async def post_recall(
                 **prepared.fields,
                 **({"why_not": () if isinstance(told, LeftOut) else told} if body.why_not else {}),
                 "after": seen,
+                "at": at,
                 **found.basis(dependencies.settings),
                 "ms": round((time.perf_counter() - started) * 1000, 2),
             }

@@ -102,9 +102,9 @@ class EdgeStore(StoreBase):
         response = await self._request(*_recall_request(query))
         return await map_in_pieces(_scored_memory, response["found"])
 
-    async def count(self, scope: TenantScope) -> int:
+    async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
-        response = await self._request({"op": "count", "filter": TenantFilter(scope=scope).to_json()})
+        response = await self._request({"op": "count", "filter": TenantFilter(scope=scope, at=tuple(at)).to_json()})
         return int(response["count"])
 
     async def size(self) -> StoreSize:

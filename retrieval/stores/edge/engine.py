@@ -8,7 +8,7 @@ from typing import Any, Final
 import orjson
 import qdrant_edge as edge
 
-from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, KEYWORD_FIELDS, LATE, TENANT
+from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, FEED_OFFSET, FEED_PARTITION, KEYWORD_FIELDS, LATE, TENANT
 
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
 """No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
@@ -31,6 +31,8 @@ def create_indexes(engine: edge.EdgeShard, *, present: Collection[str] = ()) -> 
     indexes: dict[str, Any] = {TENANT: edge.KeywordIndexParams(is_tenant=True)}
     indexes |= dict.fromkeys(KEYWORD_FIELDS, edge.PayloadSchemaType.Keyword)
     indexes |= dict.fromkeys(DATETIME_FIELDS, edge.PayloadSchemaType.Datetime)
+    indexes[FEED_PARTITION] = edge.IntegerIndexParams(lookup=True, range=False)
+    indexes[FEED_OFFSET] = edge.IntegerIndexParams(lookup=False, range=True)
     for field, schema in indexes.items():
         if field not in present:
             engine.update(edge.UpdateOperation.create_field_index(field, schema))

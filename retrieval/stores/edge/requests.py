@@ -7,7 +7,7 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from retrieval.stores.collection import BM25, DELETED_AT, DENSE, LATE, POSITION_FIELDS, RECORD
-from retrieval.stores.filters import Condition, DatetimeRange, HasId, MatchAny, TenantFilter, TombstoneFilter
+from retrieval.stores.filters import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny, TenantFilter, TombstoneFilter
 from retrieval.stores.query_plan import QueryPlan, Stage
 
 RECORD_ONLY: Final = edge.PayloadSelector.Include([RECORD])
@@ -46,12 +46,13 @@ def term_requests(
         tenant_filter: Which points they may be.
         limit: Most points.
         others: Candidates that another stage has found.
-        is_alone: The tenant has all of the shard's points: its term statistics are those of the whole, which the engine keeps.
+        is_alone: The tenant has all of the shard's points: its term statistics are those of the whole, which the engine keeps. At earlier
+            positions they are not.
 
     Returns:
         A request for the best points, and where there are others one for their scores.
     """
-    params = None if is_alone else edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
+    params = None if is_alone and not plan.filter.at else edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
     best = _stage_request(plan, "bm25", filter_of(tenant_filter), limit, params)
     return [best, _stage_request(plan, "bm25", filter_of(tenant_filter, ids=others), len(others), params)] if others else [best]
 
@@ -99,4 +100,10 @@ def _condition(condition: Condition) -> Any:
         return edge.FieldCondition(condition.field, range=edge.RangeDateTime(gte=condition.since, lt=condition.until))
     if isinstance(condition, HasId):
         return edge.HasIdCondition(set(condition.ids))
+    if isinstance(condition, Equals):
+        return edge.FieldCondition(condition.field, match=edge.MatchValue(condition.number))
+    if isinstance(condition, AtOrBelow):
+        return edge.FieldCondition(condition.field, range=edge.RangeFloat(lte=condition.number))
+    if isinstance(condition, AnyOf):
+        return edge.Filter(should=[edge.Filter(must=[_condition(each) for each in group]) for group in condition.groups])
     return edge.Filter(must_not=[edge.FieldCondition(condition.field, range=edge.RangeDateTime(lte=condition.moment))])

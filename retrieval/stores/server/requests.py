@@ -6,7 +6,7 @@ from typing import Any
 from qdrant_client import models
 
 from retrieval.stores.collection import DELETED_AT, FEED_MS, FEED_OFFSET, FEED_PARTITION, LATE, RECORD
-from retrieval.stores.filters import Condition, DatetimeRange, HasId, MatchAny, TenantFilter, TombstoneFilter
+from retrieval.stores.filters import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny, TenantFilter, TombstoneFilter
 from retrieval.stores.position import NEW_TOPIC_MS, FeedPosition
 from retrieval.stores.query_plan import RRF_K, QueryPlan, Stage, Summand
 
@@ -110,5 +110,11 @@ def _condition(condition: Condition) -> models.Condition:
         )
     if isinstance(condition, HasId):
         return models.HasIdCondition(has_id=list(condition.ids))
+    if isinstance(condition, Equals):
+        return models.FieldCondition(key=condition.field, match=models.MatchValue(value=condition.number))
+    if isinstance(condition, AtOrBelow):
+        return models.FieldCondition(key=condition.field, range=models.Range(lte=condition.number))
+    if isinstance(condition, AnyOf):
+        return models.Filter(should=[models.Filter(must=[_condition(each) for each in group]) for group in condition.groups])
     expired = models.DatetimeRange.model_validate({"lte": condition.moment})
     return models.Filter(must_not=[models.FieldCondition(key=condition.field, range=expired)])

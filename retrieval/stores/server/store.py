@@ -158,9 +158,9 @@ class QdrantStore(StoreBase):
             )
         return []
 
-    async def count(self, scope: TenantScope) -> int:
+    async def count(self, scope: TenantScope, *, at: Sequence[FeedPosition] = ()) -> int:
         """See :meth:`MemoryStore.count`."""
-        count_filter = filter_of(TenantFilter(scope=scope))
+        count_filter = filter_of(TenantFilter(scope=scope, at=tuple(at)))
         with suppress(CollectionMissingError), qdrant_errors(self._collection):
             return (await self._client.count(self._collection, count_filter=count_filter, exact=True, timeout=self._timeout_s)).count
         return 0
@@ -205,7 +205,7 @@ class QdrantStore(StoreBase):
         indexes: dict[str, Any] = {TENANT: models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)}
         indexes |= dict.fromkeys(KEYWORD_FIELDS, models.PayloadSchemaType.KEYWORD)
         indexes |= dict.fromkeys(DATETIME_FIELDS, models.PayloadSchemaType.DATETIME)
-        # No search filters by positions, so the graph need not be connected within their values.
+        # Few searches filter by positions, and nearly all points pass, so the graph need not be connected within their values.
         indexes |= dict.fromkeys(POSITION_FIELDS, models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, enable_hnsw=False))
         for field, schema in indexes.items():
             if field not in existing:

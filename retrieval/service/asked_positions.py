@@ -1,0 +1,89 @@
+"""Asked again at its positions: a recall waits until the store has come to them, and leaves out what was written behind them."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import ClientDisconnect, Request
+
+from memory.positions import LogPosition
+from memory.topics import MEMORIES
+from retrieval.recall.paths import LeftOut, attempt
+from retrieval.service.authentication import Caller
+from retrieval.service.dependencies import Dependencies
+from retrieval.service.problems import ProblemError
+from retrieval.service.recall_body import At
+from retrieval.stores.port import TenantScope
+from retrieval.stores.position import FeedPosition
+
+_SHARE: Final = 0.75
+"""Of the time to the deadline: the recall itself needs the rest."""
+_FIRST_PAUSE_S: Final = 0.02
+_LONGEST_PAUSE_S: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """What became of the positions that a recall was asked at."""
+
+    reached: bool
+    """Whether the store has come to all of them."""
+    written_since: int | None
+    """How many memories of the recall's scope were written behind them, new and changed ones, of all generations; None: the store did not
+    tell."""
+
+
+async def wait_until_reached(
+    at: At | None, *, dependencies: Dependencies, request: Request, caller: Caller, scope: TenantScope, until: float
+) -> Reached | None:
+    """Looks again and again how far the store has come. Each look is a read of its own: whoever waits between two holds up nobody.
+
+    Args:
+        at: The positions; None: none are asked for.
+        dependencies: The clients and stores.
+        request: What waits.
+        caller: Who asks.
+        scope: Whose memories are recalled.
+        until: The recall's deadline, in seconds of the event loop's clock.
+
+    Raises:
+        ProblemError: 422 if a position lies elsewhere than in the store's feed; 429 as any read.
+        ClientDisconnect: If the client has hung up.
+    """
+    if at is None:
+        return None
+    _check_feed(at, dependencies)
+    clock = asyncio.get_running_loop().time
+    last_look = clock() + (until - clock()) * _SHARE
+    pause_s = _FIRST_PAUSE_S
+    while True:
+        async with dependencies.admission.turn(request, caller.tenant, until=until):
+            held = await attempt(dependencies.store_positions.newest(), name="memories", until=until)
+            reached = not isinstance(held, LeftOut) and _holds(held, at.positions)
+            if reached or clock() + pause_s > last_look:
+                return Reached(reached=reached, written_since=await _written_since(dependencies, scope, at.positions, until))
+        await asyncio.sleep(pause_s)
+        pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
+        if await request.is_disconnected():
+            raise ClientDisconnect
+
+
+def _check_feed(at: At, dependencies: Dependencies) -> None:
+    topic, partitions = dependencies.settings.topic(MEMORIES.name), dependencies.settings.kafka.partitions
+    for number, each in enumerate(at.memories):
+        if each.topic != topic:
+            raise ProblemError(422, "invalid", f"at.memories.{number}.topic: the feed is {topic}; send what an answer's positions say")
+        if each.partition >= partitions:
+            raise ProblemError(422, "invalid", f"at.memories.{number}.partition: {topic} has {partitions} partitions, from 0 on")
+
+
+def _holds(held: tuple[LogPosition, ...], wanted: tuple[FeedPosition, ...]) -> bool:
+    offsets = {each.partition: each.offset for each in held}
+    return all(offsets.get(each.partition, -1) >= each.offset for each in wanted)
+
+
+async def _written_since(dependencies: Dependencies, scope: TenantScope, at: tuple[FeedPosition, ...], until: float) -> int | None:
+    counts = await attempt(
+        asyncio.gather(dependencies.store.count(scope), dependencies.store.count(scope, at=at)), name="memories", until=until
+    )
+    return None if isinstance(counts, LeftOut) else max(0, counts[0] - counts[1])

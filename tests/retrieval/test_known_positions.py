@@ -1,0 +1,58 @@
+"""What a query service knows of how far the store has come: how old that may be, and what a recall at positions rests on."""
+
+import pytest
+
+from memory.positions import LogPosition
+from retrieval.service.store_positions import LONGEST_KNOWN_S, MAX_AGE_S, StorePositions
+from retrieval.stores.edge.client import EdgeStore
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, at
+
+pytestmark = pytest.mark.integration
+
+
+class Seconds:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def places(*offsets: int) -> tuple[LogPosition, ...]:
+    return tuple(LogPosition("feed", partition, offset) for partition, offset in enumerate(offsets))
+
+
+@pytest.fixture
+async def marked(edge_store: EdgeStore) -> EdgeStore:
+    await edge_store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+    for partition, offset in enumerate((5, 7)):
+        await edge_store.mark(at(offset, partition=partition))
+    return edge_store
+
+
+async def test_what_is_known_is_renewed_behind_a_reads_back(marked: EdgeStore) -> None:
+    seconds = Seconds()
+    positions = StorePositions(store=marked, topic="feed", partitions=3, seconds=seconds)
+    assert await positions.read() == places(5, 7)
+    await marked.mark(at(9))
+    assert await positions.read() == places(5, 7)
+    seconds.now += MAX_AGE_S + 0.1
+    assert await positions.read() == places(5, 7)
+    await positions.close()
+    assert await positions.read() == places(9, 7)
+
+
+async def test_what_was_known_long_ago_is_waited_for(marked: EdgeStore) -> None:
+    seconds = Seconds()
+    positions = StorePositions(store=marked, topic="feed", partitions=3, seconds=seconds)
+    assert await positions.read() == places(5, 7)
+    await marked.mark(at(9))
+    seconds.now += LONGEST_KNOWN_S + 0.1
+    assert await positions.read() == places(9, 7)
+    await marked.mark(at(10))
+    assert await positions.newest() == await positions.read() == places(10, 7)
+
+
+async def test_a_recall_at_positions_rests_on_no_more(marked: EdgeStore) -> None:
+    positions = StorePositions(store=marked, topic="feed", partitions=3)
+    assert await positions.read([at(4), at(8, partition=1), at(1, partition=2)]) == places(4, 7)
+    assert await positions.read([at(5)]) == places(5)
