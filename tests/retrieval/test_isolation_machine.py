@@ -50,6 +50,7 @@ class IsolationMachine(RuleBasedStateMachine):
         self.run(self.store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION))
         self.recall = Recall(store=self.store, embedder=BagOfWordsEmbedder(), settings=RecallSettings(), clock=ManualClock(NOON))
         self.held: dict[str, Memory] = {}
+        self.written_at: dict[str, int] = {}
         self.steps: dict[str, Step] = {}
         self.every_id: set[str] = set()
         self.offset = 0
@@ -84,11 +85,13 @@ class IsolationMachine(RuleBasedStateMachine):
             session="s",
             kind=kind,
             type="thing",
+            entity_keys=[message],
             properties={"text": content} if kind == "entity" else {"subject": "tea", "likes": message == "m1"},
         )
         self.offset += 1
         self.run(self.store.upsert([point(written, position=feed_position(self.offset))]))
         self.held[written.id] = written
+        self.written_at[written.id] = self.offset
         self.every_id.add(written.id)
 
     @precondition(lambda self: self.every_id)
@@ -134,6 +137,15 @@ class IsolationMachine(RuleBasedStateMachine):
         assert answer.rejected + answer.duplicates + len(answer.hits) <= len(own)
         ranks = [rank for hit in answer.hits for rank in hit.ranks.values()]
         assert max(ranks, default=0) <= len(own)
+
+    @rule(tenant=tenants, user=users, word=words, message=messages, offset=st.integers(0, STEPS))
+    def recalled_at_positions(self, tenant: str, user: str | None, word: str, message: str, offset: int) -> None:
+        scope, at = TenantScope(tenant, user), (feed_position(offset),)
+        own = {each.id: each for each in self.seen_by(scope).values() if self.written_at[each.id] <= offset}
+        request = RecallRequest(scope=scope, query=word, limit=1000, profile="weighted", at=at, keys=(message,), trace=True)
+        found = {*self.run(self.recall.recall(request)).fates}
+        assert found == {each.id for each in own.values() if each.entity_keys == [message]}
+        assert self.run(self.store.count(scope, at=at)) == len(own)
 
     @rule(tenant=tenants, user=users, word=words)
     def packed(self, tenant: str, user: str | None, word: str) -> None:
