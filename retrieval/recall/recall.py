@@ -2,20 +2,21 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memory.records import Memory
 from models.embedding.port import Embedder
 from models.errors import InputRefusedError
-from retrieval.errors import StoreUnavailableError
 from retrieval.recall import memx
 from retrieval.recall.confidence import confidence_of
 from retrieval.recall.deduplication import Deduplication
 from retrieval.recall.expansion.combining import combined
 from retrieval.recall.fate import ranks_of
 from retrieval.recall.features import features_of, look_at
+from retrieval.recall.nearest_entities import nearest_of_types
+from retrieval.recall.prepared_store import PreparedStore
 from retrieval.recall.profiles import BUILT_IN, Profile, named
 from retrieval.recall.query_embedding import embed_query_texts, embed_question
 from retrieval.recall.ranking import Scoring, Weights
@@ -79,13 +80,12 @@ class Recall:
         counts: RetrievalCounts | None = None,
         profiles: Mapping[str, Profile] = BUILT_IN,
     ) -> None:
-        self._store = store
+        self._store = PreparedStore(store, embedder)
         self._embedder = embedder
         self._settings = settings
         self._clock = clock
         self._counts = counts
         self._profiles = profiles
-        self._prepared = False
 
     async def recall(self, request: RecallRequest) -> RecallResponse:
         """Answers one query: the best of what :meth:`rank` finds, where nothing is told beside.
@@ -187,10 +187,7 @@ class Recall:
             generation=generation,
             alive_at=self._clock.now(),
         )
-        in_tenant = replace(query, scope=TenantScope(scope.tenant))
-        own, shared = await asyncio.gather(self._search_each_type(query, entity_types), self._search_each_type(in_tenant, shared_types))
-        # An entity stays its user's, even if its type's key no longer names the user.
-        return own + [each for each in shared if each.user is None]
+        return await nearest_of_types(self._store, query, own=entity_types, shared=shared_types)
 
     async def _find(
         self, text: str, request: RecallRequest, profile: Profile, now: datetime, *, judges: bool, keeps_values: bool = False
@@ -217,7 +214,7 @@ class Recall:
             explain=request.explain or looks_closer,
         )
         # Where only entities are asked for as of then, there is nothing to search.
-        candidates = await self._search(query) if query.kinds or not request.kinds else []
+        candidates = await self._store.recall(query) if query.kinds or not request.kinds else []
         now = request.as_of or now
         min_score = self._settings.min_origin_score if request.min_origin_score is None else request.min_origin_score
         accepted = [each for each in candidates if each.score >= min_score]
@@ -246,30 +243,6 @@ class Recall:
             # The text is a model's, not the caller's.
             _log.warning("expansion_refused", error=str(error))
             return _Found([], [], None, is_answered=False)
-
-    async def _search_each_type(self, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
-        types = tuple(dict.fromkeys(types))
-        if not types:
-            return []
-        most = max(query.prefetch, query.limit)
-        found = await self._search(replace(query, types=types, limit=most))
-        by_type = [[each for each in found if each.memory.type == one][: query.limit] for one in types]
-        if len(found) == most and len(types) > 1:
-            # There may be more than these, and those of one type have left no room for another's.
-            by_type = await asyncio.gather(*(self._search(replace(query, types=(each,))) for each in types))
-        return [each.memory for of_type in by_type for each in of_type]
-
-    async def _search(self, query: RecallQuery) -> list[ScoredMemory]:
-        try:
-            if not self._prepared:
-                embedder = self._embedder
-                await self._store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
-                self._prepared = True
-            return await self._store.recall(query)
-        except StoreUnavailableError:
-            # It may return with points of another model.
-            self._prepared = False
-            raise
 
     async def _retrievals_of(self, tenant: str, candidates: Sequence[ScoredMemory]) -> Mapping[str, Retrievals]:
         if self._counts is None:

@@ -1,0 +1,40 @@
+"""The entities nearest to a query, some of each type."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memory.records import Memory
+from retrieval.recall.prepared_store import PreparedStore
+from retrieval.stores.port import RecallQuery, TenantScope
+
+
+async def nearest_of_types(store: PreparedStore, query: RecallQuery, *, own: Sequence[str], shared: Sequence[str]) -> list[Memory]:
+    """At most the query's ``limit`` of each type, best first within a type.
+
+    Args:
+        store: The memories.
+        query: Without types. Its limit is that of a type.
+        own: Types to search within the query's scope.
+        shared: Types whose entities belong to no single user: they are searched in the whole tenant, whatever the scope's user.
+
+    Raises:
+        RetrievalError: As the store raises it.
+    """
+    in_tenant = replace(query, scope=TenantScope(query.scope.tenant))
+    of_scope, of_nobody = await asyncio.gather(_each_type(store, query, own), _each_type(store, in_tenant, shared))
+    # An entity stays its user's, even if its type's key no longer names the user.
+    return of_scope + [each for each in of_nobody if each.user is None]
+
+
+async def _each_type(store: PreparedStore, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
+    types = tuple(dict.fromkeys(types))
+    if not types:
+        return []
+    most = max(query.prefetch, query.limit)
+    found = await store.recall(replace(query, types=types, limit=most))
+    by_type = [[each for each in found if each.memory.type == one][: query.limit] for one in types]
+    if len(found) == most and len(types) > 1:
+        # There may be more than these, and those of one type have left no room for another's.
+        by_type = await asyncio.gather(*(store.recall(replace(query, types=(each,))) for each in types))
+    return [each.memory for of_type in by_type for each in of_type]
