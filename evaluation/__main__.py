@@ -1,4 +1,4 @@
-"""Benchmarks of quality and cost: ``python -m evaluation COMMAND --data FILE --report FILE``."""
+"""Benchmarks of quality and cost: ``python -m evaluation COMMAND --data FILE``; the report lies in ``build/reports/COMMAND.json``."""
 
 import argparse
 import sys
@@ -10,6 +10,8 @@ from typing import Any, Final, NamedTuple, cast
 import orjson
 
 from memory.errors import VarveError
+
+REPORTS: Final = Path("build/reports")
 
 
 class Command(NamedTuple):
@@ -50,19 +52,20 @@ def main() -> None:
     for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.summary, description=command.summary)
         subparser.add_argument("--data", type=Path, required=True, help="the data set's file")
-        subparser.add_argument("--report", type=Path, help="where the report is written as JSON")
+        report = REPORTS / f"{name}.json"
+        subparser.add_argument("--report", type=Path, default=report, help="where the report is written as JSON; default: %(default)s")
         if name in sys.argv[1:2]:
             _function(command, "add_arguments")(subparser)
     arguments = parser.parse_args()
     try:
-        report = cast(dict[str, Any], _function(COMMANDS[arguments.command], "run")(arguments))
-    except (VarveError, OSError) as error:
-        parser.exit(1, f"{error}\n")
-    text = orjson.dumps(report, option=orjson.OPT_INDENT_2).decode()
-    if arguments.report:
+        found = cast(dict[str, Any], _function(COMMANDS[arguments.command], "run")(arguments))
+        text = orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()
+        # Printed first: where the file cannot be written, an hour's work is not lost.
+        print(found.get("markdown", text))
         arguments.report.parent.mkdir(parents=True, exist_ok=True)
         arguments.report.write_text(text + "\n")
-    print(report.get("markdown", text))
+    except (VarveError, OSError) as error:
+        parser.exit(1, f"{error}\n")
 
 
 def _function(command: Command, name: str) -> Callable[[Any], Any]:

@@ -55,7 +55,8 @@ def test_what_costs_most_gives_way_first() -> None:
 def test_the_command_prints_what_was_asked(tmp_path: Path) -> None:
     measured = tmp_path / "ingest.json"
     measured.write_bytes(orjson.dumps({"messages": 100, "memories": 50, "cpu_ms_per_message": {"index": 6.0}}))
-    command = [sys.executable, "-m", "evaluation", "capacity", "--data", str(measured), "--messages-a-day", "40", "--partitions", "8"]
+    files = ["--data", str(measured), "--report", str(tmp_path / "capacity.json")]
+    command = [sys.executable, "-m", "evaluation", "capacity", *files, "--messages-a-day", "40", "--partitions", "8"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     assert "| memories after a year | 7.3 billion |" in printed
     assert "the stage index has a worker for each of 8 partitions" in printed

@@ -158,17 +158,6 @@ def test_the_command_line_reports_storage(data: Path, tmp_path: Path, monkeypatc
     assert figures["event_tokens_to_raw"] == pytest.approx(figures["events"]["tokens"] / figures["raw_turns"]["tokens"], abs=1e-4)
 
 
-def test_a_missing_file_is_reported_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["evaluation", "storage", "--data", str(tmp_path / "none.json")])
-    with pytest.raises(SystemExit) as end:
-        main()
-
-    assert end.value.code == 1
-    assert "none.json cannot be read" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["tokens", "storage"])
 def test_every_command_has_arguments_of_its_own(name: str) -> None:
     module = __import__(COMMANDS[name].module, fromlist=["add_arguments"])
