@@ -1,8 +1,8 @@
 """``python -m evaluation locomo``: how much of LoCoMo's evidence a recall finds, by each way of ranking, in one run.
 
 The memories are those that the offline extractor makes, whole pipeline in process: the stages' own parts, a real Edge store behind its
-socket, no Kafka. A question is asked as a user of the conversation would ask it. ``overall`` is the profile that ships; its weights were
-fitted to the five conversations that are published with the project's issue, so figures on those are too good:
+socket, no Kafka. A question is asked as the service asks for a user of the conversation. ``overall`` is the profile that ships; its weights
+were fitted to the five conversations that are published with the project's issue, so figures on those are too good:
 ``python -m evaluation fit-ranking`` leaves each conversation out in turn.
 """
 
@@ -13,25 +13,21 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from evaluation.locomo import TENANT
+from evaluation.recall.asking import Asked, messages_of, recalled
+from evaluation.recall.baselines import BASELINES, baseline_rankings
 from evaluation.recall.corpus import RAW_TENANT, UNANSWERABLE, Conversation, Corpus, Question, filled_store
 from evaluation.recall.expansions import Expander
 from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
 from evaluation.recall.memories import SCHEMA
 from models.embedding.tokens import count_tokens
-from retrieval.recall import Recall, RecallRequest, RecallResponse
+from retrieval.recall import RecallResponse
 from retrieval.recall.confidence import THRESHOLDS
-from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
-from retrieval.stores.query_plan import RRF_K
-from runtime.clocks import ManualClock
+from retrieval.stores.port import TenantScope
 from runtime.settings import RankingProfile, Settings
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _BUDGETS: Final = (500, 1000, 2000)
-_RESULTS: Final = 50
-_WHOLE_USER: Final = 2000
 _FALSE_REJECTIONS: Final = 0.05
-
-Asked = tuple[Conversation, Question]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,14 +53,14 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         asked = [(conversation, question) for conversation in corpus.conversations for question in conversation.questions]
         profiles: dict[RankingProfile, list[RecallResponse]] = {}
         for profile in PROFILES:
-            profiles[profile] = [await _recall(corpus, settings, *each, profile=profile) for each in asked]
-        raw = [await _recall(corpus, settings, *each, profile=arguments.profile, tenant=RAW_TENANT) for each in asked]
+            profiles[profile] = [await recalled(corpus, settings, *each, profile=profile) for each in asked]
+        raw = [await recalled(corpus, settings, *each, profile=arguments.profile, tenant=RAW_TENANT) for each in asked]
         expanded = await _expanded(corpus, settings, arguments, asked)
         baselines = [await _baselines(corpus, *each) for each in asked]
         strangers = await _strangers(corpus, settings, asked, profile=arguments.profile)
     chosen = profiles[arguments.profile]
     answerable = [index for index, (_, question) in enumerate(asked) if question.category != UNANSWERABLE]
-    outcomes = [outcome_of(_messages(answer), question.evidence) for (_, question), answer in zip(asked, chosen, strict=True)]
+    outcomes = [outcome_of(messages_of(answer), question.evidence) for (_, question), answer in zip(asked, chosen, strict=True)]
     best = [_best(chosen[index]) for index in answerable]
     absent = [_best(chosen[index]) for index, (_, question) in enumerate(asked) if question.category == UNANSWERABLE]
     return {
@@ -90,10 +86,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "budgets": {str(budget): _within_budget([(asked[index][1], chosen[index]) for index in answerable], budget) for budget in _BUDGETS},
         "ways": {
             **{profile: _summary(asked, answers, answerable) for profile, answers in profiles.items()},
-            **{
-                name: summary([outcome_of(baselines[index][name], asked[index][1].evidence) for index in answerable])
-                for name in ("dense", "bm25", "late", "rrf")
-            },
+            **{name: summary([outcome_of(baselines[index][name], asked[index][1].evidence) for index in answerable]) for name in BASELINES},
             "raw_turns": _summary(asked, raw, answerable),
             **({"expanded": _summary(asked, expanded, answerable)} if expanded else {}),
         },
@@ -117,48 +110,13 @@ async def _expanded(corpus: Corpus, settings: Settings, arguments: argparse.Name
         return []
     expand = Expander(settings, url=arguments.expand, model=arguments.model, replies=arguments.replies, concurrency=arguments.concurrency)
     by_text = await expand.of(question.text for _, question in asked if question.category != UNANSWERABLE)
-    return [await _recall(corpus, settings, *each, profile=arguments.profile, expansions=by_text.get(each[1].text, ())) for each in asked]
-
-
-async def _recall(
-    corpus: Corpus,
-    settings: Settings,
-    conversation: Conversation,
-    question: Question,
-    *,
-    profile: RankingProfile,
-    tenant: str = TENANT,
-    expansions: tuple[str, ...] = (),
-) -> RecallResponse:
-    recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at))
-    scope = TenantScope(tenant, conversation.user)
-    request = RecallRequest(scope=scope, query=question.text, expansions=expansions, limit=_RESULTS, profile=profile)
-    return await recall.recall(request)
+    return [await recalled(corpus, settings, *each, profile=arguments.profile, expansions=by_text.get(each[1].text, ())) for each in asked]
 
 
 async def _baselines(corpus: Corpus, conversation: Conversation, question: Question) -> dict[str, list[str]]:
-    """The messages by each score alone, and by reciprocal rank fusion of dense and BM25."""
-    found = await corpus.store.recall(
-        RecallQuery(
-            scope=TenantScope(TENANT, conversation.user),
-            text=question.text,
-            embedding=await corpus.embedder.embed_query(question.text),
-            limit=_WHOLE_USER,
-            prefetch=_WHOLE_USER,
-            explain=True,
-        )
-    )
-    orders = {name: _ordered(found, [each.parts.get(name, 0.0) for each in found]) for name in ("dense", "bm25", "late")}
-    fused = [0.0] * len(found)
-    for name in ("dense", "bm25"):
-        for rank, index in enumerate(orders[name], start=1):
-            fused[index] += 1 / (RRF_K + rank) if found[index].parts.get(name) else 0.0
-    orders["rrf"] = _ordered(found, fused)
-    return {name: ranked_messages(found[index].memory.message_ids for index in order) for name, order in orders.items()}
-
-
-def _ordered(found: Sequence[ScoredMemory], scores: Sequence[float]) -> list[int]:
-    return sorted(range(len(found)), key=lambda index: -scores[index])
+    scope = TenantScope(TENANT, conversation.user)
+    found = await baseline_rankings(corpus.store, corpus.embedder, scope, question.text)
+    return {name: ranked_messages(each.message_ids for each in ranking) for name, ranking in found.items()}
 
 
 async def _strangers(corpus: Corpus, settings: Settings, asked: Sequence[Asked], *, profile: RankingProfile) -> list[RecallResponse]:
@@ -171,15 +129,11 @@ async def _strangers(corpus: Corpus, settings: Settings, asked: Sequence[Asked],
         return corpus.conversations[(users[conversation.user] + 1) % len(users)]
 
     answerable = [each for each in asked if each[1].category != UNANSWERABLE]
-    return [await _recall(corpus, settings, next_of(conversation), question, profile=profile) for conversation, question in answerable]
-
-
-def _messages(answer: RecallResponse) -> list[str]:
-    return ranked_messages(hit.evidence for hit in answer.hits)
+    return [await recalled(corpus, settings, next_of(conversation), question, profile=profile) for conversation, question in answerable]
 
 
 def _summary(asked: Sequence[Asked], answers: Sequence[RecallResponse], chosen: Sequence[int]) -> dict[str, object]:
-    return summary([outcome_of(_messages(answers[index]), asked[index][1].evidence) for index in chosen])
+    return summary([outcome_of(messages_of(answers[index]), asked[index][1].evidence) for index in chosen])
 
 
 def _within_budget(answered: Sequence[tuple[Question, RecallResponse]], budget: int) -> dict[str, float]:

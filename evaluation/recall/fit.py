@@ -19,6 +19,7 @@ from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, sum
 from retrieval.recall.features import FEATURES, features_of
 from retrieval.recall.query_embedding import embed_question
 from retrieval.recall.ranking_model import RankingModel, linear_scores
+from retrieval.recall.request import BUT_ENTITIES
 from retrieval.recall.training.fitting import fitted
 from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
 from runtime.settings import Settings
@@ -123,7 +124,7 @@ async def examples_of(corpus: Corpus, *, prefetch: int) -> list[Example]:
 
 
 async def candidates_of(corpus: Corpus, user: str, query: str, *, prefetch: int) -> list[ScoredMemory]:
-    """What a recall ranks, with the parts of the scores.
+    """What a recall ranks, with the parts of the scores: as the service asks it for a user, whose entities stand beside.
 
     Args:
         corpus: In a store.
@@ -138,6 +139,7 @@ async def candidates_of(corpus: Corpus, user: str, query: str, *, prefetch: int)
             embedding=await embed_question(corpus.embedder, query),
             limit=prefetch,
             prefetch=prefetch,
+            kinds=BUT_ENTITIES,
             explain=True,
         )
     )

@@ -8,8 +8,15 @@ from typing import Any
 import orjson
 import pytest
 
+from evaluation.locomo import TENANT
+from evaluation.recall.asking import recalled
+from evaluation.recall.baselines import baseline_rankings
 from evaluation.recall.command import add_arguments, run
+from evaluation.recall.corpus import filled_store
+from evaluation.recall.fit import candidates_of
 from loadtest.llm_simulator import LLMSimulator
+from retrieval.stores.port import TenantScope
+from runtime.settings import Settings
 
 pytestmark = pytest.mark.integration
 
@@ -62,6 +69,22 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, aged_days: int | None)
     assert report["rejection"]["of_another_user"]["questions"] == 4
     assert (report["aged_days"], report["stored_tokens_to_raw"] > 0) == (aged_days, True)
     assert len(report["data_sha256"]) == 64
+
+
+async def test_entities_are_neither_ranked_nor_fitted(tmp_path: Path) -> None:
+    data = tmp_path / "conversations.json"
+    data.write_bytes(orjson.dumps([conversation("one")]))
+    settings = Settings()
+    async with filled_store(data, settings) as corpus:
+        asked, scope = corpus.conversations[0], TenantScope(TENANT, "one")
+        question = asked.questions[0]
+        stored = {each.kind for each in await corpus.store.scroll(scope)}
+        hits = (await recalled(corpus, settings, asked, question, profile="learned")).hits
+        candidates = await candidates_of(corpus, asked.user, question.text, prefetch=64)
+        rankings = await baseline_rankings(corpus.store, corpus.embedder, scope, question.text)
+    assert stored == {"event", "entity"}
+    assert {each.memory.kind for each in hits} == {each.memory.kind for each in candidates} == {"event"}
+    assert {each.kind for ranking in rankings.values() for each in ranking} == {"event"}
 
 
 def test_expanded_queries_are_measured_beside(tmp_path: Path) -> None:

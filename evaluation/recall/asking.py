@@ -1,0 +1,49 @@
+"""Asks a question of a corpus, as the service asks for a user: the user's entities stand beside what is ranked."""
+
+from typing import Final
+
+from evaluation.locomo import TENANT
+from evaluation.recall.corpus import Conversation, Corpus, Question
+from evaluation.recall.measures import ranked_messages
+from retrieval.recall import Recall, RecallRequest, RecallResponse
+from retrieval.recall.request import BUT_ENTITIES
+from retrieval.stores.port import TenantScope
+from runtime.clocks import ManualClock
+from runtime.settings import RankingProfile, Settings
+
+RESULTS: Final = 50
+
+Asked = tuple[Conversation, Question]
+"""A question, and the conversation whose user it is asked of."""
+
+
+async def recalled(
+    corpus: Corpus,
+    settings: Settings,
+    conversation: Conversation,
+    question: Question,
+    *,
+    profile: RankingProfile,
+    tenant: str = TENANT,
+    expansions: tuple[str, ...] = (),
+) -> RecallResponse:
+    """The answer of a recall.
+
+    Args:
+        corpus: In a store.
+        settings: How recalls rank.
+        conversation: Its user is asked, at its moment.
+        question: The question.
+        profile: How results are ranked.
+        tenant: Whose memories: the extracted ones, or the raw turns.
+        expansions: Sentences that are searched beside it.
+    """
+    recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at))
+    scope = TenantScope(tenant, conversation.user)
+    request = RecallRequest(scope=scope, query=question.text, expansions=expansions, limit=RESULTS, kinds=BUT_ENTITIES, profile=profile)
+    return await recall.recall(request)
+
+
+def messages_of(answer: RecallResponse) -> list[str]:
+    """The first messages that the results rest on, best first."""
+    return ranked_messages(hit.evidence for hit in answer.hits)

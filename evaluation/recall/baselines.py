@@ -1,0 +1,47 @@
+"""Rankings of all of a user's memories by one score alone, to compare a recall with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from memory.records import Memory
+from models.embedding.port import Embedder
+from retrieval.recall.request import BUT_ENTITIES
+from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.query_plan import RRF_K
+
+BASELINES: Final = ("dense", "bm25", "late", "rrf")
+WHOLE_USER: Final = 2000
+"""More memories than a user of the data sets has."""
+
+
+async def baseline_rankings(store: MemoryStore, embedder: Embedder, scope: TenantScope, question: str) -> Mapping[str, list[Memory]]:
+    """By each of :data:`BASELINES`, the memories but entities, best first: each score alone, and the reciprocal ranks of dense and BM25.
+
+    Args:
+        store: The memories.
+        embedder: Of their model.
+        scope: Whose.
+        question: Compared as it is asked.
+    """
+    found = await store.recall(
+        RecallQuery(
+            scope=scope,
+            text=question,
+            embedding=await embedder.embed_query(question),
+            limit=WHOLE_USER,
+            prefetch=WHOLE_USER,
+            kinds=BUT_ENTITIES,
+            explain=True,
+        )
+    )
+    orders = {name: _ordered(found, [each.parts.get(name, 0.0) for each in found]) for name in ("dense", "bm25", "late")}
+    fused = [0.0] * len(found)
+    for name in ("dense", "bm25"):
+        for rank, index in enumerate(orders[name], start=1):
+            fused[index] += 1 / (RRF_K + rank) if found[index].parts.get(name) else 0.0
+    orders["rrf"] = _ordered(found, fused)
+    return {name: [found[index].memory for index in orders[name]] for name in BASELINES}
+
+
+def _ordered(found: Sequence[ScoredMemory], scores: Sequence[float]) -> list[int]:
+    return sorted(range(len(found)), key=lambda index: -scores[index])
