@@ -4,7 +4,6 @@ import math
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -13,7 +12,6 @@ from memory.words import stem
 
 _ARTICLES: Final = re.compile(r"\b(?:a|an|the|and)\b")
 _PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
-_RESAMPLES: Final = 1000
 
 
 def token_f1(answer: str, right: str) -> float:
@@ -36,18 +34,6 @@ def bleu_1(answer: str, right: str) -> float:
         return 0.0
     precision = (Counter(given) & Counter(wanted)).total() / len(given)
     return precision * min(1.0, math.exp(1 - len(wanted) / len(given)))
-
-
-def mean_with_interval(values: Sequence[float]) -> tuple[float, list[float]]:
-    """The mean, and its 95 % interval by resampling (bootstrap percentiles).
-
-    Args:
-        values: At least one.
-    """
-    table = np.asarray(values, dtype=np.float64)
-    random = np.random.default_rng(7)
-    means = [table[random.integers(0, len(table), len(table))].mean() for _ in range(_RESAMPLES)]
-    return round(float(table.mean()), 4), [round(float(each), 4) for each in np.percentile(means, [2.5, 97.5])]
 
 
 def _words(text: str) -> list[str]:

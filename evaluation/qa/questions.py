@@ -20,8 +20,7 @@ from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.context import Context, pack
 from retrieval.recall.request import BUT_ENTITIES
 from retrieval.recall.selection import selected
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import TenantScope
+from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.clocks import Clock, ManualClock
 from runtime.settings import Settings
 from varve.errors import ConversationError
@@ -125,7 +124,7 @@ async def _expansions(asked: Sequence[Asked], expand: Expander | None) -> dict[s
 class _Memory:
     """What ``POST /v1/context`` would answer: the user's nearest entities, and what a recall finds, in one block."""
 
-    def __init__(self, store: EdgeStore, embedder: Embedder, settings: Settings, clock: Clock, tokens: int) -> None:
+    def __init__(self, store: MemoryStore, embedder: Embedder, settings: Settings, clock: Clock, tokens: int) -> None:
         self._recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=clock)
         self._types = [each.name for each in scenario(SCHEMA).entity_types]
         self._tokens = tokens

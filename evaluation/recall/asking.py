@@ -1,5 +1,6 @@
 """Asks a question of a corpus, as the service asks for a user: the user's entities stand beside what is ranked."""
 
+import sys
 from typing import Final
 
 from evaluation.locomo import TENANT
@@ -12,6 +13,8 @@ from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
 
 RESULTS: Final = 50
+_ANY: Final = sys.float_info.min
+"""A least confidence that rejects nothing: where one is asked for, each profile says how sure it is."""
 
 Asked = tuple[Conversation, Question]
 """A question, and the conversation whose user it is asked of."""
@@ -26,8 +29,9 @@ async def recalled(
     profile: RankingProfile,
     tenant: str = TENANT,
     expansions: tuple[str, ...] = (),
+    limit: int = RESULTS,
 ) -> RecallResponse:
-    """The answer of a recall.
+    """The answer of a recall, explained, and with its confidence, whatever the profile.
 
     Args:
         corpus: In a store.
@@ -37,10 +41,19 @@ async def recalled(
         profile: How results are ranked.
         tenant: Whose memories: the extracted ones, or the raw turns.
         expansions: Sentences that are searched beside it.
+        limit: Most results.
     """
     recall = Recall(store=corpus.store, embedder=corpus.embedder, settings=settings.recall, clock=ManualClock(conversation.asked_at))
-    scope = TenantScope(tenant, conversation.user)
-    request = RecallRequest(scope=scope, query=question.text, expansions=expansions, limit=RESULTS, kinds=BUT_ENTITIES, profile=profile)
+    request = RecallRequest(
+        scope=TenantScope(tenant, conversation.user),
+        query=question.text,
+        expansions=expansions,
+        limit=limit,
+        kinds=BUT_ENTITIES,
+        profile=profile,
+        min_confidence=_ANY,
+        explain=True,
+    )
     return await recall.recall(request)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from evaluation.locomo import TENANT
+from evaluation.recall.ablation import ablation
 from evaluation.recall.asking import Asked, messages_of, recalled
 from evaluation.recall.baselines import BASELINES, baseline_rankings
 from evaluation.recall.corpus import RAW_TENANT, UNANSWERABLE, Conversation, Corpus, Question, filled_store
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--aged-days", type=int, help="recall so many days behind the last message, from timelines that have aged; default: nothing ages"
     )
+    parser.add_argument("--ablation", action="store_true", help="also ask without each part of a recall in turn")
     parser.add_argument("--expand", metavar="URL", help="also ask with `mode=expand`, by the model behind this OpenAI-compatible address")
     parser.add_argument("--model", help="that model; default: VARVE_LLM__MODEL")
     parser.add_argument("--concurrency", type=int, default=8, help="its calls at once")
@@ -57,9 +59,13 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         raw = [await recalled(corpus, settings, *each, profile=arguments.profile, tenant=RAW_TENANT) for each in asked]
         expanded = await _expanded(corpus, settings, arguments, asked)
         baselines = [await _baselines(corpus, *each) for each in asked]
+        chosen = profiles[arguments.profile]
+        answerable = [index for index, (_, question) in enumerate(asked) if question.category != UNANSWERABLE]
+        without: dict[str, Any] = {}
+        if arguments.ablation:
+            pairs = [asked[index] for index in answerable], [chosen[index] for index in answerable]
+            without["ablation"] = await ablation(corpus, settings, *pairs, profile=arguments.profile)
         strangers = await _strangers(corpus, settings, asked, profile=arguments.profile)
-    chosen = profiles[arguments.profile]
-    answerable = [index for index, (_, question) in enumerate(asked) if question.category != UNANSWERABLE]
     outcomes = [outcome_of(messages_of(answer), question.evidence) for (_, question), answer in zip(asked, chosen, strict=True)]
     best = [_best(chosen[index]) for index in answerable]
     absent = [_best(chosen[index]) for index, (_, question) in enumerate(asked) if question.category == UNANSWERABLE]
@@ -90,6 +96,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             "raw_turns": _summary(asked, raw, answerable),
             **({"expanded": _summary(asked, expanded, answerable)} if expanded else {}),
         },
+        **without,
         "rejection": {
             "unanswerable": _rejection(best, absent),
             "of_another_user": _rejection(best, [_best(answer) for answer in strangers]),

@@ -22,7 +22,7 @@ from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.embedding.tokens import count_tokens
 from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import Point
+from retrieval.stores.port import MemoryStore, Point
 from retrieval.stores.position import FeedPosition
 from runtime.settings import Settings
 from varve.errors import ConversationError
@@ -65,7 +65,7 @@ class Conversation:
 class Corpus:
     """All conversations, in a store."""
 
-    store: EdgeStore
+    store: MemoryStore
     embedder: Embedder
     conversations: tuple[Conversation, ...]
     sha256: str

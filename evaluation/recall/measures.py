@@ -1,14 +1,18 @@
 """Measures of a ranking of messages, as LoCoMo's evidence judges it."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.intervals import means_with_intervals
 
 CUT: Final = 10
 _HIT_CUT: Final = 5
-_RESAMPLES: Final = 1000
+_NAMES: Final = ("recall_at_10", "hit_at_5", "mrr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +52,33 @@ def outcome_of(messages: Sequence[str], expected: Sequence[str]) -> Outcome:
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
-    """Means, with 95 % intervals by resampling the questions (bootstrap percentiles)."""
+    """Means, with their intervals (``mrr_interval``)."""
     if not outcomes:
         return {"questions": 0}
-    table = np.array([[each.recall_at_10, each.hit_at_5, each.reciprocal_rank] for each in outcomes])
-    random = np.random.default_rng(7)
-    means = np.array([table[random.integers(0, len(table), len(table))].mean(axis=0) for _ in range(_RESAMPLES)])
-    low, high = np.percentile(means, [2.5, 97.5], axis=0)
     report: dict[str, object] = {"questions": len(outcomes)}
-    for index, name in enumerate(("recall_at_10", "hit_at_5", "mrr")):
-        report[name] = round(float(table[:, index].mean()), 4)
-        report[f"{name}_interval"] = [round(float(low[index]), 4), round(float(high[index]), 4)]
+    for name, mean in zip(_NAMES, means_with_intervals(_table(outcomes)), strict=True):
+        report[name] = mean.value
+        report[f"{name}_interval"] = mean.interval
     return report
+
+
+def differences(outcomes: Sequence[Outcome], others: Sequence[Outcome]) -> dict[str, float]:
+    """By measure the mean difference to other outcomes of the same questions, and its standard error (``mrr_error``).
+
+    Args:
+        outcomes: At least two.
+        others: What they are compared with, in the same order.
+    """
+    table = _table(outcomes) - _table(others)
+    report: dict[str, float] = {}
+    for name, mean, spread in zip(_NAMES, table.mean(axis=0), table.std(axis=0, ddof=1), strict=True):
+        report[name] = round(float(mean), 4)
+        report[f"{name}_error"] = round(float(spread) / math.sqrt(len(table)), 4)
+    return report
+
+
+def _table(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
+    return np.array([[each.recall_at_10, each.hit_at_5, each.reciprocal_rank] for each in outcomes])
 
 
 def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> float:

@@ -18,7 +18,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_report_has_a_place_of_its_own_by_default(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_has_a_place_by_default(measured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["evaluation", "capacity", "--data", str(measured)])
     main()
     assert orjson.loads(Path("build/reports/capacity.json").read_bytes())["costs"]["memories_per_message"] == 0.5
@@ -31,9 +31,7 @@ def test_a_report_lies_where_it_was_asked_for(measured: Path, monkeypatch: pytes
     assert not Path("build").exists()
 
 
-def test_a_report_that_cannot_be_written_is_printed_all_the_same(
-    measured: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_written_is_printed(measured: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["evaluation", "capacity", "--data", str(measured), "--report", str(measured / "here.json")])
     with pytest.raises(SystemExit) as end:
         main()

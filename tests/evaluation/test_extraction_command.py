@@ -14,7 +14,7 @@ from evaluation.extraction.parts import answer_tokens
 from evaluation.kept_llm import KeptReplies
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.requests import ChatRequest
-from tests.evaluation.test_locomo_command import conversation
+from tests.evaluation.conversations import conversation
 from varve.errors import ConversationError
 
 CAT = {

@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.errors import EvaluationError
+from evaluation.intervals import mean_with_interval
 from evaluation.kept_llm import KeptReplies, Reply
 from evaluation.qa import command
 from evaluation.qa.command import Judged, summary
-from evaluation.qa.measures import bleu_1, mean_with_interval, part_f1, token_f1
+from evaluation.qa.measures import bleu_1, part_f1, token_f1
 from evaluation.qa.prompts import answer_prompt, judge_prompt, label_of
 from evaluation.qa.questions import Asked
 from loadtest.llm_simulator import LLMSimulator

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.recall.fit import ablation, fit
-from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
+from evaluation.recall.measures import area_under_roc, differences, false_answers, outcome_of, ranked_messages, summary
 from retrieval.recall.features import FEATURES
 from retrieval.stores.port import ScoredMemory
 from tests.evaluation.ranking_examples import example
@@ -38,6 +38,14 @@ def test_a_summary_has_means_within_their_intervals() -> None:
     low, high = report["recall_at_10_interval"]
     assert 0.35 < low < 0.5 < high < 0.65
     assert summary([]) == {"questions": 0}
+
+
+def test_differences_are_of_the_same_questions() -> None:
+    found, missed = outcome_of(["a"], ["a"]), outcome_of(["b"], ["a"])
+    report = differences([found, missed, found, missed], [missed, missed, found, missed])
+    assert (report["recall_at_10"], report["hit_at_5"], report["mrr"]) == (0.25, 0.25, 0.25)
+    assert report["mrr_error"] == pytest.approx(0.5 / 2)
+    assert differences([found, missed], [found, missed])["mrr_error"] == 0
 
 
 @given(SCORES, SCORES)
