@@ -18,7 +18,7 @@ from evaluation.recall.corpus import Corpus
 from evaluation.recall.measures import Outcome, differences, outcome_of, ranked_messages, summary
 from models.embedding.port import Embedder, Embedding
 from retrieval.recall import RecallHit, RecallResponse
-from retrieval.recall.recall import DUPLICATES_MARGIN
+from retrieval.recall.recall import MARGIN
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory
 from retrieval.stores.query_plan import DENSE_WEIGHT, origin_score, plan_query
 from runtime.settings import RankingProfile, Settings
@@ -50,7 +50,7 @@ async def ablation(
     for prefetch in _PREFETCHES:
         other = settings.model_copy(update={"recall": settings.recall.model_copy(update={"prefetch": prefetch})})
         # More results would fetch more candidates.
-        limit = prefetch - DUPLICATES_MARGIN
+        limit = prefetch - MARGIN
         rankings[f"prefetch_{prefetch}"] = [
             messages_of(await recalled(corpus, other, *each, profile=profile, limit=limit)) for each in asked
         ]

@@ -18,17 +18,16 @@ from evaluation.recall.asking import Asked, messages_of, recalled
 from evaluation.recall.baselines import BASELINES, baseline_rankings
 from evaluation.recall.corpus import RAW_TENANT, UNANSWERABLE, Conversation, Corpus, Question, filled_store
 from evaluation.recall.expansions import Expander
-from evaluation.recall.measures import area_under_roc, false_answers, outcome_of, ranked_messages, summary
+from evaluation.recall.measures import outcome_of, ranked_messages, summary
 from evaluation.recall.memories import SCHEMA
+from evaluation.recall.rejection import profile_rejection
 from models.embedding.tokens import count_tokens
 from retrieval.recall import RecallResponse
-from retrieval.recall.confidence import THRESHOLDS
 from retrieval.stores.port import TenantScope
 from runtime.settings import RankingProfile, Settings
 
 PROFILES: Final[tuple[RankingProfile, ...]] = get_args(RankingProfile)
 _BUDGETS: Final = (500, 1000, 2000)
-_FALSE_REJECTIONS: Final = 0.05
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,10 +64,9 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         if arguments.ablation:
             pairs = [asked[index] for index in answerable], [chosen[index] for index in answerable]
             without["ablation"] = await ablation(corpus, settings, *pairs, profile=arguments.profile)
-        strangers = await _strangers(corpus, settings, asked, profile=arguments.profile)
+        strangers = {profile: await _strangers(corpus, settings, asked, profile=profile) for profile in PROFILES}
     outcomes = [outcome_of(messages_of(answer), question.evidence) for (_, question), answer in zip(asked, chosen, strict=True)]
-    best = [_best(chosen[index]) for index in answerable]
-    absent = [_best(chosen[index]) for index, (_, question) in enumerate(asked) if question.category == UNANSWERABLE]
+    absent = [index for index, (_, question) in enumerate(asked) if question.category == UNANSWERABLE]
     return {
         "data": arguments.data.name,
         "data_sha256": corpus.sha256,
@@ -98,16 +96,12 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         },
         **without,
         "rejection": {
-            "unanswerable": _rejection(best, absent),
-            "of_another_user": _rejection(best, [_best(answer) for answer in strangers]),
-            "at_thresholds": [
-                {
-                    "confidence": each.confidence,
-                    "false_rejections": _share(best, below=each.confidence),
-                    "false_answers": round(1 - _share(absent, below=each.confidence), 4),
-                }
-                for each in (THRESHOLDS if arguments.profile == "learned" else ())
-            ],
+            profile: profile_rejection(
+                profile,
+                [answers[index] for index in answerable],
+                {"unanswerable": [answers[index] for index in absent], "of_another_user": strangers[profile]},
+            )
+            for profile, answers in profiles.items()
         },
     }
 
@@ -161,26 +155,4 @@ def _within_budget(answered: Sequence[tuple[Question, RecallResponse]], budget: 
         "any_evidence": round(sum(any_hit) / number, 4),
         "all_evidence": round(sum(whole) / number, 4),
         "share_of_evidence": round(sum(share) / number, 4),
-    }
-
-
-def _best(answer: RecallResponse) -> float:
-    """How sure the recall is; where the profile does not say, the best result's score."""
-    if answer.confidence is not None:
-        return answer.confidence
-    return answer.hits[0].score if answer.hits else 0.0
-
-
-def _share(scores: Sequence[float], *, below: float) -> float:
-    return round(sum(score < below for score in scores) / max(1, len(scores)), 4)
-
-
-def _rejection(best: Sequence[float], absent: Sequence[float]) -> dict[str, float | int]:
-    """How well the confidence tells questions that the memory answers from those that it does not."""
-    if not best or not absent:
-        return {"questions": len(absent)}
-    return {
-        "questions": len(absent),
-        "auroc": round(area_under_roc(best, absent), 4),
-        "false_answers_at_5_percent_false_rejections": round(false_answers(best, absent, false_rejections=_FALSE_REJECTIONS), 4),
     }

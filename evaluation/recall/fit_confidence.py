@@ -17,13 +17,12 @@ import numpy as np
 
 from evaluation.recall.corpus import UNANSWERABLE, Corpus, filled_store
 from evaluation.recall.fit import candidates_of
-from evaluation.recall.measures import area_under_roc, false_answers
+from evaluation.recall.rejection import rejection
 from retrieval.recall.confidence import SIGNALS, ConfidenceModel, signals_of
 from retrieval.recall.features import features_of
 from runtime.settings import Settings
 
 _STEPS: Final = 30
-_FALSE_REJECTIONS: Final = (0.02, 0.05, 0.1, 0.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ async def _judgements(corpus: Corpus, *, prefetch: int) -> list[Judgement]:
 
 
 def left_out(judgements: Sequence[Judgement], *, ridge: float) -> dict[str, Any]:
-    """The figures of models that did not see the conversation: ``auroc`` by kind of question, and what some ``thresholds`` do.
+    """:func:`rejection` by models that did not see the conversation.
 
     Args:
         judgements: Of several conversations.
@@ -102,19 +101,7 @@ def left_out(judgements: Sequence[Judgement], *, ridge: float) -> dict[str, Any]
         "unanswerable": [score for each, score in scored if not each.is_answered and not each.is_strangers],
         "of_another_user": [score for each, score in scored if each.is_strangers],
     }
-    return {
-        "auroc": {kind: round(area_under_roc(answered, scores), 4) for kind, scores in absent.items() if scores},
-        "thresholds": [
-            {
-                "confidence": round(float(np.quantile(answered, share)), 4),
-                "false_rejections": share,
-                "false_answers": {
-                    kind: round(false_answers(answered, scores, false_rejections=share), 4) for kind, scores in absent.items() if scores
-                },
-            }
-            for share in _FALSE_REJECTIONS
-        ],
-    }
+    return rejection(answered, absent)
 
 
 def fit(judgements: Sequence[Judgement], *, ridge: float) -> ConfidenceModel:

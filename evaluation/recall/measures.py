@@ -91,17 +91,3 @@ def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> floa
     by_position[order] = mean_ranks
     number = len(positive)
     return float((by_position[:number].sum() - number * (number + 1) / 2) / (number * len(negative)))
-
-
-def false_answers(positive: Sequence[float], negative: Sequence[float], *, false_rejections: float) -> float:
-    """How many negatives pass a threshold.
-
-    Args:
-        positive: Scores that ought to pass.
-        negative: Scores that ought not.
-        false_rejections: The share of positives that the threshold rejects.
-
-    Returns:
-        The share of negatives at or above it.
-    """
-    return float(np.mean(np.asarray(negative) >= np.quantile(positive, false_rejections)))

@@ -40,8 +40,12 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, aged_days: int | None)
     assert {each["questions"] for each in report["ways"].values()} == {4}
     assert report["budgets"]["500"]["all_evidence"] == 1.0
     assert report["categories"]["5"]["questions"] == 2
-    assert report["rejection"]["unanswerable"]["questions"] == 2
-    assert report["rejection"]["of_another_user"]["questions"] == 4
+    assert {profile: {*each} for profile, each in report["rejection"].items()} == {
+        "learned": {"min_confidence", "score", "at_thresholds"},
+        "weighted": {"min_confidence", "min_origin_score"},
+        "memx": {"min_confidence", "score"},
+    }
+    assert {each["min_confidence"]["questions"] for each in report["rejection"].values()} == {4 + 2 + 4}
     assert (report["aged_days"], report["stored_tokens_to_raw"] > 0) == (aged_days, True)
     assert len(report["data_sha256"]) == 64
 

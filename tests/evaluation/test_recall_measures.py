@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.recall.fit import ablation, fit
-from evaluation.recall.measures import area_under_roc, differences, false_answers, outcome_of, ranked_messages, summary
+from evaluation.recall.measures import area_under_roc, differences, outcome_of, ranked_messages, summary
 from retrieval.recall.features import FEATURES
 from retrieval.stores.port import ScoredMemory
 from tests.evaluation.ranking_examples import example
@@ -52,11 +52,6 @@ def test_differences_are_of_the_same_questions() -> None:
 def test_the_area_is_the_chance_of_the_right_order(positive: list[float], negative: list[float]) -> None:
     pairs = [(one > other) + (one == other) / 2 for one in positive for other in negative]
     assert area_under_roc(positive, negative) == pytest.approx(sum(pairs) / len(pairs))
-
-
-def test_false_answers_are_those_above_the_threshold() -> None:
-    positive = [float(number) for number in range(100)]
-    assert false_answers(positive, [0.0, 2.0, 50.0, 99.0], false_rejections=0.05) == 0.5
 
 
 def test_a_fit_finds_what_tells_evidence() -> None:
