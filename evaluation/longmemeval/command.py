@@ -2,26 +2,29 @@
 
 The memories are those that the offline extractor makes, whole pipeline in process: the stages' own parts, a real Edge store behind its
 socket, no Kafka. Each question has a user of its own, and is asked at its own date. A session stands where the first memory of it stands.
-Questions whose answer is in no session are left out, as the published evaluation does.
+Questions whose answer is in no session are left out, as the published evaluation does. In the same run, the memories are ranked by one score
+alone, and the turns themselves are recalled as memories.
 """
 
 import argparse
 import asyncio
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final, get_args
 
 from evaluation.locomo import TENANT
 from evaluation.longmemeval.dataset import Question, read_longmemeval
 from evaluation.longmemeval.measures import CUTS, SessionOutcome, means, session_outcome
-from evaluation.recall.corpus import MemoryWriter, empty_store
+from evaluation.recall.baselines import BASELINES, baseline_rankings
+from evaluation.recall.corpus import RAW_TENANT, MemoryWriter, empty_store, raw_turns
 from evaluation.recall.memories import SCHEMA, memories_of
+from memory.records import Memory
 from models.embedding.port import Embedder
-from retrieval.recall import Recall, RecallHit, RecallRequest
-from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import TenantScope
+from retrieval.recall import Recall, RecallRequest
+from retrieval.recall.request import BUT_ENTITIES
+from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
 
@@ -44,7 +47,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     settings = Settings()
-    judged: list[tuple[Question, dict[RankingProfile, Outcomes]]] = []
+    judged: list[tuple[Question, dict[str, Outcomes]]] = []
     left_out = memories = 0
     async with empty_store(settings) as (store, embedder):
         writer = MemoryWriter(store, embedder)
@@ -55,7 +58,9 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
             laid_down = await memories_of(question.windows, embedder)
             await writer.write(laid_down)
             memories += len(laid_down)
-            judged.append((question, {each: await _outcomes(store, embedder, settings, question, each) for each in PROFILES}))
+            await writer.write(raw_turns(question.windows))
+            memory = _Memory(store, embedder, settings, question)
+            judged.append((question, await memory.outcomes(raw_by=arguments.profile)))
             print(f"{len(judged)} questions", end="\r", file=sys.stderr, flush=True)
     kinds = sorted({question.kind for question, _ in judged})
     return {
@@ -70,19 +75,36 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "without_answer": left_out,
         "overall": means([outcomes[arguments.profile] for _, outcomes in judged]),
         "kinds": {kind: means([outcomes[arguments.profile] for question, outcomes in judged if question.kind == kind]) for kind in kinds},
-        "ways": {profile: means([outcomes[profile] for _, outcomes in judged]) for profile in PROFILES},
+        "ways": {way: means([outcomes[way] for _, outcomes in judged]) for way in (*PROFILES, *BASELINES, "raw_turns")},
     }
 
 
-async def _outcomes(
-    store: EdgeStore, embedder: Embedder, settings: Settings, question: Question, profile: RankingProfile
-) -> dict[int, SessionOutcome]:
-    recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(question.asked_at))
-    request = RecallRequest(scope=TenantScope(TENANT, question.id), query=question.text, limit=_RESULTS, kinds=("event",), profile=profile)
-    ranking = ranked_sessions((await recall.recall(request)).hits)
-    return {cut: session_outcome(ranking, question.answer_sessions, cut) for cut in CUTS}
+class _Memory:
+    """One question's history, as it is asked."""
+
+    def __init__(self, store: MemoryStore, embedder: Embedder, settings: Settings, question: Question) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._recall = Recall(store=store, embedder=embedder, settings=settings.recall, clock=ManualClock(question.asked_at))
+        self._question = question
+
+    async def outcomes(self, *, raw_by: RankingProfile) -> dict[str, Outcomes]:
+        """By each way: the profiles, one score alone, and the raw turns, which a profile ranks."""
+        question = self._question
+        rankings: dict[str, list[Memory]] = {profile: await self._recalled(profile, TENANT) for profile in PROFILES}
+        rankings |= await baseline_rankings(self._store, self._embedder, TenantScope(TENANT, question.id), question.text)
+        rankings["raw_turns"] = await self._recalled(raw_by, RAW_TENANT)
+        return {
+            way: {cut: session_outcome(ranked_sessions(ranking), question.answer_sessions, cut) for cut in CUTS}
+            for way, ranking in rankings.items()
+        }
+
+    async def _recalled(self, profile: RankingProfile, tenant: str) -> list[Memory]:
+        scope = TenantScope(tenant, self._question.id)
+        request = RecallRequest(scope=scope, query=self._question.text, limit=_RESULTS, kinds=BUT_ENTITIES, profile=profile)
+        return [hit.memory for hit in (await self._recall.recall(request)).hits]
 
 
-def ranked_sessions(hits: Sequence[RecallHit]) -> list[str]:
-    """The sessions of hits in their order, each once."""
-    return list(dict.fromkeys(hit.memory.session for hit in hits if hit.memory.session is not None))
+def ranked_sessions(memories: Iterable[Memory]) -> list[str]:
+    """The sessions of memories in their order, each once."""
+    return list(dict.fromkeys(each.session for each in memories if each.session is not None))

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import log2
-from typing import Final
+from typing import Any, Final
+
+from evaluation.intervals import means_with_intervals
 
 CUTS: Final = (5, 10)
 
@@ -37,16 +39,18 @@ def session_outcome(ranking: Sequence[str], right: Collection[str], cut: int) ->
     return SessionOutcome(float(any(found)), float(share == 1), share, _gain(found) / ideal)
 
 
-def means(outcomes: Sequence[Mapping[int, SessionOutcome]]) -> dict[str, float | int]:
-    """Means over questions: ``any_at_5`` and so on.
+def means(outcomes: Sequence[Mapping[int, SessionOutcome]]) -> dict[str, Any]:
+    """Means over questions, ``any_at_5`` and so on, with their intervals (``any_at_5_interval``).
 
     Args:
         outcomes: Of each question, by cut.
     """
-    report: dict[str, float | int] = {"questions": len(outcomes)}
+    report: dict[str, Any] = {"questions": len(outcomes)}
     for cut in CUTS if outcomes else ():
         fields = [asdict(each[cut]) for each in outcomes]
-        report |= {f"{name}_at_{cut}": round(sum(each[name] for each in fields) / len(fields), 4) for name in fields[0]}
+        for name, mean in zip(fields[0], means_with_intervals([list(each.values()) for each in fields]), strict=True):
+            report[f"{name}_at_{cut}"] = mean.value
+            report[f"{name}_at_{cut}_interval"] = mean.interval
     return report
 
 

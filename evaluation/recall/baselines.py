@@ -1,20 +1,20 @@
 """Rankings of all of a user's memories by one score alone, to compare a recall with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.recall.request import BUT_ENTITIES
 from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
-from retrieval.stores.query_plan import RRF_K
+from retrieval.stores.query_plan import MAX_CANDIDATES, RRF_K
 
 BASELINES: Final = ("dense", "bm25", "late", "rrf")
-WHOLE_USER: Final = 2000
-"""More memories than a user of the data sets has."""
+WHOLE_USER: Final = MAX_CANDIDATES
+"""More memories than a user of LoCoMo or LongMemEval-S has; of more, the best are ranked."""
 
 
-async def baseline_rankings(store: MemoryStore, embedder: Embedder, scope: TenantScope, question: str) -> Mapping[str, list[Memory]]:
+async def baseline_rankings(store: MemoryStore, embedder: Embedder, scope: TenantScope, question: str) -> dict[str, list[Memory]]:
     """By each of :data:`BASELINES`, the memories but entities, best first: each score alone, and the reciprocal ranks of dense and BM25.
 
     Args:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from evaluation.bench_recall import owner_process, wait_until_ready
-from evaluation.locomo import TENANT, AnnotatedWindow, read_locomo, read_samples
+from evaluation.locomo import TENANT, read_locomo, read_samples
 from evaluation.recall.memories import last_moment, memories_of
 from memory.ids import event_id
-from memory.records import Memory
+from memory.records import Memory, Window
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.embedding.tokens import count_tokens
@@ -97,7 +97,7 @@ async def filled_store(
             memories = await memories_of(turns, embedder, aged_days=aged_days)
             await writer.write(memories)
             if with_raw_turns:
-                await writer.write(_raw_turns(conversation))
+                await writer.write(raw_turns(turns))
             conversations.append(
                 Conversation(
                     turns[0].user,
@@ -160,23 +160,28 @@ class MemoryWriter:
             await self._store.upsert(points)
 
 
-def _raw_turns(conversation: Sequence[AnnotatedWindow]) -> list[Memory]:
+def raw_turns(windows: Sequence[Window]) -> list[Memory]:
+    """The turns themselves as memories of :data:`RAW_TENANT`, in their order.
+
+    Args:
+        windows: One user's.
+    """
     return [
         Memory(
-            id=event_id(f"{RAW_TENANT}/{each.window.id}", turn),
+            id=event_id(f"{RAW_TENANT}/{window.id}", turn),
             tenant=RAW_TENANT,
             user=message.user,
             kind="event",
             type="turn",
-            content=f"{message.speaker}: {message.text}",
+            content=message.text if message.speaker is None else f"{message.speaker}: {message.text}",
             event_time=message.event_time,
             session=message.session,
-            window_id=each.window.id,
+            window_id=window.id,
             turn=turn,
             message_ids=[message.id],
         )
-        for each in conversation
-        for turn, message in enumerate(each.window.messages)
+        for window in windows
+        for turn, message in enumerate(window.messages)
     ]
 
 

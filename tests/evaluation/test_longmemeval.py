@@ -68,7 +68,9 @@ def test_means_are_named_by_their_cut() -> None:
     outcomes = [{cut: session_outcome(ranking, {"a"}, cut) for cut in CUTS} for ranking in (["a"], ["b"])]
     report = means(outcomes)
     assert report["questions"] == 2
-    assert {report[f"{name}_at_{cut}"] for name in ("any", "all", "fraction", "ndcg") for cut in CUTS} == {0.5}
+    named = [f"{name}_at_{cut}" for name in ("any", "all", "fraction", "ndcg") for cut in CUTS]
+    assert {report[each] for each in named} == {0.5}
+    assert all(report[f"{each}_interval"] == [0.0, 1.0] for each in named)
     assert means([]) == {"questions": 0}
 
 
@@ -91,7 +93,9 @@ def test_the_right_session_comes_first(tmp_path: Path) -> None:
     report = run(argparse.Namespace(data=data, profile="learned", questions=None))
     assert (report["overall"]["questions"], report["without_answer"]) == (2, 1)
     assert report["overall"]["ndcg_at_5"] == 1.0
-    assert set(report["ways"]) == {"learned", "weighted", "memx"}
+    assert set(report["ways"]) == {"learned", "weighted", "memx", "dense", "bm25", "late", "rrf", "raw_turns"}
+    assert {each["questions"] for each in report["ways"].values()} == {2}
+    assert report["ways"]["bm25"]["any_at_5"] == report["ways"]["raw_turns"]["ndcg_at_5"] == 1.0
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason=f"needs a record of LongMemEval at {PUBLISHED} (folder in VARVE_TEST_DATA)")
