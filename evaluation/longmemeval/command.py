@@ -2,8 +2,8 @@
 
 The memories are those that the offline extractor makes, whole pipeline in process: the stages' own parts, a real Edge store behind its
 socket, no Kafka. Each question has a user of its own, and is asked at its own date. A session stands where the first memory of it stands.
-Questions whose answer is in no session are left out, as the published evaluation does. In the same run, the memories are ranked by one score
-alone, and the turns themselves are recalled as memories.
+Questions whose answer is in no session are left out, as the published evaluation does. In the same run the memories are ranked by one
+score alone, and the turns themselves are recalled as memories.
 """
 
 import argparse
