@@ -14,7 +14,7 @@ def fates_of(
     told: Mapping[str, str],
     returned: Collection[str],
 ) -> dict[str, Fate]:
-    """By the ids of the candidates.
+    """By the ids of the candidates: those that were ranked, best first, then those that a duplicate stands for, then the rejected ones.
 
     Args:
         rejected: Those below the threshold.
@@ -23,13 +23,15 @@ def fates_of(
         told: By the id of each of these that an entity repeats, the entity's.
         returned: The ids of those that are returned.
     """
-    fates = {each.memory.id: Fate(outcome="below_threshold", score=each.score) for each in rejected}
+    fates: dict[str, Fate] = {}
     for rank, hit in enumerate(ranked, start=1):
         key = hit.memory.id
         outcome: Outcome = "repeated" if key in told else "returned" if key in returned else "rank"
-        fates[key] = Fate(outcome=outcome, score=hit.score, rank=rank, of=told.get(key))
+        fates[key] = Fate(outcome=outcome, score=hit.score, rank=rank, of=told.get(key), parts=hit.parts, ranks=hit.ranks)
     for memory_id, kept in duplicates.items():
         fates[memory_id] = Fate(outcome="duplicate", score=kept.score, of=kept.memory.id)
+    for each in rejected:
+        fates.setdefault(each.memory.id, Fate(outcome="below_threshold", score=each.score, parts=each.parts))
     return fates
 
 

@@ -110,6 +110,10 @@ class Fate:
     """Its place among all that were ranked, from 1."""
     of: str | None = None
     """The memory that stands for it."""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """What its score is made of, as a hit has it; of a rejected candidate the parts of the store's score."""
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    """As a hit has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +129,6 @@ class RecallResponse:
     confidence: float | None = None
     """How likely it is that the memories answer the query, in [0, 1]; None: not by this profile, unless a least one is asked for."""
     fates: Mapping[str, Fate] = field(default_factory=dict)
-    """With ``trace``: what became of each candidate, by its id."""
+    """With ``trace``: what became of each candidate, by its id; those that were ranked come first, best first."""
     kept_ranking: tuple[RankedCandidate, ...] = ()
     """With ``keeps_ranking``: the best of the ranked candidates."""

@@ -149,6 +149,20 @@ class SiftAnswer(BaseModel):
     """Sessions that did not fit into its prompt."""
 
 
+class Candidate(BaseModel):
+    """What became of one memory that a recall looked at."""
+
+    id: str
+    outcome: Literal["returned", "rank", "duplicate", "repeated", "below_threshold"]
+    score: float
+    rank: int | None
+    """Its place among all that were ranked, from 1."""
+    of: str | None
+    """The memory that stands for it."""
+    parts: dict[str, float]
+    ranks: dict[str, int]
+
+
 class Recalled(BaseModel):
     """What a recall found."""
 
@@ -163,6 +177,8 @@ class Recalled(BaseModel):
     expansion: list[str] | None = None
     """With ``mode=expand``: the sentences that were searched beside the query; None also where ``expansion`` is in ``degraded``."""
     why_not: list[WhyNot] = Field(default_factory=list)
+    candidates: list[Candidate] = Field(default_factory=list)
+    """With ``explain``: all that it looked at, best first."""
     after: Seen | None
     at: Reached | None
     degraded: list[str]

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from retrieval.recall import RecallHit
 from retrieval.recall.paths import LeftOut, attempt
+from retrieval.recall.request import Fate
 from retrieval.service.answers import RECALLED
 from retrieval.service.asked import asked_of
 from retrieval.service.asked_positions import wait_until_reached
@@ -41,18 +42,19 @@ async def post_recall(
     """Finds the tenant's memories that match a query, best first, each with its evidence: the ids of the messages it comes from.
 
     200 with ``{recall_id, results: [{memory's fields, score, evidence, evidence_scores, superseded_by, parts?, ranks?}], confidence,
-    entities, session, sift?, expansion?, why_not?, after, at, degraded, positions, ms}``. ``confidence`` is how likely the memories answer
-    the query: where it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the body's user,
-    ``session`` the newest messages of the body's session. ``after`` says where the message was found that the body names, ``at`` whether
-    the store has come to the positions that it asks at, and how many memories were written behind them. ``positions`` are what the answer
-    rests on: the memories up to these places of the change feed, at least, and the session's messages up to this one. ``degraded`` names
-    what is missing, since it was not found by the deadline or what it takes is away or fails: ``memories``, ``entities``,
-    ``session_tail``, and what a model was to do, ``sift`` or ``expansion``: then the results are as without it. If all is away or fails,
-    503; if the embedding model refuses the query, and nothing else answers, 422.
+    entities, session, sift?, expansion?, why_not?, candidates?, after, at, degraded, positions, ms}``. ``confidence`` is how likely the
+    memories answer the query: where it is below the body's ``min_confidence``, there are no results. ``entities`` are the nearest of the
+    body's user, ``session`` the newest messages of the body's session. ``candidates`` are all that was looked at, where ``explain`` asks
+    for them. ``after`` says where the message was found that the body names, ``at`` whether the store has come to the positions that it
+    asks at, and how many memories were written behind them. ``positions`` are what the answer rests on: the memories up to these places of
+    the change feed, at least, and the session's messages up to this one. ``degraded`` names what is missing, since it was not found by the
+    deadline or what it takes is away or fails: ``memories``, ``entities``, ``session_tail``, and what a model was to do, ``sift`` or
+    ``expansion``: then the results are as without it. If all is away or fails, 503; if the embedding model refuses the query, and nothing
+    else answers, 422.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     schema = dependencies.tenants.schema_of(caller.tenant.id)
-    asked = asked_of(dependencies, body, caller, schema, limit=body.limit, explain=body.explain, trace=bool(body.why_not))
+    asked = asked_of(dependencies, body, caller, schema, limit=body.limit, explain=body.explain, trace=body.explain or bool(body.why_not))
     tail = None if body.session is None else TailRequest(session=body.session, user=caller.key.user)
     seen = await wait_for(body.after, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, tail=tail, until=until)
     at = await wait_until_reached(body.at, dependencies=dependencies, request=request, caller=caller, scope=asked.scope, until=until)
@@ -79,6 +81,7 @@ async def post_recall(
                 "session": None if body.session is None else {"session": body.session, **session_fields(found.tail)},
                 **prepared.fields,
                 **({"why_not": () if isinstance(told, LeftOut) else told} if body.why_not else {}),
+                **({"candidates": await map_in_pieces(_candidate_fields, found.memories.fates.items())} if body.explain else {}),
                 "after": seen,
                 "at": at,
                 **found.basis(dependencies.settings),
@@ -98,3 +101,16 @@ def _hit_fields(hit: RecallHit, *, explain: bool) -> dict[str, Any]:
         "superseded_by": hit.superseded_by,
     }
     return {**fields, "parts": hit.parts, "ranks": hit.ranks} if explain else fields
+
+
+def _candidate_fields(candidate: tuple[str, Fate]) -> dict[str, Any]:
+    memory_id, fate = candidate
+    return {
+        "id": memory_id,
+        "outcome": fate.outcome,
+        "score": fate.score,
+        "rank": fate.rank,
+        "of": fate.of,
+        "parts": dict(fate.parts),
+        "ranks": dict(fate.ranks),
+    }

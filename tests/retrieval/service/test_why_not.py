@@ -42,6 +42,25 @@ async def test_a_memory_tells_where_it_stopped(service: RunningService) -> None:
     assert found[LIMA.id] == {"id": LIMA.id, "outcome": "unknown"}
 
 
+async def test_explain_tells_what_became_of_each_candidate(service: RunningService) -> None:
+    again = memory("acme", "ann", "Ann has a cat called Miso!", message_ids=["ann-m9"], event_time=datetime(2020, 1, 1, tzinfo=UTC))
+    await index(service.settings, [again])
+    response = await service.http.post("/v1/recall", json={**BODY, "limit": 1, "explain": True}, headers=service.auth("acme"))
+    answer = response.json()
+    best, second, repetition = answer["candidates"]
+    assert [(each["id"], each["outcome"], each["rank"], each["of"]) for each in answer["candidates"]] == [
+        (OSLO.id, "returned", 1, None),
+        (CAT.id, "rank", 2, None),
+        (again.id, "duplicate", None, CAT.id),
+    ]
+    (result,) = answer["results"]
+    assert (best["score"], best["ranks"]) == (result["score"], result["ranks"])
+    assert best["score"] >= second["score"] == repetition["score"]
+    assert {"origin", "dense", "late"} <= second["parts"].keys()
+    plain = (await service.http.post("/v1/recall", json={**BODY, "limit": 1}, headers=service.auth("acme"))).json()
+    assert "candidates" not in plain
+
+
 @pytest.mark.parametrize(
     ("narrowed", "name"),
     [
