@@ -15,8 +15,8 @@ from runtime.pieces import map_in_pieces
 class StoreBase(ABC):
     """Reads memories through an engine's scroll, and checks points against the model that the store was prepared for."""
 
-    _model: tuple[str, int, int | None] | None = None
-    """Name, dimension and length of token vectors."""
+    _dimensions: tuple[int, int | None] | None = None
+    """Of dense and of token vectors, once it is prepared."""
 
     @abstractmethod
     async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
@@ -51,17 +51,17 @@ class StoreBase(ABC):
         found = [record for each, record in records.items() if each != after][:limit]
         return await map_in_pieces(lambda record: Step.from_json(record.encode()), found)
 
-    def _checked_points(self, points: Sequence[Point]) -> tuple[list[Point], str]:
+    def _checked_points(self, points: Sequence[Point]) -> list[Point]:
         """Checks points before an upsert.
 
         Returns:
-            The newest point of each id, and the model that the store was prepared for.
+            The newest point of each id.
 
         Raises:
             StoreRejectedError: If the store was not prepared, or a point does not fit.
         """
-        if self._model is None:
+        if self._dimensions is None:
             raise StoreRejectedError("call prepare() before upsert(): the store has to know which model made the vectors")
-        model, dimension, late_dimension = self._model
+        dimension, late_dimension = self._dimensions
         check_points(points, dimension=dimension, late_dimension=late_dimension)
-        return newest_by_id(points), model
+        return newest_by_id(points)

@@ -25,8 +25,8 @@ MESSAGES: Final = "messages"
 """The messages that it rests on; an entity, which rests on very many, lacks the field."""
 GENERATION: Final = "generation"
 EVENT_TIME: Final = "event_time"
-EVENT_LAST: Final = "event_last"
-"""The latest moment at which it may have happened: of an event that is known to a day, month or year its end."""
+"""When it happened; of an event that is known to a day, month or year the first and the last moment at which it may have. A range passes
+where one of them lies in it, so a time that begins and one that ends are two conditions."""
 EXPIRES_AT: Final = "expires_at"
 STEP_TENANT: Final = "step_tenant"
 """Whose a step of an entity's history is. It has no other tenant, so that it is no memory to any query, count, page or statistic."""
@@ -34,8 +34,6 @@ STEP_OF: Final = "step_of"
 """The entity that it is a step of."""
 RECORD: Final = "record"
 """The memory's JSON text. It is not indexed."""
-MODEL: Final = "model"
-"""The embedding model that made the vectors. It is not indexed."""
 
 FEED_PARTITION: Final = "feed_partition"
 FEED_OFFSET: Final = "feed_offset"
@@ -46,7 +44,7 @@ DELETED_AT: Final = "deleted_at"
 
 KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, STEP_TENANT, STEP_OF)
 """Fields with a keyword index."""
-DATETIME_FIELDS: Final = (EVENT_TIME, EVENT_LAST, EXPIRES_AT, DELETED_AT)
+DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""
 POSITION_FIELDS: Final = (FEED_PARTITION, FEED_OFFSET, FEED_MS)
 """Whole numbers. A recall at positions filters by the first two; by the third only the server's writes do, so only there it is indexed."""

@@ -8,7 +8,6 @@ from typing import Any, Self
 from retrieval.stores.collection import (
     DELETED_AT,
     ENTITY_KEYS,
-    EVENT_LAST,
     EVENT_TIME,
     EXPIRES_AT,
     FEED_OFFSET,
@@ -173,7 +172,7 @@ class TenantFilter:
         if self.messages:
             yield MatchAny(MESSAGES, self.messages)
         if self.since is not None:
-            yield DatetimeRange(EVENT_LAST, iso_time(self.since), None)
+            yield DatetimeRange(EVENT_TIME, iso_time(self.since), None)
         if self.until is not None:
             yield DatetimeRange(EVENT_TIME, None, iso_time(self.until))
         if self.generation is not None:

@@ -19,13 +19,11 @@ from retrieval.errors import StoreRejectedError
 from retrieval.stores.collection import (
     DELETED_AT,
     ENTITY_KEYS,
-    EVENT_LAST,
     EVENT_TIME,
     EXPIRES_AT,
     GENERATION,
     KIND,
     MESSAGES,
-    MODEL,
     RECORD,
     SESSION,
     STEP_OF,
@@ -46,7 +44,7 @@ _RECORDS_CACHED: Final = 8192
 """Every recall reads dozens of candidates, mostly of few users, and parsing and checking one costs as much as scoring it."""
 
 
-def payload_of(point: Point, *, model: str) -> dict[str, Any]:
+def payload_of(point: Point) -> dict[str, Any]:
     """The payload that is stored beside the vectors."""
     memory = point.memory
     fields = {
@@ -57,14 +55,17 @@ def payload_of(point: Point, *, model: str) -> dict[str, Any]:
         SESSION: memory.session,
         ENTITY_KEYS: keys_of(memory) or None,
         MESSAGES: None if memory.kind == "entity" else memory.message_ids,
-        EVENT_TIME: iso_time(memory.event_time),
-        EVENT_LAST: iso_time(last_moment(memory.event_time, memory.date)),
+        EVENT_TIME: _moments(memory),
         EXPIRES_AT: memory.expires_at and iso_time(memory.expires_at),
         GENERATION: memory.generation,
-        MODEL: model,
         RECORD: memory.to_json().decode(),
     }
     return {name: value for name, value in fields.items() if value is not None} | point.position.payload()
+
+
+def _moments(memory: Memory) -> str | list[str]:
+    first, last = memory.event_time, last_moment(memory.event_time, memory.date)
+    return iso_time(first) if first == last else [iso_time(first), iso_time(last)]
 
 
 def keys_of(memory: Memory) -> list[str]:

@@ -70,7 +70,7 @@ def put_in_shard(shard: Shard, stored: Memory, offset: int = 0) -> None:
     made = point(stored, position=at(offset))
     assert made.embedding.late is not None
     dense, late = made.embedding.dense.tolist(), made.embedding.late.tolist()
-    shard.upsert([EncodedPoint(stored.id, payload_of(made, model=MODEL), dense, late, terms_of_memory(stored))])
+    shard.upsert([EncodedPoint(stored.id, payload_of(made), dense, late, terms_of_memory(stored))])
 
 
 def deletions(*ids: str, position: FeedPosition | None = None) -> dict[str, FeedPosition]:

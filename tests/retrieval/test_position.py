@@ -44,7 +44,7 @@ def test_a_missing_position_is_older_than_any() -> None:
 
 def encoded(what: Point) -> EncodedPoint:
     dense = what.embedding.dense.tolist()
-    return EncodedPoint(what.memory.id, payload_of(what, model=MODEL), dense, [], terms_of_memory(what.memory))
+    return EncodedPoint(what.memory.id, payload_of(what), dense, [], terms_of_memory(what.memory))
 
 
 def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:

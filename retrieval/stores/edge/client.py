@@ -62,14 +62,14 @@ class EdgeStore(StoreBase):
     async def prepare(self, *, model: str, dimension: int, late_dimension: int | None) -> None:
         """See :meth:`MemoryStore.prepare`."""
         await self._request({"op": "prepare", "model": model, "dimension": dimension, "late_dimension": late_dimension})
-        self._model = (model, dimension, late_dimension)
+        self._dimensions = (dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """See :meth:`MemoryStore.upsert`. On return the points are in the owner's write-ahead log."""
-        checked, model = self._checked_points(points)
+        checked = self._checked_points(points)
         batches = [checked[start : start + POINTS_IN_FRAME] for start in range(0, len(checked), POINTS_IN_FRAME)]
         for batch in batches:
-            await self._request(*_upsert_request(batch, model))
+            await self._request(*_upsert_request(batch))
 
     async def put_steps(self, points: Sequence[StepPoint]) -> None:
         """See :meth:`MemoryStore.put_steps`. On return they are in the owner's write-ahead log."""
@@ -223,13 +223,13 @@ def _scored_memory(found: tuple[str, float, dict[str, float]]) -> ScoredMemory:
     return ScoredMemory(memory_of(record), clamp_score(score), parts)
 
 
-def _upsert_request(points: Sequence[Point], model: str) -> tuple[dict[str, Any], bytes]:
+def _upsert_request(points: Sequence[Point]) -> tuple[dict[str, Any], bytes]:
     fields: list[dict[str, Any]] = []
     body: list[bytes | memoryview] = []
     for point in points:
         terms = terms_of_memory(point.memory)
         shapes = _shapes(point.embedding)
-        fields.append({"id": point.memory.id, "payload": payload_of(point, model=model), "terms": len(terms.indices), **shapes})
+        fields.append({"id": point.memory.id, "payload": payload_of(point), "terms": len(terms.indices), **shapes})
         body += (*_vector_bytes(point.embedding), *_term_bytes(terms))
     return {"op": "upsert", "points": fields}, b"".join(body)
 

@@ -92,16 +92,16 @@ class QdrantStore(StoreBase):
         check_metadata(info.config.metadata or {}, requested, collection=f"collection {self._collection!r}")
         with qdrant_errors(self._collection):
             await self._create_missing_indexes(set(info.payload_schema))
-        self._model = (model, dimension, late_dimension)
+        self._dimensions = (dimension, late_dimension)
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """See :meth:`MemoryStore.upsert`."""
-        checked, model = self._checked_points(points)
+        checked = self._checked_points(points)
         with qdrant_errors(self._collection):
             for start in range(0, len(checked), POINTS_IN_REQUEST):
                 batch = checked[start : start + POINTS_IN_REQUEST]
                 update_filter = replaceable({each.memory.id: each.position for each in batch})
-                structs = [_point_struct(each, model) for each in batch]
+                structs = [_point_struct(each) for each in batch]
                 await self._client.upsert(self._collection, structs, wait=True, update_filter=update_filter)
 
     async def put_steps(self, points: Sequence[StepPoint]) -> None:
@@ -230,14 +230,14 @@ class QdrantStore(StoreBase):
         return parts
 
 
-def _point_struct(point: Point, model: str) -> models.PointStruct:
+def _point_struct(point: Point) -> models.PointStruct:
     vectors: dict[str, Any] = {DENSE: point.embedding.dense.tolist()}
     if point.embedding.late is not None:
         vectors[LATE] = point.embedding.late.tolist()
     terms = terms_of_memory(point.memory)
     if terms.indices:
         vectors[BM25] = models.SparseVector(indices=terms.indices, values=terms.values)
-    return models.PointStruct(id=point.memory.id, vector=vectors, payload=payload_of(point, model=model))
+    return models.PointStruct(id=point.memory.id, vector=vectors, payload=payload_of(point))
 
 
 def _record(payload: dict[str, Any] | None) -> str:
