@@ -128,6 +128,10 @@ class TenantFilter:
     steps_of: str | None = None
     """The steps of this entity alone, and no memory; None: memories, and no step."""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.scope, TenantScope):
+            raise TypeError(f"a request to a store needs a TenantScope as its scope, got {self.scope!r}")
+
     @property
     def whole_tenant(self) -> "TenantFilter":
         """All of the tenant's points, at the filter's positions: the population that term statistics are taken over."""
