@@ -72,11 +72,13 @@ class SessionView:
         return tuple(each for window in (self.closed, self.open) if window is not None for each in window.messages)
 
     def of(self, user: str | None) -> "SessionView":
-        """What one user said of it; None: all."""
+        """What one user said of it; None: all. Of windows in which that user said nothing, it does not tell that there are any."""
         if user is None:
             return self
         closed, opened = (None if each is None else each.of(user) for each in (self.closed, self.open))
-        return replace(self, closed=closed, open=opened)
+        if not any(each and each.messages for each in (closed, opened)):
+            return SessionView()
+        return replace(self, closed=closed if closed and closed.messages else None, open=opened if opened and opened.messages else None)
 
 
 @dataclass(frozen=True, slots=True)

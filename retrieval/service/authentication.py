@@ -12,6 +12,7 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 from memory.records import Memory
 from retrieval.service.dependencies import AppDependencies
 from retrieval.service.problems import ProblemError, unauthorized
+from retrieval.stores.port import TenantScope
 from runtime.control.documents import ApiKey, OperatorKey, Role, Scope
 from runtime.key_uses import OPERATORS, owner_of
 from runtime.tenants import Tenant
@@ -29,6 +30,11 @@ class Caller:
 
     tenant: Tenant
     key: ApiKey
+
+    @property
+    def scope(self) -> TenantScope:
+        """All that the key may see."""
+        return TenantScope(self.tenant.id, self.key.user)
 
     def user_of(self, asked: str | None) -> str | None:
         """The user whose memory a request is about: the key's own, where it has one.

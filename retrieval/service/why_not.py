@@ -11,10 +11,9 @@ from memory.dates.event_date import last_moment
 from memory.records import Memory
 from retrieval.recall import RecallRequest
 from retrieval.recall.request import Outcome
-from retrieval.service.dependencies import Dependencies
 from retrieval.service.gathering import Gathered
 from retrieval.stores.points import keys_of
-from retrieval.stores.port import TenantScope
+from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.session_tail import SessionView
 
 Stop = Literal["not_a_candidate", "filter", "expired", "window_open", "not_extracted", "dropped", "unknown"]
@@ -56,15 +55,16 @@ class WhyNots:
     """Answers for one recall.
 
     Args:
-        dependencies: The store among them.
+        store: The memories.
+        now: When the recall was made.
         scope: What the caller's key may see.
         request: The recall.
         found: What it found, with what became of the candidates.
     """
 
-    def __init__(self, *, dependencies: Dependencies, scope: TenantScope, request: RecallRequest, found: Gathered) -> None:
-        self._store = dependencies.store
-        self._now = dependencies.clock.now()
+    def __init__(self, *, store: MemoryStore, now: datetime, scope: TenantScope, request: RecallRequest, found: Gathered) -> None:
+        self._store = store
+        self._now = now
         self._scope = scope
         self._request = request
         self._found = found

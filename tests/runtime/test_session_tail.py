@@ -31,8 +31,18 @@ async def test_a_tail_tells_how_far_it_reaches(tail: SessionTail) -> None:
     await tail.write([TailUpdate("acme", "s", SessionView(closed=window(0, "a")), 3, 7)])
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(1, "b")), 3, 9)])
     view = await tail.read("acme", "s")
-    assert view.place == view.of("ann").place == TailPlace(3, 9)
+    assert view.place == TailPlace(3, 9)
     assert view.messages == (*window(0, "a").messages, *window(1, "b").messages)
+
+
+def test_a_users_view_tells_nothing_of_others_windows() -> None:
+    anns, bobs = (TailWindow(number, (b'{"user":"%s"}' % user,)) for number, user in enumerate((b"ann", b"bob")))
+    view = SessionView(closed=anns, open=bobs, place=TailPlace(3, 9))
+    assert view.of(None) == view
+    assert (view.of("ann").closed, view.of("ann").open, view.of("ann").place) == (anns, None, view.place)
+    assert (view.of("bob").closed, view.of("bob").open, view.of("bob").place) == (None, bobs, view.place)
+    nobodys = view.of("carol")
+    assert (nobodys, nobodys.place) == (SessionView(), None)
 
 
 async def test_a_repeated_write_changes_nothing(tail: SessionTail) -> None:

@@ -25,7 +25,6 @@ from retrieval.service.openapi import refusals
 from retrieval.service.paths import REST
 from retrieval.service.problems import ProblemError
 from retrieval.service.routes.memories import memory_fields
-from retrieval.stores.port import TenantScope
 from runtime.entity_view import EntityAsOf
 from runtime.errors import RedisUnavailableError
 
@@ -64,7 +63,7 @@ async def get_entity_history(
         return await _entity(request, caller, dependencies, type_name, key_parts, moment)
     key = _key_of(key_parts[:-1])
     missing = ProblemError(404, "not-found", f"there is no history of an entity {key} of type {type_name}")
-    if caller.key.user is not None and caller.key.user != _user_of(dependencies, caller, type_name, key):
+    if _is_anothers(dependencies, caller, type_name, key):
         raise missing
     async with dependencies.admission.turn(request, caller.tenant):
         steps, complete = await _history(dependencies, caller, type_name, key).walk(moment)
@@ -104,6 +103,10 @@ async def _entity(
 ) -> Response:
     key = _key_of(key_parts)
     degraded: list[str] = []
+    missing = ProblemError(404, "not-found", f"there is no entity {key} of type {type_name}" + ("" if moment == Moment() else " by then"))
+    if moment != Moment() and _is_anothers(dependencies, caller, type_name, key):
+        # What is not kept of a history would tell that there is one.
+        raise missing
     async with dependencies.admission.turn(request, caller.tenant):
         if moment == Moment():
             memory_id = entity_id(caller.tenant.id, type_name, key, caller.tenant.generation)
@@ -112,7 +115,7 @@ async def _entity(
             history = _history(dependencies, caller, type_name, key)
             entity = await history.at(moment, entity_key=key, now=dependencies.clock.now())
     if entity is None or not caller.may_see(entity):
-        raise ProblemError(404, "not-found", f"there is no entity {key} of type {type_name}" + ("" if moment == Moment() else " by then"))
+        raise missing
     return JsonResponse({**memory_fields(entity), "degraded": degraded})
 
 
@@ -136,6 +139,11 @@ def _keys_of(dependencies: Dependencies, caller: Caller, type_name: str) -> int 
     except SchemaError:
         return None
     return None if entity_type is None else len(entity_type.keys)
+
+
+def _is_anothers(dependencies: Dependencies, caller: Caller, type_name: str, key: str) -> bool:
+    """Whether the caller's key is bound to a user, and the entity is not grouped by that one."""
+    return caller.key.user is not None and caller.key.user != _user_of(dependencies, caller, type_name, key)
 
 
 def _user_of(dependencies: Dependencies, caller: Caller, type_name: str, key: str) -> str | None:
@@ -177,7 +185,7 @@ async def _in_view(dependencies: Dependencies, caller: Caller, memory_id: str) -
 
 async def _in_index(dependencies: Dependencies, caller: Caller, memory_id: str) -> Memory | StoreUnavailableError | None:
     try:
-        found = await dependencies.store.get(TenantScope(caller.tenant.id), [memory_id])
+        found = await dependencies.store.get(caller.scope, [memory_id])
     except StoreUnavailableError as error:
         return error
     return found[0] if found else None

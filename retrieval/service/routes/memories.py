@@ -12,7 +12,6 @@ from retrieval.service.dependencies import AppDependencies, Dependencies
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
 from retrieval.service.problems import ProblemError
-from retrieval.stores.port import TenantScope
 
 router = APIRouter(tags=["read"])
 
@@ -44,7 +43,7 @@ async def seen_memory(dependencies: Dependencies, caller: Caller, memory_id: str
     Raises:
         ProblemError: 404.
     """
-    found = await dependencies.store.get(TenantScope(caller.tenant.id), [memory_id])
-    if not found or not caller.may_see(found[0]):
+    found = await dependencies.store.get(caller.scope, [memory_id])
+    if not found:
         raise ProblemError(404, "not-found", not_found)
     return found[0]

@@ -24,7 +24,6 @@ from retrieval.service.request_body import body_schema, json_body
 from retrieval.service.routes.memories import memory_fields
 from retrieval.service.routes.sessions import session_fields
 from retrieval.service.why_not import WhyNots
-from retrieval.stores.port import TenantScope
 from runtime.pieces import map_in_pieces
 
 router = APIRouter(tags=["read"])
@@ -66,9 +65,8 @@ async def post_recall(
         )
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
         hits, texts = (hit.memory for hit in found.memories.hits), (each.content for each in returned)
-        why_nots = WhyNots(
-            dependencies=dependencies, scope=TenantScope(caller.tenant.id, caller.key.user), request=prepared.asked, found=found
-        )
+        now = dependencies.clock.now()
+        why_nots = WhyNots(store=dependencies.store, now=now, scope=caller.scope, request=prepared.asked, found=found)
         asks_why = body.why_not and "memories" not in found.degraded
         told = await attempt(why_nots.of(body.why_not), name="memories", until=until) if asks_why else ()
         recall_id = await record_recall(dependencies, asked, schema, hits, texts, trace, ranking=found.memories.kept_ranking)
