@@ -4,16 +4,18 @@
 """
 
 import asyncio
+import itertools
 import os
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
+from operator import methodcaller
 from typing import Any, Final, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from memory.records import Contribution, Memory, Step
 from retrieval.recall import Recall, RecallRequest
@@ -99,13 +101,14 @@ class IsolationMachine(RuleBasedStateMachine):
         for each in (self.store, self.alone) if tenant == ALONE else (self.store,):
             self.run(operation(each))
 
-    def put(self, written: Memory) -> None:
+    def put(self, *written: Memory) -> None:
         self.offset += 1
-        made = point(written, position=feed_position(self.offset))
-        self.change(written.tenant, lambda store: store.upsert([made]))
-        self.held[written.id] = written
-        self.written_at[written.id] = self.offset
-        self.every_id.add(written.id)
+        for tenant, memories in itertools.groupby(written, lambda each: each.tenant):
+            points = [point(each, position=feed_position(self.offset)) for each in memories]
+            self.change(tenant, methodcaller("upsert", points))
+        self.held |= {each.id: each for each in written}
+        self.written_at |= {each.id: self.offset for each in written}
+        self.every_id |= {each.id for each in written}
 
     def seen_by(self, scope: TenantScope) -> dict[str, Memory]:
         return {memory_id: each for memory_id, each in self.held.items() if each.tenant == scope.tenant and scope.user in (None, each.user)}
@@ -118,22 +121,15 @@ class IsolationMachine(RuleBasedStateMachine):
         own = {secret_of(each.tenant, each.user) for each in self.seen_by(scope).values()}
         return {secret_of(tenant, user) for tenant in TENANTS for user in USERS} - own
 
+    @initialize()
+    def begin(self) -> None:
+        """Everybody has something to begin with: random writes alone are too few for others' to be met by chance."""
+        everybody = enumerate(itertools.product(TENANTS, USERS, WORDS))
+        self.put(*(made_of(*each, f"m{number % 3 + 1}", "event" if number % 4 else "entity") for number, each in everybody))
+
     @rule(tenant=tenants, user=users, word=words, message=messages, kind=st.sampled_from(["event", "event", "entity", "summary"]))
     def write(self, tenant: str, user: str | None, word: str, message: str, kind: str) -> None:
-        content = f"{word} {secret_of(tenant, user)}"
-        made = memory(
-            content,
-            tenant=tenant,
-            user=user,
-            id=stable_id(tenant, user, word, message, kind),
-            message_ids=[message],
-            session="s",
-            kind=kind,
-            type="thing",
-            entity_keys=[message],
-            properties={"text": content} if kind == "entity" else {"subject": "tea", "likes": message == "m1"},
-        )
-        self.put(made)
+        self.put(made_of(tenant, user, word, message, kind))
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), user=users, word=words, message=messages)
@@ -274,6 +270,22 @@ class IsolationMachine(RuleBasedStateMachine):
 
 def secret_of(tenant: str, user: str | None) -> str:
     return f"{tenant}-{user or 'nobody'}-secret"
+
+
+def made_of(tenant: str, user: str | None, word: str, message: str, kind: str) -> Memory:
+    content = f"{word} {secret_of(tenant, user)}"
+    return memory(
+        content,
+        tenant=tenant,
+        user=user,
+        id=stable_id(tenant, user, word, message, kind),
+        message_ids=[message],
+        session="s",
+        kind=kind,
+        type="thing",
+        entity_keys=[message],
+        properties={"text": content} if kind == "entity" else {"subject": "tea", "likes": message == "m1"},
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
