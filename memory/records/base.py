@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memory.errors import MalformedRecordError, UnsupportedVersionError
 
-__all__ = ["Record", "Value", "problems_of"]
+__all__ = ["Record", "Value", "path_of_unwritable", "problems_of"]
 
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.[0-9]{1,9}")
 
@@ -62,7 +62,7 @@ class Record(Value):
             return orjson.dumps(fields)
         except TypeError as error:
             raise MalformedRecordError(
-                f"{type(self).__name__}: {_path_of_unwritable(fields)}: {error}; JSON carries integers of 64 bits and valid Unicode, "
+                f"{type(self).__name__}: {path_of_unwritable(fields)}: {error}; JSON carries integers of 64 bits and valid Unicode, "
                 "write a larger number as text"
             ) from error
 
@@ -81,12 +81,17 @@ def problems_of(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in error.errors(include_url=False))
 
 
-def _path_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:
-    """Where the first value stands that orjson does not write: ``metadata.order.number``."""
+def path_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:
+    """Where the first value stands that orjson does not write: ``metadata.order.number``.
+
+    Args:
+        value: Plain values.
+        path: Where they stand themselves.
+    """
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in parts:
         try:
             orjson.dumps(part)
         except TypeError:
-            return _path_of_unwritable(part, (*path, str(name)))
+            return path_of_unwritable(part, (*path, str(name)))
     return ".".join(path)

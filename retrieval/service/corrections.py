@@ -13,6 +13,7 @@ from memory.headers import CORRECTION, KIND
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import Change, Correction, EntityCorrection, EventFields, EventSeen, Memory
+from memory.records.base import path_of_unwritable
 from memory.schema.coerce import coerce_properties
 from memory.schema.model import EntityType, MemorySchema
 from memory.topics import EXTRACTIONS
@@ -72,7 +73,7 @@ class MemoryCorrections:
             )
         if fields.event_time is not None and fields.date is not None:
             raise ProblemError(422, "invalid", "event_time and date are both set; a moment is an event_time, a day or more is a date")
-        if len(orjson.dumps(fields.properties)) > _MAX_PROPERTIES_BYTES:
+        if _size_of(fields.properties) > _MAX_PROPERTIES_BYTES:
             raise ProblemError(413, "too-large", f"properties: more than {_MAX_PROPERTIES_BYTES} bytes")
         schema = tenants.schema_of(request.caller.tenant.id, request.memory.generation)
         if request.memory.kind == "entity":
@@ -178,6 +179,14 @@ def _entity_type(memory: Memory, schema: MemorySchema) -> EntityType:
     if found is None:
         raise ProblemError(422, "uncorrectable", f"the schema {schema.name} has no entity type {memory.type} any more")
     return found
+
+
+def _size_of(properties: Mapping[str, JsonValue] | None) -> int:
+    try:
+        return len(orjson.dumps(properties))
+    except TypeError as error:
+        where = path_of_unwritable(properties, ("properties",))
+        raise ProblemError(422, "invalid", f"{where}: {error}; write a number beyond 64 bits as text") from error
 
 
 def _event_properties(memory: Memory, properties: Mapping[str, JsonValue] | None, schema: MemorySchema) -> dict[str, JsonValue] | None:

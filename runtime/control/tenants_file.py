@@ -4,6 +4,7 @@
 "budget": {"hard_tokens": 1000000}}], "operators": [{"hash": "<sha256, hex>", "role": "admin"}]}``
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -113,9 +114,9 @@ class TenantsFile(_Part):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> "TenantsFile":
-        ids = [each.id for each in self.tenants]
-        if len(set(ids)) != len(ids):
-            raise ValueError(f"tenant {max(ids, key=ids.count)!r} is there twice; remove one")
+        often = [each for each, times in Counter(each.id for each in self.tenants).items() if times > 1]
+        if often:
+            raise ValueError(f"tenants: {often[0]!r} is there twice; remove one")
         return self
 
 

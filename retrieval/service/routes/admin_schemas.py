@@ -93,4 +93,4 @@ def _parsed(content: JsonValue) -> Any:
     try:
         return parse_schema(content)
     except SchemaError as error:
-        raise ProblemError(422, "invalid", str(error)) from error
+        raise ProblemError(422, "invalid", f"content: {error}") from error
