@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import aiohttp
+
+PERSONS: Final = ("Ann", "Melanie", "Priya", "Tom")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,19 @@ class Service:
     pids: Mapping[str, int] = field(default_factory=dict)
     """By name, its process and those that it works with."""
 
-    def body(self, caller: str, number: int, **fields: object) -> dict[str, object]:
-        """A question that nobody has asked before: its embedding is in no cache."""
-        return {"query": f"what does {caller} say of w{number} and w{number * 7 % 1000}", **fields}
+
+def question(caller: str, number: int, *, names_persons: bool = False) -> str:
+    """A question that nobody has asked before: its embedding is in no cache.
+
+    Args:
+        caller: Who asks.
+        number: Of the question, from 1.
+        names_persons: Whether every second one asks about a person, so that it is compared in the first person, too.
+    """
+    about = f"w{number} and w{number * 7 % 1000}"
+    if not names_persons or number % 2:
+        return f"what does {caller} say of {about}"
+    return f"what does {PERSONS[number // 2 % len(PERSONS)]} say to {caller} of {about}"
 
 
 class Caller:
@@ -39,13 +51,15 @@ class Caller:
         service: Whom it asks.
         tenant: Whose memories.
         name: Part of its questions.
+        names_persons: Whether every second question names a person.
         fields: Further fields of its recalls.
     """
 
-    def __init__(self, service: Service, tenant: str, name: str, **fields: object) -> None:
+    def __init__(self, service: Service, tenant: str, name: str, *, names_persons: bool = False, **fields: object) -> None:
         self._service = service
         self._tenant = tenant
         self._name = name
+        self._names_persons = names_persons
         self._fields = fields
         self.seconds: list[float] = []
         """Of the recalls that were answered."""
@@ -64,8 +78,8 @@ class Caller:
             while time.monotonic() < until:
                 number += 1
                 started = time.perf_counter()
-                body = self._service.body(f"{self._name}{until:.0f}", number, **self._fields)
-                async with http.post(f"{self._service.url}/v1/recall", json=body) as response:
+                query = question(f"{self._name}{until:.0f}", number, names_persons=self._names_persons)
+                async with http.post(f"{self._service.url}/v1/recall", json={"query": query, **self._fields}) as response:
                     await response.read()
                 self.statuses[response.status] += 1
                 if response.status == 200:

@@ -74,6 +74,12 @@ def cpu_seconds(pids: Mapping[str, int]) -> dict[str, float]:
     return {name: each.user + each.system for name, each in times.items()}
 
 
+def resident_bytes(pid: int) -> int:
+    """What a process has in memory, the pages of its files that are mapped among it."""
+    rss: int = psutil.Process(pid).memory_info().rss
+    return rss
+
+
 def environment(settings: Settings, **extra: str) -> dict[str, str]:
     """The environment that gives a child process these settings."""
     return {

@@ -7,8 +7,18 @@ one question after another. Random memories (:mod:`evaluation.bench_recall`) on 
 * ``without_embedding_p95_ms``: a whole recall whose query is embedded already: the store and the ranking;
 * ``http_p95_ms`` and ``per_second``: calls of the service, on real Kafka and Redis, embedding included;
 * ``cpu_ms_per_recall``, of the same calls: the computing time of each process, on all cores together, which tells what the limit is;
-* ``ratio_to_dense_only``: ``without_embedding_p95_ms`` to that of a plain query by the dense vector alone, through the same socket;
-* ``socket_to_in_process``, of one caller: the store's p95 to that of the same queries to the engine in this process.
+* ``ratio_to_dense_only``: ``without_embedding_p95_ms`` to that of a query by the dense vector alone, through the same socket;
+* ``socket_to_in_process``, of one caller: the store's p95 to that of the same queries to the engine in this process;
+* ``bytes_per_memory``: what the shard takes on disk for each, the write-ahead log among it.
+
+The questions are an application's: they name the user, so that the user's entities are searched beside the other memories, and every
+second one names a person, so that it is compared in the first person, too. All memories of a tenant are those of one user, each fiftieth
+an entity: a recall searches as many as the cell says, and no seventh of them. That is the hardest case. ``--plain`` asks of the whole
+tenant, about nobody, events of seven users, as all figures were measured that do not say otherwise, up to 2026-11-25; the two are not to
+be compared.
+
+``--curve 10000 100000`` fills one tenant to each size in turn instead, and writes ``curve``, with ``resident_bytes``: what the owner's
+process has in memory, the pages of its files that are mapped among it.
 """
 
 import argparse
@@ -18,153 +28,76 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
-
-import numpy as np
+from typing import Any, Final
 
 from benchmarks.callers import Caller, Service, statuses
 from benchmarks.processes import cpu_seconds
+from benchmarks.recall_curve import bytes_per_memory, curve
 from benchmarks.service import EDGE_FOLDER, SOCKET, running_service
-from evaluation.bench_recall import DIMENSION, LATE_DIMENSION, START, RandomData, in_process
-from models.embedding.port import Embedding
-from models.embedding.weights import MODEL_NAME
-from retrieval.recall import Recall, RecallRequest
+from benchmarks.store_recalls import USER, as_recalled, asked_by, memories, of_store, p95, questions
+from evaluation.bench_recall import in_process
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.edge.shard import Shard
-from retrieval.stores.port import RecallQuery
-from runtime.clocks import SystemClock
-from runtime.settings import RecallSettings
-
-T = TypeVar("T")
 
 SHAPES: Final = ((1000, 100), (100, 1000), (1, 100_000))
 """Tenants, and memories of each."""
 CALLERS: Final = (1, 16, 64)
 _ASKED: Final = 64
 """Most tenants that are asked."""
-_NO_WORD: Final = "the"
-"""A query of stop words alone has no terms."""
 
 
-class ReadyEmbedder:
-    """An embedder whose queries are embedded already.
-
-    Args:
-        queries: By their texts.
-    """
-
-    name = MODEL_NAME
-    dimension = DIMENSION
-    late_dimension = LATE_DIMENSION
-
-    def __init__(self, queries: Sequence[RecallQuery]) -> None:
-        self._embeddings = {each.text: each.embedding for each in queries}
-
-    async def embed_query(self, text: str) -> Embedding:
-        """The query's."""
-        return self._embeddings[text]
-
-    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
-        """The texts', if they are queries."""
-        return [self._embeddings[each] for each in texts]
-
-    async def close(self) -> None:
-        """Holds nothing."""
-
-
-async def asked_by(callers: int, questions: Sequence[T], ask: Callable[[T], Awaitable[object]]) -> list[float]:
-    """The milliseconds of each question, asked by so many callers, each one after another.
-
-    Args:
-        callers: How many.
-        questions: All of them together.
-        ask: Asks one.
-    """
-    left, milliseconds = iter(questions), list[float]()
-
-    async def caller() -> None:
-        for each in left:
-            started = time.perf_counter()
-            await ask(each)
-            milliseconds.append((time.perf_counter() - started) * 1000)
-
-    await asyncio.gather(*(caller() for _ in range(callers)))
-    return milliseconds
-
-
-async def of_store(store: EdgeStore, queries: Sequence[RecallQuery], *, callers: int) -> dict[str, float]:
-    """The figures of a cell that need no service.
-
-    Args:
-        store: Holds the memories.
-        queries: What is asked.
-        callers: How many ask.
-    """
-    recall = Recall(store=store, embedder=ReadyEmbedder(queries), settings=RecallSettings(), clock=SystemClock())
-    requests = [RecallRequest(scope=each.scope, query=each.text) for each in queries]
-    dense = [replace(each, text=_NO_WORD, embedding=Embedding(each.embedding.dense, None), limit=10, prefetch=10) for each in queries]
-    await asked_by(callers, requests[: len(requests) // 4], recall.recall)  # a warm-up
-    dense_only = _p95(await asked_by(callers, dense, store.recall))
-    without_embedding = _p95(await asked_by(callers, requests, recall.recall))
-    return {
-        "store_p95_ms": _p95(await asked_by(callers, [as_recalled(each) for each in queries], store.recall)),
-        "without_embedding_p95_ms": without_embedding,
-        "dense_only_p95_ms": dense_only,
-        "ratio_to_dense_only": round(without_embedding / dense_only, 2),
-    }
-
-
-async def of_service(service: Service, *, callers: int, seconds: float) -> dict[str, Any]:
+async def of_service(service: Service, *, callers: int, seconds: float, plain: bool) -> dict[str, Any]:
     """The figures of a cell that the service is asked for.
 
     Args:
         service: A running one.
         callers: How many ask.
         seconds: For how long.
+        plain: Whether they name neither their user nor a person.
     """
     tenants = [*service.keys]
-    asking = [Caller(service, tenants[each % len(tenants)], f"cell{callers}-{each}") for each in range(callers)]
+    named: dict[str, Any] = {} if plain else {"names_persons": True, "user": USER}
+    asking = [Caller(service, tenants[each % len(tenants)], f"cell{callers}-{each}", **named) for each in range(callers)]
     until, pids = time.monotonic() + seconds, {**service.pids, "callers": os.getpid()}
     before = cpu_seconds(pids)
     await asyncio.gather(*(each.run(until) for each in asking))
     cpu_s = {name: after - before[name] for name, after in cpu_seconds(pids).items()}
     answered = [s * 1000 for caller in asking for s in caller.seconds]
     return {
-        "http_p95_ms": _p95(answered) if answered else None,
+        "http_p95_ms": p95(answered) if answered else None,
         "per_second": round(len(answered) / seconds, 1),
         "cpu_ms_per_recall": {name: round(each * 1000 / max(1, len(answered)), 2) for name, each in sorted(cpu_s.items())},
         "statuses": statuses(asking),
     }
 
 
-async def measure_shape(folder: Path, *, tenants: int, memories: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
+async def measure_shape(folder: Path, *, tenants: int, each: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """The cells of one shape.
 
     Args:
         folder: Empty; its path must be short, for the Edge's socket.
         tenants: How many.
-        memories: Of each.
+        each: Memories of each.
         arguments: The command's.
     """
     cells: list[dict[str, Any]] = []
-    asked = min(tenants, _ASKED)
-    data = RandomData(seed=2, tenants=asked)
-    queries = [replace(each, text=f"{each.text} w{number}") for number, each in enumerate(map(data.query, range(arguments.queries)))]
-    async with running_service(folder, points=memories, tenants=tenants, with_keys=asked) as service:
+    asked, plain = min(tenants, _ASKED), arguments.plain
+    queries = questions(arguments.queries, tenants=asked, plain=plain)
+    data = memories(seed=1, tenants=tenants, plain=plain)
+    async with running_service(folder, points=each, tenants=tenants, with_keys=asked, data=data) as service:
         store = EdgeStore(path=folder / SOCKET, timeout_s=60)
-        await of_service(service, callers=4, seconds=arguments.seconds / 2)  # a warm-up
+        await of_service(service, callers=4, seconds=arguments.seconds / 2, plain=plain)  # a warm-up
         for callers in arguments.callers:
-            cell = {"tenants": tenants, "memories_per_tenant": memories, "concurrency": callers}
+            cell = {"tenants": tenants, "memories_per_tenant": each, "concurrency": callers}
             cell |= await of_store(store, queries, callers=callers)
-            cell |= await of_service(service, callers=callers, seconds=arguments.seconds)
+            cell |= await of_service(service, callers=callers, seconds=arguments.seconds, plain=plain)
+            cell["bytes_per_memory"] = bytes_per_memory(folder, tenants * each)
             print(json.dumps(cell), flush=True)
             cells.append(cell)
         await store.close()
     shard = Shard(folder / EDGE_FOLDER)
-    direct = _p95(await asked_by(1, [as_recalled(each) for each in queries], in_process(shard)))
+    direct = p95(await asked_by(1, await as_recalled(queries), in_process(shard)))
     shard.close()
     for cell in cells:
         if cell["concurrency"] == 1:
@@ -172,23 +105,20 @@ async def measure_shape(folder: Path, *, tenants: int, memories: int, arguments:
     return cells
 
 
-def as_recalled(query: RecallQuery) -> RecallQuery:
-    """The query as a recall asks it: with the parts of the scores of all candidates, since the ranking model looks at them."""
-    prefetch = RecallSettings().prefetch
-    return replace(query, limit=prefetch, prefetch=prefetch, explain=True, alive_at=START)
-
-
-def _p95(milliseconds: Sequence[float]) -> float:
-    return round(float(np.percentile(milliseconds, 95)), 2)
-
-
 async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
-    cells: list[dict[str, Any]] = []
-    for tenants, memories in SHAPES:
+    measured: dict[str, Any] = {}
+    if arguments.curve:
         with tempfile.TemporaryDirectory(prefix="varve-") as folder:
-            smaller = max(1, int(memories * arguments.scale))
-            cells += await measure_shape(Path(folder), tenants=tenants, memories=smaller, arguments=arguments)
-    return {"cells": cells, "scale": arguments.scale, "load_average": os.getloadavg(), "python": platform.python_version()}
+            measured["curve"] = await curve(Path(folder), arguments.curve, queries=arguments.queries, plain=arguments.plain)
+    else:
+        measured["cells"] = []
+        for tenants, each in SHAPES:
+            with tempfile.TemporaryDirectory(prefix="varve-") as folder:
+                smaller = max(1, int(each * arguments.scale))
+                measured["cells"] += await measure_shape(Path(folder), tenants=tenants, each=smaller, arguments=arguments)
+        measured["scale"] = arguments.scale
+    about = {"plain": arguments.plain, "load_average": os.getloadavg(), "python": platform.python_version()}
+    return measured | about
 
 
 def main() -> None:
@@ -200,6 +130,8 @@ def main() -> None:
     parser.add_argument("--callers", type=int, nargs="*", default=[*CALLERS], help="how many ask at once")
     parser.add_argument("--queries", type=int, default=400, help="asked of the store, in each cell")
     parser.add_argument("--seconds", type=float, default=8.0, help="for which the service is asked, in each cell")
+    parser.add_argument("--plain", action="store_true", help="ask of the whole tenant, about nobody, as older figures were measured")
+    parser.add_argument("--curve", type=int, nargs="+", metavar="MEMORIES", help="let one tenant grow to these sizes instead")
     parser.add_argument("--report", type=Path, default=Path("build/reports/recall.json"))
     arguments = parser.parse_args()
     report = asyncio.run(_run(arguments))

@@ -31,7 +31,21 @@ _START_S: Final = 60.0
 
 
 @asynccontextmanager
-async def running_service(folder: Path, *, points: int, tenants: int = 2, with_keys: int = 2) -> AsyncIterator[Service]:
+async def edge_owner(folder: Path) -> AsyncIterator[int]:
+    """The owner of an empty Edge shard, for the length of a block; gives its process's id.
+
+    Args:
+        folder: Holds its data and its socket; its path must be short.
+    """
+    edge = EmbeddedEdge(data=folder / EDGE_FOLDER, socket_path=folder / SOCKET, log=folder / "edge.log")
+    async with running_process(edge.prepare()) as pid:
+        yield pid
+
+
+@asynccontextmanager
+async def running_service(
+    folder: Path, *, points: int, tenants: int = 2, with_keys: int = 2, data: RandomData | None = None
+) -> AsyncIterator[Service]:
     """A service whose store holds random memories of tenants, for the length of a block.
 
     Args:
@@ -39,6 +53,7 @@ async def running_service(folder: Path, *, points: int, tenants: int = 2, with_k
         points: How many memories each tenant has.
         tenants: How many there are: ``tenant-0`` and so on.
         with_keys: How many of them the service knows.
+        data: The memories, of as many tenants; None: events of seven users a tenant.
     """
     async with AsyncExitStack() as resources:
         servers = await resources.enter_async_context(broker_and_redis(folder))
@@ -52,11 +67,10 @@ async def running_service(folder: Path, *, points: int, tenants: int = 2, with_k
                 add_key(draft, tenant, hash_key(key), now=datetime.now(UTC))
 
         await ControlWriter(settings=settings).write(add_all, action="tenants of a benchmark", by="a benchmark")
-        edge = EmbeddedEdge(data=folder / EDGE_FOLDER, socket_path=folder / SOCKET, log=folder / "edge.log")
-        owner = await resources.enter_async_context(running_process(edge.prepare()))
+        owner = await resources.enter_async_context(edge_owner(folder))
         store = EdgeStore(path=folder / SOCKET, timeout_s=60)
         await store.prepare(model=MODEL_NAME, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
-        await fill(store, RandomData(seed=1, tenants=tenants), points * tenants)
+        await fill(store, data or RandomData(seed=1, tenants=tenants), points * tenants)
         await store.close()
         port = free_port()
         variables = environment(

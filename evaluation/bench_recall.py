@@ -37,6 +37,8 @@ WORDS_IN_TEXT = 22
 WORDS_IN_QUERY = 6
 VOCABULARY = 20_000
 BATCH = 128
+ENTITY_TYPE = "user_profile"
+"""One that the schema ``companion`` has."""
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -46,21 +48,26 @@ class RandomData:
     Args:
         seed: Of the random generator.
         tenants: Among how many tenants the points are distributed.
+        users: Among how many users, ``user-0`` and so on, those of each tenant are.
+        entity_every: Each so-manieth memory of a tenant is an entity; 0: all are events.
     """
 
-    def __init__(self, *, seed: int, tenants: int) -> None:
+    def __init__(self, *, seed: int, tenants: int, users: int = 7, entity_every: int = 0) -> None:
         self._random = np.random.default_rng(seed)
         self._tenants = tenants
+        self._users = users
+        self._entity_every = entity_every
 
     def point(self, index: int) -> Point:
         """The memory of that index, with random vectors."""
         tenant = f"tenant-{index % self._tenants}"
+        is_entity = bool(self._entity_every) and (index // self._tenants + 1) % self._entity_every == 0
         memory = Memory(
             id=event_id(tenant, index),
             tenant=tenant,
-            user=f"user-{index % 7}",
-            kind="event",
-            type="conversation_event",
+            user=f"user-{index % self._users}",
+            kind="entity" if is_entity else "event",
+            type=ENTITY_TYPE if is_entity else "conversation_event",
             content=self._words(WORDS_IN_TEXT),
             keywords=["alpha", "beta"],
             event_time=START + timedelta(minutes=index),
@@ -105,19 +112,20 @@ async def wait_until_ready(store: EdgeStore, *, within_s: float = 60.0) -> None:
             await asyncio.sleep(0.05)
 
 
-async def fill(store: EdgeStore, data: RandomData, count: int) -> float:
+async def fill(store: EdgeStore, data: RandomData, count: int, *, first: int = 0) -> float:
     """Writes points.
 
     Args:
         store: The store to write to.
         data: Makes the points.
-        count: How many points.
+        count: How many points there are then.
+        first: How many there are already.
 
     Returns:
         The seconds that the store took.
     """
     seconds = 0.0
-    for start in range(0, count, BATCH):
+    for start in range(first, count, BATCH):
         points = [data.point(index) for index in range(start, min(count, start + BATCH))]
         started = time.perf_counter()
         await store.upsert(points)

@@ -1,0 +1,142 @@
+"""Recalls whose queries are embedded already, asked of a store of random memories: without the service, and without a model."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+import numpy as np
+
+from benchmarks.callers import PERSONS
+from evaluation.bench_recall import DIMENSION, LATE_DIMENSION, START, RandomData
+from models.embedding.port import Embedding
+from models.embedding.weights import MODEL_NAME
+from retrieval.recall import Recall, RecallRequest
+from retrieval.recall.first_person import asked_texts
+from retrieval.recall.query_embedding import embed_question
+from retrieval.recall.request import BUT_ENTITIES
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import RecallQuery, TenantScope
+from runtime.clocks import SystemClock
+from runtime.settings import RecallSettings
+
+T = TypeVar("T")
+
+USER: Final = "user-0"
+"""Of an application's questions: the only one of each tenant, so that a recall searches all of the tenant's memories."""
+_ENTITY_EVERY: Final = 50
+_NO_WORD: Final = "the"
+"""A query of stop words alone has no terms."""
+
+
+def memories(*, seed: int, tenants: int, plain: bool) -> RandomData:
+    """The memories that are asked for: of one user a tenant, each fiftieth an entity; plain: events of seven users a tenant.
+
+    Args:
+        seed: Of the random generator.
+        tenants: How many.
+        plain: Which of the two.
+    """
+    return RandomData(seed=seed, tenants=tenants) if plain else RandomData(seed=seed, tenants=tenants, users=1, entity_every=_ENTITY_EVERY)
+
+
+def questions(count: int, *, tenants: int, plain: bool) -> list[RecallQuery]:
+    """What is asked, no two alike: the user's memories, every second one about a person; plain: the tenant's, about nobody.
+
+    Args:
+        count: How many.
+        tenants: Among how many.
+        plain: Which of the two.
+    """
+    data = RandomData(seed=2, tenants=tenants)
+    asked = [replace(each, text=f"{each.text} w{number}") for number, each in enumerate(map(data.query, range(count)))]
+    return asked if plain else [_of_application(each, number) for number, each in enumerate(asked)]
+
+
+def _of_application(query: RecallQuery, number: int) -> RecallQuery:
+    text = f"what does {PERSONS[number // 2 % len(PERSONS)]} say of {query.text}" if number % 2 else query.text
+    # Where a user is named, entities are searched on a path of their own.
+    return replace(query, text=text, scope=TenantScope(query.scope.tenant, USER), kinds=BUT_ENTITIES)
+
+
+class ReadyEmbedder:
+    """An embedder whose queries are embedded already, in each way in which they are compared.
+
+    Args:
+        queries: By their texts.
+    """
+
+    name = MODEL_NAME
+    dimension = DIMENSION
+    late_dimension = LATE_DIMENSION
+
+    def __init__(self, queries: Sequence[RecallQuery]) -> None:
+        self._embeddings = {text: each.embedding for each in queries for text in asked_texts(each.text)}
+
+    async def embed_query(self, text: str) -> Embedding:
+        """The query's."""
+        return self._embeddings[text]
+
+    async def embed_documents(self, texts: list[str]) -> list[Embedding]:
+        """The texts', if they are queries."""
+        return [self._embeddings[each] for each in texts]
+
+    async def close(self) -> None:
+        """Holds nothing."""
+
+
+async def as_recalled(queries: Sequence[RecallQuery]) -> list[RecallQuery]:
+    """The queries as a recall asks them: with the vectors of each way in which a question is compared, and the parts of all scores."""
+    prefetch, embedder = RecallSettings().prefetch, ReadyEmbedder(queries)
+    return [
+        replace(each, embedding=await embed_question(embedder, each.text), limit=prefetch, prefetch=prefetch, explain=True, alive_at=START)
+        for each in queries
+    ]
+
+
+async def asked_by(callers: int, asked: Sequence[T], ask: Callable[[T], Awaitable[object]]) -> list[float]:
+    """The milliseconds of each question, asked by so many callers, each one after another.
+
+    Args:
+        callers: How many.
+        asked: All of them together.
+        ask: Asks one.
+    """
+    left, milliseconds = iter(asked), list[float]()
+
+    async def caller() -> None:
+        for each in left:
+            started = time.perf_counter()
+            await ask(each)
+            milliseconds.append((time.perf_counter() - started) * 1000)
+
+    await asyncio.gather(*(caller() for _ in range(callers)))
+    return milliseconds
+
+
+async def of_store(store: EdgeStore, queries: Sequence[RecallQuery], *, callers: int) -> dict[str, float]:
+    """The figures of a store that need no service.
+
+    Args:
+        store: Holds the memories.
+        queries: What is asked.
+        callers: How many ask.
+    """
+    recall = Recall(store=store, embedder=ReadyEmbedder(queries), settings=RecallSettings(), clock=SystemClock())
+    requests = [RecallRequest(scope=each.scope, query=each.text, kinds=each.kinds) for each in queries]
+    dense = [replace(each, text=_NO_WORD, embedding=Embedding(each.embedding.dense, None), limit=10, prefetch=10) for each in queries]
+    await asked_by(callers, requests[: len(requests) // 4], recall.recall)  # a warm-up
+    dense_only = p95(await asked_by(callers, dense, store.recall))
+    without_embedding = p95(await asked_by(callers, requests, recall.recall))
+    return {
+        "store_p95_ms": p95(await asked_by(callers, await as_recalled(queries), store.recall)),
+        "without_embedding_p95_ms": without_embedding,
+        "dense_only_p95_ms": dense_only,
+        "ratio_to_dense_only": round(without_embedding / dense_only, 2),
+    }
+
+
+def p95(milliseconds: Sequence[float]) -> float:
+    """The 95th percentile, rounded."""
+    return round(float(np.percentile(milliseconds, 95)), 2)
