@@ -15,7 +15,9 @@ LATE: Final = "late"
 
 TENANT: Final = "tenant"
 """Its index is a tenant index: the engine keeps the points of one tenant together."""
-USER: Final = "user"
+OWNER: Final = "owner"
+"""The tenant and the user of a memory that belongs to a user, as a key of both: one condition instead of two. Holding a second one against
+each of 100,000 points takes Edge 18 ms."""
 KIND: Final = "kind"
 TYPE: Final = "type"
 SESSION: Final = "session"
@@ -42,7 +44,7 @@ FEED_MS: Final = "feed_ms"
 DELETED_AT: Final = "deleted_at"
 """When a tombstone was written. It has this field and its position, no tenant and no vectors."""
 
-KEYWORD_FIELDS: Final = (USER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, STEP_TENANT, STEP_OF)
+KEYWORD_FIELDS: Final = (OWNER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, STEP_TENANT, STEP_OF)
 """Fields with a keyword index."""
 DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 """Fields with a datetime index."""

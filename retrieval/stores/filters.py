@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Final, Self
 
+from memory.keys import encode_key
 from retrieval.stores.collection import (
     DELETED_AT,
     ENTITY_KEYS,
@@ -15,12 +16,12 @@ from retrieval.stores.collection import (
     GENERATION,
     KIND,
     MESSAGES,
+    OWNER,
     SESSION,
     STEP_OF,
     STEP_TENANT,
     TENANT,
     TYPE,
-    USER,
 )
 from retrieval.stores.port import TenantScope
 from retrieval.stores.position import FeedPosition
@@ -95,11 +96,16 @@ class TombstoneFilter:
         yield DatetimeRange(DELETED_AT, None, iso_time(self.before))
 
 
+_KINDS_OF_MOST: Final = frozenset({"event", "summary"})
+"""Those of nearly all points."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantFilter:
     """The filter of every request to a store. It cannot be built without a scope.
 
-    Tombstones have no tenant, so the first condition alone keeps them from every query, count and page, and from the term statistics.
+    Tombstones have no tenant and no owner, so the first condition alone keeps them from every query, count and page, and from the term
+    statistics.
     """
 
     scope: TenantScope
@@ -138,6 +144,11 @@ class TenantFilter:
         return TenantFilter(scope=TenantScope(self.scope.tenant), at=self.at)
 
     @property
+    def owners(self) -> "TenantFilter":
+        """All of the points of the filter's tenant, or of its user."""
+        return TenantFilter(scope=self.scope)
+
+    @property
     def without_upkeep(self) -> "TenantFilter":
         """The same filter without the conditions that nearly every point of a tenant passes.
 
@@ -146,23 +157,29 @@ class TenantFilter:
         """
         return replace(self, generation=self.generation or None, alive_at=None, at=())
 
+    @property
+    def of_other_kinds_too(self) -> "TenantFilter":
+        """The same filter without its kinds, where they leave out entities alone: about one point in fifty."""
+        return replace(self, kinds=()) if {*self.kinds} >= _KINDS_OF_MOST else self
+
     def within(self, ids: Iterable[str]) -> "TenantFilter":
         """The same filter, narrowed to points with these ids."""
         return replace(self, ids=tuple(each for each in ids if self.ids is None or each in self.ids))
 
     def conditions(self) -> Iterator[Condition]:
-        """All conditions, which must all hold. The tenant's is always the first.
+        """All conditions, which must all hold. The tenant's is always the first, alone or with the user's in one.
 
         Raises:
             ValueError: If a time has no zone.
         """
-        if self.steps_of is None:
-            yield MatchAny(TENANT, (self.scope.tenant,))
-        else:
-            yield MatchAny(STEP_TENANT, (self.scope.tenant,))
+        tenant, user = self.scope.tenant, self.scope.user
+        if self.steps_of is not None:
+            yield MatchAny(STEP_TENANT, (tenant,))
             yield MatchAny(STEP_OF, (self.steps_of,))
-        if self.scope.user is not None:
-            yield MatchAny(USER, (self.scope.user,))
+        elif user is None:
+            yield MatchAny(TENANT, (tenant,))
+        if user is not None:
+            yield MatchAny(OWNER, (owner_of(tenant, user),))
         if self.ids is not None:
             yield HasId(self.ids)
         if self.kinds:
@@ -230,6 +247,11 @@ class TenantFilter:
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"not a tenant filter: {error}") from error
+
+
+def owner_of(tenant: str, user: str) -> str:
+    """What a point bears that belongs to a tenant's user; no other tenant and user have the same."""
+    return encode_key(tenant, user).decode()
 
 
 def iso_time(moment: datetime) -> str:

@@ -24,15 +24,15 @@ from retrieval.stores.collection import (
     GENERATION,
     KIND,
     MESSAGES,
+    OWNER,
     RECORD,
     SESSION,
     STEP_OF,
     STEP_TENANT,
     TENANT,
     TYPE,
-    USER,
 )
-from retrieval.stores.filters import iso_time
+from retrieval.stores.filters import iso_time, owner_of
 from retrieval.stores.lexical import Terms, document_terms, searched_text
 from retrieval.stores.port import Point, StepPoint
 from retrieval.stores.position import FeedPosition
@@ -49,7 +49,7 @@ def payload_of(point: Point) -> dict[str, Any]:
     memory = point.memory
     fields = {
         TENANT: memory.tenant,
-        USER: memory.user,
+        OWNER: memory.user and owner_of(memory.tenant, memory.user),
         KIND: memory.kind,
         TYPE: memory.type,
         SESSION: memory.session,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.stores.filters import AnyOf, HasId, MatchAny, TenantFilter
+from retrieval.stores.filters import AnyOf, HasId, MatchAny, TenantFilter, owner_of
 from retrieval.stores.port import TenantScope
 from retrieval.stores.position import FeedPosition
 from tests.retrieval.factories import NOON
@@ -30,11 +30,29 @@ FILTERS = st.builds(
 
 
 @given(FILTERS)
-def test_the_tenant_is_always_the_first_condition(tenant_filter: TenantFilter) -> None:
-    conditions = list(tenant_filter.conditions())
-    assert conditions[0] == MatchAny("tenant", (tenant_filter.scope.tenant,))
-    if tenant_filter.scope.user is not None:
-        assert conditions[1] == MatchAny("user", (tenant_filter.scope.user,))
+def test_the_first_condition_is_the_tenants(tenant_filter: TenantFilter) -> None:
+    first = next(tenant_filter.conditions())
+    scope = tenant_filter.scope
+    assert first == (
+        MatchAny("tenant", (scope.tenant,)) if scope.user is None else MatchAny("owner", (owner_of(scope.tenant, scope.user),))
+    )
+
+
+@given(NAMES, NAMES, NAMES, NAMES)
+def test_no_two_tenants_or_users_own_the_same(tenant: str, user: str, other_tenant: str, other_user: str) -> None:
+    assert (owner_of(tenant, user) == owner_of(other_tenant, other_user)) == ((tenant, user) == (other_tenant, other_user))
+
+
+def test_the_steps_of_one_user_alone_are_none() -> None:
+    conditions = [*TenantFilter(scope=TenantScope("acme", "ann"), steps_of="e").conditions()]
+    assert conditions == [MatchAny("step_tenant", ("acme",)), MatchAny("step_of", ("e",)), MatchAny("owner", ("acme/ann",))]
+
+
+@given(FILTERS)
+def test_a_rough_filter_passes_no_less(tenant_filter: TenantFilter) -> None:
+    rough, whole = [*tenant_filter.without_upkeep.of_other_kinds_too.conditions()], [*tenant_filter.conditions()]
+    assert rough[0] == whole[0]
+    assert all(each in whole for each in rough)
 
 
 @given(FILTERS)

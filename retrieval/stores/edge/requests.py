@@ -73,6 +73,16 @@ def ids_request(tenant_filter: TenantFilter, *, limit: int) -> edge.ScrollReques
     return edge.ScrollRequest(limit=limit, filter=filter_of(tenant_filter), with_payload=False, with_vector=False)
 
 
+def count_request(tenant_filter: TenantFilter) -> edge.CountRequest:
+    """A request for about how many points pass the filter; of a single condition it is their number."""
+    return edge.CountRequest(exact=False, filter=filter_of(tenant_filter))
+
+
+def passing_request(tenant_filter: TenantFilter, ids: Collection[UUID]) -> edge.ScrollRequest:
+    """A request for those of some points that pass the filter, in no order."""
+    return edge.ScrollRequest(limit=len(ids), filter=filter_of(tenant_filter, ids=ids), with_payload=False, with_vector=False)
+
+
 def _stage_request(
     plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int, params: edge.SearchParams | None = None
 ) -> edge.QueryRequest:

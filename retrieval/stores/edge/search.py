@@ -1,6 +1,6 @@
 """How a shard answers a recall: each stage searches candidates, then all stages score them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -8,11 +8,16 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from retrieval.stores.edge.records import KeptRecords, id_of
-from retrieval.stores.edge.requests import RECORD_ONLY, dense_request, score_requests, term_requests
+from retrieval.stores.edge.requests import RECORD_ONLY, count_request, dense_request, passing_request, score_requests, term_requests
 from retrieval.stores.query_plan import QueryPlan, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64
 """About so many candidates does one engine call score, in two milliseconds. A recall of 1,000 results would take thirty in one call."""
+
+MANY: Final = 4000
+"""To hold a second condition against so many points takes the engine longer than to look afterwards at those that it found."""
+MARGIN: Final = 32
+"""Candidates beyond those that are wanted, where some are of other kinds: a point in fifty is an entity, about."""
 
 FEW: Final = 128
 """Where fewer points than these pass the filter, nothing comes in between: all of it takes the engine about a millisecond."""
@@ -60,29 +65,41 @@ def search(
         An empty piece after each call of the engine but the last, unless the points are few; then all matches, in no order: :func:`best`
         puts them in one.
     """
-    # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another.
-    for searched in dict.fromkeys((plan.filter.without_upkeep, plan.filter)):
+    if (shard := engine()) is None:
+        return
+    # Candidates are searched without what nearly all pass, and scored with it. Only where one does not pass, the search misses another; of
+    # other kinds there are some nearly always, and so many more are searched that enough are left without them.
+    rough = plan.filter.without_upkeep
+    if rough.of_other_kinds_too != rough and shard.count(count_request(plan.filter.owners)) > MANY:
+        rough = rough.of_other_kinds_too
+    for searched in dict.fromkeys((rough, plan.filter)):
         if (shard := engine()) is None:
             return
-        nearest = shard.query(dense_request(plan, searched, max(plan.prefetch, FEW)))
+        has_other_kinds = searched.kinds != plan.filter.kinds
+        most = max(plan.prefetch + (MARGIN if has_other_kinds else 0), FEW)
+        nearest = {each.int: each for each in map(id_of, shard.query(dense_request(plan, searched, most)))}
         # Every point has a dense vector. Where these are all, the best by terms are all that have one, and none is left to score.
         are_few = len(nearest) < FEW
-        ids = {each.int: each for each in map(id_of, nearest[: plan.prefetch])}
-        rankings = [[*ids]]
+        most_by_terms = most if are_few or has_other_kinds else plan.prefetch
         by_terms: dict[int, float] = {}
-        if plan.terms.indices and ids:
+        rankings = [nearest, {}]
+        if plan.terms.indices and nearest:
             if not are_few:
                 yield []
             if (shard := engine()) is None:
                 return
-            others = () if are_few else ids.values()
-            requests = term_requests(
-                plan, searched, FEW if are_few else plan.prefetch, others=others, is_alone=tenants <= {plan.filter.scope.tenant}
-            )
-            found = _found_by_terms(shard, requests, by_terms)
-            ids |= found
-            rankings.append([*found][: plan.prefetch])
-        candidates = [ids[each] for each in fused(rankings, plan.prefetch)]
+            others = () if are_few else [*nearest.values()][:most_by_terms]
+            requests = term_requests(plan, searched, most_by_terms, others=others, is_alone=tenants <= {plan.filter.scope.tenant})
+            rankings[1] = _found_by_terms(shard, requests, by_terms)
+        if has_other_kinds:
+            if (shard := engine()) is None:
+                return
+            found, passing = rankings, _passing(shard, plan, rankings[0] | rankings[1])
+            rankings = [{number: each for number, each in ranking.items() if number in passing} for ranking in found]
+            if any(len(every) == most and len(left) < plan.prefetch for every, left in zip(found, rankings, strict=True)):
+                continue
+        ids = rankings[0] | rankings[1]
+        candidates = [ids[each] for each in fused([[*ranking][: plan.prefetch] for ranking in rankings], plan.prefetch)]
         scored: list[ScoredRecord] = []
         for start, end in pairwise(_cuts(len(candidates))):
             if start or not are_few:
@@ -93,6 +110,12 @@ def search(
         if len(scored) == len(candidates):
             break
     yield scored
+
+
+def _passing(shard: edge.EdgeShard, plan: QueryPlan, ids: Mapping[int, UUID]) -> Set[int]:
+    """Which of some points pass the whole filter, by the numbers of their ids."""
+    found, _ = shard.scroll(passing_request(plan.filter, [*ids.values()]))
+    return {id_of(each).int for each in found}
 
 
 def _found_by_terms(shard: edge.EdgeShard, requests: list[edge.QueryRequest], scores: dict[int, float]) -> dict[int, UUID]:
