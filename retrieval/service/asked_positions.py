@@ -2,24 +2,19 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from memory.positions import LogPosition
 from memory.topics import MEMORIES
 from retrieval.recall.paths import LeftOut, attempt
 from retrieval.service.authentication import Caller
 from retrieval.service.dependencies import Dependencies
+from retrieval.service.patience import Patience
 from retrieval.service.problems import ProblemError
 from retrieval.service.recall_body import At
 from retrieval.stores.port import TenantScope
 from retrieval.stores.position import FeedPosition
-
-_SHARE: Final = 0.75
-"""Of the time to the deadline: the recall itself needs the rest."""
-_FIRST_PAUSE_S: Final = 0.02
-_LONGEST_PAUSE_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +48,14 @@ async def wait_until_reached(
     if at is None:
         return None
     _check_feed(at, dependencies)
-    clock = asyncio.get_running_loop().time
-    last_look = clock() + (until - clock()) * _SHARE
-    pause_s = _FIRST_PAUSE_S
+    patience = Patience(until)
     while True:
         async with dependencies.admission.turn(request, caller.tenant, until=until):
             held = await attempt(dependencies.store_positions.newest(), name="memories", until=until)
             reached = not isinstance(held, LeftOut) and _holds(held, at.positions)
-            if reached or clock() + pause_s > last_look:
+            if reached or patience.is_over:
                 return Reached(reached=reached, written_since=await _written_since(dependencies, scope, at.positions, until))
-        await asyncio.sleep(pause_s)
-        pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
-        if await request.is_disconnected():
-            raise ClientDisconnect
+        await patience.pause(request)
 
 
 def _check_feed(at: At, dependencies: Dependencies) -> None:

@@ -2,25 +2,21 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from memory.topics import MESSAGES
 from retrieval.recall.paths import LeftOut, attempt
 from retrieval.service.authentication import Caller
 from retrieval.service.dependencies import Dependencies
 from retrieval.service.gathering import TailRequest
+from retrieval.service.patience import Patience
 from retrieval.service.problems import ProblemError
 from retrieval.service.recall_body import Written
 from retrieval.stores.port import TenantScope
 from runtime.session_tail import SessionView, TailPlace
-
-_SHARE: Final = 0.75
-"""Of the time to the deadline: the recall itself needs the rest."""
-_FIRST_PAUSE_S: Final = 0.02
-_LONGEST_PAUSE_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +61,13 @@ async def wait_for(
     topic = dependencies.settings.topic(MESSAGES.name)
     if written.position.topic != topic:
         raise ProblemError(422, "invalid", f"after.position.topic: messages lie in {topic}; send what `POST /v1/messages` answered")
-    clock = asyncio.get_running_loop().time
-    last_look = clock() + (until - clock()) * _SHARE
-    pause_s = _FIRST_PAUSE_S
+    patience = Patience(until)
     while True:
         async with dependencies.admission.turn(request, caller.tenant, until=until):
             seen = await _look(written, dependencies, scope, caller.tenant.generation, tail, until)
-        if seen.found_in is not None or clock() + pause_s > last_look:
+        if seen.found_in is not None or patience.is_over:
             return seen
-        await asyncio.sleep(pause_s)
-        pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
-        if await request.is_disconnected():
-            raise ClientDisconnect
+        await patience.pause(request)
 
 
 async def _look(written: Written, dependencies: Dependencies, scope: TenantScope, generation: str, tail: TailRequest, until: float) -> Seen:
