@@ -105,16 +105,16 @@ class Recall:
             models.errors.ModelError: What the embedder raised.
         """
         profile = named(self._profiles, request.profile or self._settings.profile)
-        weights = self._weights(request, profile)
         settings = profile.over(self._settings)
+        weights = _weights(request, settings)
         min_confidence = settings.min_confidence if request.min_confidence is None else request.min_confidence
         limit = request.limit or self._settings.limit
         now = self._clock.now()
         scoring = Scoring(weights=weights, type_weights=request.type_weights, now=request.as_of or now)
         judges = profile.base == "learned" or min_confidence > 0
         asked, *expanded = await asyncio.gather(
-            self._find(request.query, request, profile, now, judges=judges, keeps_values=request.keeps_ranking),
-            *(self._find_expanded(each, request, profile, now) for each in request.expansions),
+            self._find(request.query, request, profile, weights, now, judges=judges, keeps_values=request.keeps_ranking),
+            *(self._find_expanded(each, request, profile, weights, now) for each in request.expansions),
         )
         if not asked.is_answered or (asked.confidence is not None and asked.confidence < min_confidence):
             return Ranked(
@@ -190,11 +190,18 @@ class Recall:
         return await nearest_of_types(self._store, query, own=entity_types, shared=shared_types)
 
     async def _find(
-        self, text: str, request: RecallRequest, profile: Profile, now: datetime, *, judges: bool, keeps_values: bool = False
+        self,
+        text: str,
+        request: RecallRequest,
+        profile: Profile,
+        weights: Weights,
+        now: datetime,
+        *,
+        judges: bool,
+        keeps_values: bool = False,
     ) -> _Found:
         """What one text finds, ranked by a profile; with ``judges`` also how sure that is, with ``keeps_values`` what its features are."""
         looks_closer = judges or keeps_values or profile.base == "memx"
-        weights = self._weights(request, profile)
         reorders = looks_closer or weights.time or weights.business or request.expansions or names_time(text, request.as_of or now)
         query = RecallQuery(
             scope=request.scope,
@@ -236,9 +243,9 @@ class Recall:
             accepted = with_time_prior(text, accepted, now, explain=request.explain)
         return _Found(candidates, accepted, confidence, is_answered=True, values=values)
 
-    async def _find_expanded(self, text: str, request: RecallRequest, profile: Profile, now: datetime) -> _Found:
+    async def _find_expanded(self, text: str, request: RecallRequest, profile: Profile, weights: Weights, now: datetime) -> _Found:
         try:
-            return await self._find(text, request, profile, now, judges=profile.base == "learned")
+            return await self._find(text, request, profile, weights, now, judges=profile.base == "learned")
         except InputRefusedError as error:
             # The text is a model's, not the caller's.
             _log.warning("expansion_refused", error=str(error))
@@ -252,14 +259,14 @@ class Recall:
         except RedisUnavailableError:
             return {}
 
-    def _weights(self, request: RecallRequest, profile: Profile) -> Weights:
-        settings = profile.over(self._settings)
-        return Weights(
-            time=settings.time_weight if request.time_weight is None else request.time_weight,
-            business=settings.business_weight if request.business_weight is None else request.business_weight,
-            freshness_window_s=settings.freshness_window_s,
-            half_life_s=settings.half_life_s,
-        )
+
+def _weights(request: RecallRequest, settings: RecallSettings) -> Weights:
+    return Weights(
+        time=settings.time_weight if request.time_weight is None else request.time_weight,
+        business=settings.business_weight if request.business_weight is None else request.business_weight,
+        freshness_window_s=settings.freshness_window_s,
+        half_life_s=settings.half_life_s,
+    )
 
 
 def _rejected(searches: Iterable[_Found], accepted: Iterable[ScoredMemory]) -> list[ScoredMemory]:
