@@ -9,6 +9,7 @@ import orjson
 import qdrant_edge as edge
 
 from retrieval.stores.collection import BM25, DATETIME_FIELDS, DENSE, FEED_OFFSET, FEED_PARTITION, KEYWORD_FIELDS, LATE, TENANT
+from retrieval.stores.edge.durable_file import write_durably
 
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
 """No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
@@ -19,6 +20,10 @@ _ENGINE_CONFIGURATION: Final = "edge_config.json"
 _LOG_SEGMENTS: Final = {"segment_capacity": 1 << 19, "segment_queue_len": 0, "retain_closed": 1}
 """Bytes of a segment of the write-ahead log; a larger write gets a larger one. The engine keeps one or two beyond the last flush, of 32 MiB
 each if nothing else is said: more than ten thousand memories take."""
+_SEARCH_THREADS: Final = 1
+"""A search runs in the thread that asks. The engine searches segments side by side, and a shard has one: all that further threads do is to
+wake for each call and look for work, which took a busy machine as long as the search itself."""
+_OPTIONS: Final = {"wal_options": _LOG_SEGMENTS, "max_search_threads": _SEARCH_THREADS}
 
 
 def create_indexes(engine: edge.EdgeShard, *, present: Collection[str] = ()) -> None:
@@ -54,10 +59,23 @@ def created_engine(folder: Path, dimension: int, late_dimension: int | None) -> 
     # The engine reads their size from the configuration that it keeps in the folder, and its Python class has no name for it. So it
     # writes its configuration once, and starts again from it with the size added, before it holds anything.
     edge.EdgeShard.create(str(folder), _configuration(dimension, late_dimension)).close()
-    written = orjson.loads((folder / _ENGINE_CONFIGURATION).read_bytes())
+    written = (folder / _ENGINE_CONFIGURATION).read_bytes()
     shutil.rmtree(folder)
     folder.mkdir()
-    (folder / _ENGINE_CONFIGURATION).write_bytes(orjson.dumps(written | {"wal_options": _LOG_SEGMENTS}))
+    (folder / _ENGINE_CONFIGURATION).write_bytes(written)
+    return loaded_engine(folder)
+
+
+def loaded_engine(folder: Path) -> edge.EdgeShard:
+    """Loads the shard of a folder, with the options of this version.
+
+    Args:
+        folder: It holds a shard, or the configuration of one that is to hold nothing yet.
+    """
+    file = folder / _ENGINE_CONFIGURATION
+    configuration = orjson.loads(file.read_bytes())
+    if configuration != (wanted := configuration | _OPTIONS):
+        write_durably(file, orjson.dumps(wanted))
     return edge.EdgeShard.load(str(folder))
 
 

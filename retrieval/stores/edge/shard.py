@@ -1,6 +1,5 @@
 """One Qdrant Edge shard in a folder, with the model that its points were made by. No threads, no sockets."""
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from retrieval.stores.collection import (
     check_metadata,
     metadata_of,
 )
-from retrieval.stores.edge.engine import create_indexes, created_engine, some_tenants
+from retrieval.stores.edge.durable_file import write_durably
+from retrieval.stores.edge.engine import create_indexes, created_engine, loaded_engine, some_tenants
 from retrieval.stores.edge.records import KeptRecords, record_of
 from retrieval.stores.edge.requests import (
     POSITION_ONLY,
@@ -65,7 +65,7 @@ class Shard:
         """Those that have points, or had some. Whether there is more than one is all that is asked: of several it holds two or more."""
         if self._model_file.exists():
             self._model = orjson.loads(self._model_file.read_bytes())
-            self._engine = edge.EdgeShard.load(str(self._engine_folder))
+            self._engine = loaded_engine(self._engine_folder)
             # Those that the shard lacks since it was created before there was anything to find by them.
             create_indexes(self._engine, present=self._engine.info().payload_schema)
             self._engine.optimize()
@@ -89,7 +89,7 @@ class Shard:
         requested = metadata_of(model, dimension, late_dimension)
         if self._engine is None:
             self._create(dimension, late_dimension)
-            _write_durably(self._model_file, orjson.dumps(requested))
+            write_durably(self._model_file, orjson.dumps(requested))
             self._model = requested
         else:
             check_metadata(self._model, requested, collection=f"the shard in {self._folder}")
@@ -276,12 +276,3 @@ def _engine_point(point: EncodedPoint) -> edge.Point:
 def _is_late(payload: dict[str, Any], stored: dict[str, Any] | None) -> bool:
     position = FeedPosition.from_payload(payload)
     return position is not None and position.yields_to(FeedPosition.from_payload(stored))
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    temporary = path.with_suffix(".new")
-    with temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
