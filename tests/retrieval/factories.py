@@ -5,6 +5,7 @@ import itertools
 import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,12 @@ def at(offset: int, *, partition: int = 0, produced_ms: int | None = None) -> Fe
 def point(memory_: Memory, *, late: bool = True, position: FeedPosition | None = None) -> Point:
     """A point of the feed's first record, unless a position is given: equal positions replace each other."""
     return Point(memory_, embedding(memory_.content, late=late), position or at(0))
+
+
+def prepared_shard(folder: Path) -> Shard:
+    shard = Shard(folder)
+    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
+    return shard
 
 
 def put_in_shard(shard: Shard, stored: Memory, offset: int = 0) -> None:

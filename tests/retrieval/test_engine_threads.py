@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from retrieval.stores.edge.shard import Shard
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL
+from tests.retrieval.factories import prepared_shard
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the names of threads are read from Linux")
 
@@ -25,20 +25,14 @@ def _threads() -> Iterator[tuple[str, str]]:
             yield task, Path(f"/proc/self/task/{task}/comm").read_text().strip()
 
 
-def prepared(folder: Path) -> Shard:
-    shard = Shard(folder)
-    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
-    return shard
-
-
 def test_a_new_shard_has_one_search_thread(tmp_path: Path) -> None:
     before = search_threads()
-    with closing(prepared(tmp_path)):
+    with closing(prepared_shard(tmp_path)):
         assert len(search_threads() - before) == 1
 
 
 def test_a_shard_of_an_older_version_gets_one(tmp_path: Path) -> None:
-    prepared(tmp_path).close()
+    prepared_shard(tmp_path).close()
     file = tmp_path / "shard" / "edge_config.json"
     written = orjson.loads(file.read_bytes())
     del written["max_search_threads"]

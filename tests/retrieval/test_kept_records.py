@@ -18,15 +18,14 @@ from retrieval.stores.filters import TenantFilter
 from retrieval.stores.points import memory_of, tombstone_payload
 from retrieval.stores.port import RecallQuery, TenantScope
 from retrieval.stores.query_plan import plan_query
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, embedding, memory, put_in_shard
+from tests.retrieval.factories import NOON, at, embedding, memory, prepared_shard, put_in_shard
 
 ACME = TenantScope("acme")
 
 
 @pytest.fixture
 def shard(tmp_path: Path) -> Iterator[Shard]:
-    shard = Shard(tmp_path)
-    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
+    shard = prepared_shard(tmp_path)
     yield shard
     shard.close()
 

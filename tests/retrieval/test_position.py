@@ -16,7 +16,7 @@ from retrieval.stores.points import payload_of, terms_of_memory, tombstone_paylo
 from retrieval.stores.port import Point, TenantScope
 from retrieval.stores.position import NEW_TOPIC_MS, FeedPosition
 from retrieval.stores.server.store import QdrantStore
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, memory, point
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, memory, point, prepared_shard
 
 ACME = TenantScope("acme")
 
@@ -48,8 +48,7 @@ def encoded(what: Point) -> EncodedPoint:
 
 
 def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:
-    shard = Shard(tmp_path)
-    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
+    shard = prepared_shard(tmp_path)
     old, gone = point(memory("tea")), point(memory("coffee"))
     for each in (old, gone):
         stored = encoded(each)
@@ -65,8 +64,7 @@ def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:
 
 
 def test_a_shard_of_before_gets_the_tombstones_index(tmp_path: Path) -> None:
-    shard = Shard(tmp_path)
-    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
+    shard = prepared_shard(tmp_path)
     engine = shard._engine
     assert engine is not None
     engine.update(edge.UpdateOperation.delete_field_index(DELETED_AT))

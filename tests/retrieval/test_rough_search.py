@@ -11,7 +11,7 @@ from retrieval.stores.edge.shard import Shard
 from retrieval.stores.points import memory_of
 from retrieval.stores.port import RecallQuery, TenantScope
 from retrieval.stores.query_plan import plan_query
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, embedding, memory, put_in_shard
+from tests.retrieval.factories import NOON, embedding, memory, prepared_shard, put_in_shard
 
 USER, OTHER = "ann", "ben"
 WORDS = ("tea", "rain", "boats", "maps", "bread")
@@ -20,8 +20,7 @@ KINDS = ("event", "summary", "segment")
 
 @pytest.fixture
 def shard(tmp_path: Path) -> Iterator[Shard]:
-    shard = Shard(tmp_path)
-    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
+    shard = prepared_shard(tmp_path)
     yield shard
     shard.close()
 

@@ -11,7 +11,7 @@ from retrieval.stores.filters import TenantFilter
 from retrieval.stores.points import memory_of, tombstone_payload
 from retrieval.stores.port import RecallQuery, TenantScope
 from retrieval.stores.query_plan import QueryPlan, plan_query
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, embedding, memory, put_in_shard
+from tests.retrieval.factories import NOON, at, embedding, memory, prepared_shard, put_in_shard
 
 QUESTION = "who has a red bicycle"
 OWN = ("Ann bought a red bicycle", "Ben has a red car", "Ann sold a car", "Ben likes tea")
@@ -20,8 +20,7 @@ OTHERS = ("a bicycle is in the shed", "the bicycle race", "a bicycle path")
 
 @pytest.fixture
 def shard(tmp_path: Path) -> Iterator[Shard]:
-    shard = Shard(tmp_path)
-    shard.prepare(MODEL, DIMENSION, LATE_DIMENSION)
+    shard = prepared_shard(tmp_path)
     for content in OWN:
         put_in_shard(shard, memory(content))
     yield shard
