@@ -31,6 +31,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "fit-segmentation": Command(
         "evaluation.segmentation.fit", "coefficients of the offline segmenter, fitted to dialogues with known segments"
     ),
+    "fit-adapter": Command(
+        "evaluation.adapter.command", "what is added to the embedded model's weights, fitted to questions about conversations"
+    ),
     "fit-projection": Command("evaluation.projection", "the projection of token vectors to fewer dimensions, fitted to free text"),
     "fit-ranking": Command("evaluation.recall.fit", "weights of the ranking model, fitted to LoCoMo's questions"),
     "fit-confidence": Command("evaluation.recall.fit_confidence", "weights of a recall's confidence, fitted to LoCoMo's questions"),

@@ -2,16 +2,15 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import numpy as np
 from ctranslate2.converters import utils
 from ctranslate2.specs import common_spec, transformer_spec
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
+from models.embedding.adapter import ReadWeights, adapted, adapter_sha256
 from models.embedding.weights import WEIGHTS_SHA256, file_sha256, model_folder, verified_weights
 from models.errors import ModelConfigurationError
 
@@ -23,14 +22,12 @@ _LAYER_NORM_EPSILON: Final = 1e-12
 _MODEL_FILE: Final = "model.bin"
 _HASH_FILE: Final = "model.sha256"
 
-_Read = Callable[[str], np.ndarray[Any, Any]]
-
 
 def converted_model(*, cache: Path, compute_type: ComputeType) -> Path:
     """The folder of the converted model; the model is converted first where the cache lacks it.
 
-    The folder is named after the hash of the weights and the arithmetic, holds the hash of the converted file, and appears whole or not
-    at all: processes that start together may both convert, one of them wins.
+    The folder is named after the hashes of the weights and of the adapter, and the arithmetic. It holds the hash of the converted file, and
+    appears whole or not at all: processes that start together may both convert, one of them wins.
 
     Args:
         cache: The folder that models are kept in.
@@ -39,7 +36,7 @@ def converted_model(*, cache: Path, compute_type: ComputeType) -> Path:
     Raises:
         ModelConfigurationError: If the weights are missing or not the published ones.
     """
-    folder = cache / f"minilm-{WEIGHTS_SHA256[:16]}-{compute_type}"
+    folder = cache / f"minilm-{WEIGHTS_SHA256[:16]}-{adapter_sha256()[:16]}-{compute_type}"
     if _is_intact(folder):
         return folder
     try:
@@ -64,7 +61,7 @@ def _is_intact(folder: Path) -> bool:
 
 def _build(folder: Path, compute_type: ComputeType) -> None:
     with safe_open(str(verified_weights()), framework="numpy") as weights:
-        spec = _specification(weights.get_tensor)
+        spec = _specification(adapted(weights.get_tensor))
     spec.register_vocabulary(_vocabulary())
     spec.config.unk_token = "[UNK]"
     spec.config.layer_norm_epsilon = _LAYER_NORM_EPSILON
@@ -75,7 +72,7 @@ def _build(folder: Path, compute_type: ComputeType) -> None:
     (folder / _HASH_FILE).write_text(file_sha256(folder / _MODEL_FILE), encoding="ascii")
 
 
-def _specification(read: _Read) -> Any:
+def _specification(read: ReadWeights) -> Any:
     encoder = transformer_spec.TransformerEncoderSpec(
         _LAYERS,
         _HEADS,
@@ -104,12 +101,12 @@ def _specification(read: _Read) -> Any:
     return transformer_spec.TransformerEncoderModelSpec(encoder, pooling_layer=False)
 
 
-def _fill_linear(spec: Any, read: _Read, name: str) -> None:
+def _fill_linear(spec: Any, read: ReadWeights, name: str) -> None:
     spec.weight = read(f"{name}.weight")
     spec.bias = read(f"{name}.bias")
 
 
-def _fill_norm(spec: Any, read: _Read, name: str) -> None:
+def _fill_norm(spec: Any, read: ReadWeights, name: str) -> None:
     spec.gamma = read(f"{name}.weight")
     spec.beta = read(f"{name}.bias")
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from retrieval.errors import ModelMismatchError
-from retrieval.stores.collection import check_metadata, metadata_of
+from retrieval.stores.collection import VECTORS_VERSION, check_metadata, metadata_of
 from retrieval.stores.edge.shard import Shard
 from retrieval.stores.lexical import ANALYZER_VERSION
 
@@ -22,7 +22,7 @@ def test_metadata_of_the_same_kind_is_accepted() -> None:
         ({**metadata_of("minilm", 384, 64), "dimension": 8}, "8 dimensions"),
         ({**metadata_of("minilm", 384, 64), "late_dimension": 32}, "token vectors of 32"),
         (metadata_of("minilm", 384, None), "no token vectors"),
-        ({**metadata_of("minilm", 384, 64), "vectors_version": 3}, "vector format 3"),
+        ({**metadata_of("minilm", 384, 64), "vectors_version": VECTORS_VERSION + 1}, f"vector format {VECTORS_VERSION + 1}"),
         ({**metadata_of("minilm", 384, 64), "payload_version": 2}, "payload 2"),
         ({"model": "minilm", "dimension": 384, "analyzer_version": ANALYZER_VERSION}, "vector format 1"),
         ({**metadata_of("minilm", 384, 64), "analyzer_version": ANALYZER_VERSION + 1}, f"lexical analyzer {ANALYZER_VERSION + 1}"),

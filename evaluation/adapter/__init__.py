@@ -1,0 +1,1 @@
+"""Fits the adapter of the embedded model to questions about conversations."""

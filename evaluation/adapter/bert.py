@@ -1,0 +1,109 @@
+"""all-MiniLM-L6-v2 with an adapter that can be fitted: it computes what ``models/embedding`` does, in torch and in full precision."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import torch
+from safetensors.torch import load_file
+from torch.nn import functional
+
+from models.embedding.weights import verified_weights
+
+Tensor = Any
+"""``torch.Tensor``; torch is installed by those who fit alone, and so no types of it are known."""
+
+RANK: Final = 8
+DROPOUT: Final = 0.1
+"""Of what an adapter's first matrix reads, while it is fitted."""
+_LAYERS: Final = 6
+_HEADS: Final = 12
+_EPSILON: Final = 1e-12
+_LINEAR: Final = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
+
+
+class Embedded(NamedTuple):
+    """The vectors of some texts."""
+
+    dense: Tensor
+    """``(texts, 384)``, of unit length."""
+    late: Tensor
+    """``(texts, tokens, 384)``, each row of unit length."""
+    is_token: Tensor
+    """``(texts, tokens)``: False where a row is padding or one of the two special tokens."""
+
+
+def published_weights() -> dict[str, Tensor]:
+    """The model's tensors.
+
+    Raises:
+        models.errors.ModelConfigurationError: If the package is missing or its weights are not the published ones.
+    """
+    return {name: tensor.float() for name, tensor in load_file(verified_weights()).items() if tensor.is_floating_point()}
+
+
+def new_adapter(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """An adapter that adds nothing yet: of each pair of matrices the second is zero (Hu et al. 2021, section 4.1).
+
+    Args:
+        weights: The model's.
+    """
+    adapter = {}
+    for layer in range(_LAYERS):
+        for role in _LINEAR:
+            name = f"encoder.layer.{layer}.{role}"
+            width_out, width_in = weights[f"{name}.weight"].shape
+            adapter[f"{name}.lora_A"] = (torch.randn(RANK, width_in) / math.sqrt(width_in)).requires_grad_()
+            adapter[f"{name}.lora_B"] = torch.zeros(width_out, RANK).requires_grad_()
+    return adapter
+
+
+def embed(weights: Mapping[str, Tensor], adapter: Mapping[str, Tensor], token_ids: Sequence[Sequence[int]], *, fits: bool) -> Embedded:
+    """Embeds texts in one pass.
+
+    Args:
+        weights: The model's.
+        adapter: Of its linear layers; empty: none.
+        token_ids: Of each text, the special ones included.
+        fits: Whether parts are dropped by chance, as while it is fitted.
+    """
+    width = max(map(len, token_ids))
+    ids = torch.tensor([[*each, *[0] * (width - len(each))] for each in token_ids])
+    lengths = torch.tensor([len(each) for each in token_ids])
+    is_text = torch.arange(width) < lengths[:, None]
+
+    def linear(inputs: Tensor, name: str) -> Tensor:
+        output = functional.linear(inputs, weights[f"{name}.weight"], weights[f"{name}.bias"])
+        if not adapter:
+            return output
+        down = functional.linear(functional.dropout(inputs, DROPOUT, training=fits), adapter[f"{name}.lora_A"])
+        return output + functional.linear(down, adapter[f"{name}.lora_B"])
+
+    def norm(inputs: Tensor, name: str) -> Tensor:
+        return functional.layer_norm(inputs, inputs.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"], _EPSILON)
+
+    hidden = functional.embedding(ids, weights["embeddings.word_embeddings.weight"])
+    hidden = hidden + weights["embeddings.position_embeddings.weight"][:width] + weights["embeddings.token_type_embeddings.weight"][0]
+    hidden = norm(hidden, "embeddings.LayerNorm")
+    for layer in range(_LAYERS):
+        prefix = f"encoder.layer.{layer}"
+        query, key, value = (
+            linear(hidden, f"{prefix}.attention.self.{role}").unflatten(-1, (_HEADS, -1)).transpose(1, 2)
+            for role in ("query", "key", "value")
+        )
+        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=is_text[:, None, None, :])
+        attended = linear(attended.transpose(1, 2).flatten(2), f"{prefix}.attention.output.dense")
+        hidden = norm(hidden + attended, f"{prefix}.attention.output.LayerNorm")
+        widened = functional.gelu(linear(hidden, f"{prefix}.intermediate.dense"))
+        hidden = norm(hidden + linear(widened, f"{prefix}.output.dense"), f"{prefix}.output.LayerNorm")
+    mean = (hidden * is_text[..., None]).sum(1) / lengths[:, None]
+    positions = torch.arange(width)
+    is_token = (positions > 0) & (positions < lengths[:, None] - 1)
+    return Embedded(functional.normalize(mean, dim=-1), functional.normalize(hidden, dim=-1), is_token)

@@ -1,0 +1,74 @@
+"""``python -m evaluation fit-adapter``: fits the adapter of the embedded model, and writes it where the model reads it.
+
+The data are conversations with questions in LoCoMo's form. The adapter that is shipped is fitted to
+``evaluation/adapter/conversations.json``, invented for it, and no part of any benchmark (ADR 45). It needs torch, which nothing else does:
+``pip install torch`` first. It was made by ``--anew --epochs 2``, then ``fit-projection``, since the projection is that of the adapted
+model's tokens, then once more from there. Behind it the ranking and the confidence are fitted anew, and ``VECTORS_VERSION`` is raised.
+"""
+
+import argparse
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from evaluation.adapter.examples import Example, examples_of
+from evaluation.errors import DataSetError
+from evaluation.recall.corpus import filled_store
+from models.embedding.adapter import ADAPTER_FILE
+from models.embedding.projection import PROJECTION_FILE
+from models.embedding.tokens import load_tokenizer
+from models.embedding.weights import MODEL_NAME
+from runtime.settings import Settings
+
+MAX_TOKENS: Final = 80
+"""Of a text that is learned from; nearly all memories have fewer."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own arguments."""
+    parser.add_argument("--anew", action="store_true", help="begin with an adapter that adds nothing; else it goes on from the present one")
+    parser.add_argument("--epochs", type=int, default=1, help="how often each question is learned from")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn by chance")
+    parser.add_argument("--adapter", type=Path, default=ADAPTER_FILE, help="where the adapter is written")
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Fits, writes the adapter, and returns what it was fitted to.
+
+    Raises:
+        DataSetError: If torch is not installed, or the data hold no questions.
+    """
+    try:
+        from evaluation.adapter.training import fitted_adapter
+    except ImportError as error:
+        raise DataSetError(f"fitting the adapter needs torch, which is no part of Varve: pip install torch ({error})") from error
+    examples, sha256 = asyncio.run(_read(arguments.data))
+    tokenizer = load_tokenizer(max_tokens=MAX_TOKENS)
+    adapter = fitted_adapter(
+        examples,
+        lambda text: tokenizer.encode(text).ids,
+        projection=np.load(PROJECTION_FILE, allow_pickle=False),
+        present={} if arguments.anew else load_file(ADAPTER_FILE),
+        epochs=arguments.epochs,
+        seed=arguments.seed,
+    )
+    save_file(adapter, arguments.adapter, metadata={"model": MODEL_NAME, "data": arguments.data.name, "data_sha256": sha256})
+    return {
+        "data": arguments.data.name,
+        "data_sha256": sha256,
+        "embedding": MODEL_NAME,
+        "questions": len(examples),
+        "epochs": arguments.epochs,
+        "numbers": sum(each.size for each in adapter.values()),
+    }
+
+
+async def _read(path: Path) -> tuple[list[Example], str]:
+    async with filled_store(path, Settings()) as corpus:
+        examples = await examples_of(corpus)
+        if not examples:
+            raise DataSetError(f"{path} holds no question that a memory answers")
+        return examples, corpus.sha256

@@ -1,0 +1,63 @@
+"""What the adapter is fitted to: questions, the memories that answer them, and memories that a search would mistake for these."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evaluation.recall.corpus import UNANSWERABLE, Corpus
+from evaluation.recall.fit import candidates_of
+from retrieval.recall.first_person import in_first_person
+
+_CANDIDATES: Final = 96
+_NEAREST: Final = 20
+"""Half of the other memories are drawn from so many that rank best, half from all candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One question about one conversation."""
+
+    question: str
+    first_person: str
+    """As :mod:`retrieval.recall.first_person` puts it for late interaction."""
+    answering: tuple[str, ...]
+    """Contents of the events that rest on a message of the evidence, at least one."""
+    others: tuple[str, ...]
+    """Contents of other events of the conversation that the model before took for near, best first."""
+
+    def drawn_others(self, count: int, chance: random.Random) -> list[str]:
+        """Some of the others, the near ones more often; all where there are no more.
+
+        Args:
+            count: How many.
+            chance: Draws.
+        """
+        near = chance.sample(self.others[:_NEAREST], min(count // 2, len(self.others[:_NEAREST])))
+        rest = [each for each in self.others if each not in near]
+        return near + chance.sample(rest, min(count - len(near), len(rest)))
+
+
+async def examples_of(corpus: Corpus) -> list[Example]:
+    """Every question that an event among its candidates answers.
+
+    Args:
+        corpus: In a store.
+    """
+    found = []
+    for conversation in corpus.conversations:
+        for question in conversation.questions:
+            if question.category == UNANSWERABLE:
+                continue
+            candidates = await candidates_of(corpus, conversation.user, question.text, prefetch=_CANDIDATES)
+            events = [each.memory for each in candidates if each.memory.kind == "event"]
+            answering = _contents([each.content for each in events if not set(question.evidence).isdisjoint(each.message_ids)])
+            others = _contents([each.content for each in events if set(question.evidence).isdisjoint(each.message_ids)])
+            if answering:
+                others = tuple(each for each in others if each not in answering)
+                found.append(Example(question.text, in_first_person(question.text), answering, others))
+    return found
+
+
+def _contents(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
