@@ -8,7 +8,7 @@ from memory.records import EntityPatch, Event, Extraction
 from memory.schema import parse_schema
 from memory.schema.model import MemorySchema
 
-SIMILARITY: Final = 0.8
+SIMILARITY: Final = 0.78
 NOON: Final = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 

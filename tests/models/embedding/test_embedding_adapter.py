@@ -35,7 +35,7 @@ def test_int8_stays_close_to_the_published_similarities(tmp_path: Path) -> None:
     np.testing.assert_allclose(dense @ dense.T, PUBLISHED_SIMILARITIES, atol=0.02)
 
 
-def test_each_matrix_of_the_adapter_belongs_to_one_of_the_model() -> None:
+def test_each_matrix_belongs_to_one_of_the_model() -> None:
     matrices = load_file(ADAPTER_FILE)
     names = {name.rpartition(".")[0] for name in matrices}
     with safe_open(str(verified_weights()), framework="numpy") as weights:
