@@ -83,6 +83,5 @@ def test_expanded_queries_are_measured_beside(tmp_path: Path) -> None:
     assert calls == 2, "each question's text is expanded once"
     ways = report["ways"]
     assert ways["expanded"]["questions"] == 4
-    assert ways["learned"]["mrr"] < 1
-    assert ways["expanded"]["mrr"] == 1
+    assert ways["learned"]["mrr"] < ways["expanded"]["mrr"]
     assert "expanded" not in measured(tmp_path, conversations)["ways"]

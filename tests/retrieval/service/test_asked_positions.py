@@ -128,11 +128,11 @@ async def test_a_partition_that_is_not_named_holds_nothing(service: RunningServi
 @pytest.mark.parametrize("path", ["/v1/recall", "/v1/context"])
 async def test_a_store_that_lies_behind_is_waited_for(service: RunningService, feed: Feed, path: str) -> None:
     ahead = feed.positions({**feed.ends, 0: feed.ends[0] + 1})
-    asked = asyncio.create_task(answer_to(service, path, at={"memories": ahead}, query="Who went to Trondheim?"))
+    awaited = memory("acme", "ann", f"Ann sat in a train to Trondheim {path}")
+    asked = asyncio.create_task(answer_to(service, path, at={"memories": ahead}, query=awaited.content))
     # Other requests are answered while it waits.
     assert (await answer_to(service, path))["at"] is None
     assert not asked.done()
-    awaited = memory("acme", "ann", f"Ann sat in a train to Trondheim {path}")
     assert await feed.write(awaited) == ahead
     answer = await asked
     assert answer["at"] == {"reached": True, "written_since": 0}
