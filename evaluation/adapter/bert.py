@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file
 from torch.nn import functional
 
-from models.embedding.weights import verified_weights
+from models.embedding.weights import HEADS, LAYER_NORM_EPSILON, LAYERS, verified_weights
 
 Tensor = Any
 """``torch.Tensor``; torch is installed by those who fit alone, and so no types of it are known."""
@@ -16,9 +16,6 @@ Tensor = Any
 RANK: Final = 8
 DROPOUT: Final = 0.1
 """Of what an adapter's first matrix reads, while it is fitted."""
-_LAYERS: Final = 6
-_HEADS: Final = 12
-_EPSILON: Final = 1e-12
 _LINEAR: Final = (
     "attention.self.query",
     "attention.self.key",
@@ -56,7 +53,7 @@ def new_adapter(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         weights: The model's.
     """
     adapter = {}
-    for layer in range(_LAYERS):
+    for layer in range(LAYERS):
         for role in _LINEAR:
             name = f"encoder.layer.{layer}.{role}"
             width_out, width_in = weights[f"{name}.weight"].shape
@@ -87,15 +84,15 @@ def embed(weights: Mapping[str, Tensor], adapter: Mapping[str, Tensor], token_id
         return output + functional.linear(down, adapter[f"{name}.lora_B"])
 
     def norm(inputs: Tensor, name: str) -> Tensor:
-        return functional.layer_norm(inputs, inputs.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"], _EPSILON)
+        return functional.layer_norm(inputs, inputs.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"], LAYER_NORM_EPSILON)
 
     hidden = functional.embedding(ids, weights["embeddings.word_embeddings.weight"])
     hidden = hidden + weights["embeddings.position_embeddings.weight"][:width] + weights["embeddings.token_type_embeddings.weight"][0]
     hidden = norm(hidden, "embeddings.LayerNorm")
-    for layer in range(_LAYERS):
+    for layer in range(LAYERS):
         prefix = f"encoder.layer.{layer}"
         query, key, value = (
-            linear(hidden, f"{prefix}.attention.self.{role}").unflatten(-1, (_HEADS, -1)).transpose(1, 2)
+            linear(hidden, f"{prefix}.attention.self.{role}").unflatten(-1, (HEADS, -1)).transpose(1, 2)
             for role in ("query", "key", "value")
         )
         attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=is_text[:, None, None, :])

@@ -1,7 +1,6 @@
 """What the adapter is fitted to: questions, the memories that answer them, and memories that a search would mistake for these."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,13 +50,9 @@ async def examples_of(corpus: Corpus) -> list[Example]:
                 continue
             candidates = await candidates_of(corpus, conversation.user, question.text, prefetch=_CANDIDATES)
             events = [each.memory for each in candidates if each.memory.kind == "event"]
-            answering = _contents([each.content for each in events if not set(question.evidence).isdisjoint(each.message_ids)])
-            others = _contents([each.content for each in events if set(question.evidence).isdisjoint(each.message_ids)])
+            right = set(question.evidence)
+            answering = tuple(dict.fromkeys(each.content for each in events if not right.isdisjoint(each.message_ids)))
             if answering:
-                others = tuple(each for each in others if each not in answering)
+                others = tuple(dict.fromkeys(each.content for each in events if each.content not in answering))
                 found.append(Example(question.text, in_first_person(question.text), answering, others))
     return found
-
-
-def _contents(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts))

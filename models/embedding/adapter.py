@@ -6,7 +6,6 @@ writes the file beside this module (ADR 45).
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,12 +41,10 @@ def adapted(read: ReadWeights) -> ReadWeights:
     return read_adapted
 
 
-@lru_cache(maxsize=1)
 def adapter_sha256() -> str:
     """The hash of the adapter's file."""
     return file_sha256(ADAPTER_FILE)
 
 
-@lru_cache(maxsize=1)
 def _adapter() -> dict[str, Matrix]:
     return load_file(ADAPTER_FILE)

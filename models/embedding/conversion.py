@@ -11,14 +11,11 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from models.embedding.adapter import ReadWeights, adapted, adapter_sha256
-from models.embedding.weights import WEIGHTS_SHA256, file_sha256, model_folder, verified_weights
+from models.embedding.weights import HEADS, LAYER_NORM_EPSILON, LAYERS, WEIGHTS_SHA256, file_sha256, model_folder, verified_weights
 from models.errors import ModelConfigurationError
 
 ComputeType = Literal["int8", "float32"]
 
-_LAYERS: Final = 6
-_HEADS: Final = 12
-_LAYER_NORM_EPSILON: Final = 1e-12
 _MODEL_FILE: Final = "model.bin"
 _HASH_FILE: Final = "model.sha256"
 
@@ -64,7 +61,7 @@ def _build(folder: Path, compute_type: ComputeType) -> None:
         spec = _specification(adapted(weights.get_tensor))
     spec.register_vocabulary(_vocabulary())
     spec.config.unk_token = "[UNK]"
-    spec.config.layer_norm_epsilon = _LAYER_NORM_EPSILON
+    spec.config.layer_norm_epsilon = LAYER_NORM_EPSILON
     spec.validate()
     spec.optimize(quantization=compute_type)
     folder.mkdir()
@@ -74,8 +71,8 @@ def _build(folder: Path, compute_type: ComputeType) -> None:
 
 def _specification(read: ReadWeights) -> Any:
     encoder = transformer_spec.TransformerEncoderSpec(
-        _LAYERS,
-        _HEADS,
+        LAYERS,
+        HEADS,
         pre_norm=False,
         activation=common_spec.Activation.GELU,
         layernorm_embedding=True,

@@ -9,6 +9,9 @@ from models.errors import ModelConfigurationError
 
 MODEL_NAME: Final = "all-MiniLM-L6-v2"
 DIMENSION: Final = 384
+LAYERS: Final = 6
+HEADS: Final = 12
+LAYER_NORM_EPSILON: Final = 1e-12
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of the ``model.safetensors`` that its authors published."""
 
