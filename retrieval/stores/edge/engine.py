@@ -43,11 +43,6 @@ def create_indexes(engine: edge.EdgeShard, *, present: Collection[str] = ()) -> 
             engine.update(edge.UpdateOperation.create_field_index(field, schema))
 
 
-def some_tenants(engine: edge.EdgeShard) -> set[str]:
-    """Tenants that have points: all of them if there are fewer than two, else any two."""
-    return {str(each.value) for each in engine.facet(edge.FacetRequest(TENANT, limit=2, exact=True)).hits}
-
-
 def created_engine(folder: Path, dimension: int, late_dimension: int | None) -> edge.EdgeShard:
     """Creates a shard whose write-ahead log has small segments.
 

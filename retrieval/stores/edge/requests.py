@@ -1,17 +1,25 @@
 """Translates a query plan and a tenant filter into requests to Qdrant Edge."""
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import qdrant_edge as edge
 
 from retrieval.stores.collection import BM25, DELETED_AT, DENSE, LATE, POSITION_FIELDS, RECORD
 from retrieval.stores.filters import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny, TenantFilter, TombstoneFilter
+from retrieval.stores.lexical import Terms
 from retrieval.stores.query_plan import QueryPlan, Stage
 
 RECORD_ONLY: Final = edge.PayloadSelector.Include([RECORD])
 POSITION_ONLY: Final = edge.PayloadSelector.Include([*POSITION_FIELDS, DELETED_AT])
+
+
+class WeightedTerms(NamedTuple):
+    """The terms of a search, and what the engine is to multiply their weights by."""
+
+    terms: Terms
+    params: edge.SearchParams | None
 
 
 def filter_of(tenant_filter: TenantFilter | TombstoneFilter, *, ids: Collection[UUID] | None = None) -> edge.Filter:
@@ -33,34 +41,28 @@ def dense_request(plan: QueryPlan, tenant_filter: TenantFilter, limit: int) -> e
         tenant_filter: Which points they may be.
         limit: Most points.
     """
-    return _stage_request(plan, "dense", filter_of(tenant_filter), limit)
+    return _vector_request(plan, "dense", filter_of(tenant_filter), limit)
 
 
-def term_requests(
-    plan: QueryPlan, tenant_filter: TenantFilter, limit: int, *, others: Collection[UUID], is_alone: bool
-) -> list[edge.QueryRequest]:
-    """Requests by terms, for one call: the engine takes the tenant's term statistics, which are half of its work, once in a call.
+def term_requests(weighted: WeightedTerms, tenant_filter: TenantFilter, limit: int, *, others: Collection[UUID]) -> list[edge.QueryRequest]:
+    """Requests by terms, for one call: where the engine counts how rare they are, which is half of its work, it does so once in a call.
 
     Args:
-        plan: The query, which has terms.
+        weighted: The query's terms.
         tenant_filter: Which points they may be.
         limit: Most points.
         others: Candidates that another stage has found.
-        is_alone: The tenant has all of the shard's points: its term statistics are those of the whole, which the engine keeps. At earlier
-            positions they are not.
 
     Returns:
         A request for the best points, and where there are others one for their scores.
     """
-    params = None if is_alone and not plan.filter.at else edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
-    best = _stage_request(plan, "bm25", filter_of(tenant_filter), limit, params)
-    return [best, _stage_request(plan, "bm25", filter_of(tenant_filter, ids=others), len(others), params)] if others else [best]
+    best = _term_request(weighted, filter_of(tenant_filter), limit)
+    return [best, _term_request(weighted, filter_of(tenant_filter, ids=others), len(others))] if others else [best]
 
 
-def score_requests(plan: QueryPlan, ids: list[UUID]) -> dict[Stage, edge.QueryRequest]:
-    """A request per stage of vectors, for the scores that it gives these points. Their scores by terms come with the search."""
-    points_filter = filter_of(plan.filter, ids=ids)
-    return {name: _stage_request(plan, name, points_filter, len(ids)) for name in plan.stages if name != "bm25"}
+def vector_request(plan: QueryPlan, stage: Stage, ids: Collection[UUID]) -> edge.QueryRequest:
+    """A request for the scores that a stage of vectors gives those of some points that pass the whole filter."""
+    return _vector_request(plan, stage, filter_of(plan.filter, ids=ids), len(ids))
 
 
 def scroll_request(tenant_filter: TenantFilter, *, start: str | None, limit: int) -> edge.ScrollRequest:
@@ -83,23 +85,17 @@ def passing_request(tenant_filter: TenantFilter, ids: Collection[UUID]) -> edge.
     return edge.ScrollRequest(limit=len(ids), filter=filter_of(tenant_filter, ids=ids), with_payload=False, with_vector=False)
 
 
-def _stage_request(
-    plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int, params: edge.SearchParams | None = None
-) -> edge.QueryRequest:
-    return edge.QueryRequest(limit=limit, query=_query(plan, stage), filter=points_filter, params=params, with_payload=False)
-
-
-def _query(plan: QueryPlan, stage: Stage) -> edge.Query:
+def _vector_request(plan: QueryPlan, stage: Stage, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
     # The engine takes any sequence of floats, though its stubs say list.
-    late: Any = plan.late
-    dense: Any = plan.dense
-    match stage:
-        case "late":
-            return edge.Query.Nearest(late, using=LATE)
-        case "dense":
-            return edge.Query.Nearest(dense, using=DENSE)
-        case "bm25":
-            return edge.Query.Nearest(edge.SparseVector(plan.terms.indices, plan.terms.values), using=BM25)
+    vector: Any = plan.late if stage == "late" else plan.dense
+    query = edge.Query.Nearest(vector, using=LATE if stage == "late" else DENSE)
+    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, with_payload=False)
+
+
+def _term_request(weighted: WeightedTerms, points_filter: edge.Filter, limit: int) -> edge.QueryRequest:
+    vector = edge.SparseVector(weighted.terms.indices, weighted.terms.values)
+    query = edge.Query.Nearest(vector, using=BM25)
+    return edge.QueryRequest(limit=limit, query=query, filter=points_filter, params=weighted.params, with_payload=False)
 
 
 def _condition(condition: Condition) -> Any:

@@ -1,5 +1,6 @@
 """How a shard answers a recall: each stage searches candidates, then all stages score them."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
@@ -8,8 +9,9 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from retrieval.stores.edge.records import KeptRecords, id_of
-from retrieval.stores.edge.requests import RECORD_ONLY, count_request, dense_request, passing_request, score_requests, term_requests
-from retrieval.stores.query_plan import QueryPlan, fused, origin_score
+from retrieval.stores.edge.requests import RECORD_ONLY, count_request, dense_request, passing_request, term_requests, vector_request
+from retrieval.stores.edge.term_weights import TermWeights
+from retrieval.stores.query_plan import QueryPlan, Stage, fused, origin_score
 
 CANDIDATES_IN_CALL: Final = 64
 """About so many candidates does one engine call score, in two milliseconds. A recall of 1,000 results would take thirty in one call."""
@@ -46,19 +48,19 @@ def search(
     *,
     engine: Callable[[], edge.EdgeShard | None],
     records: KeptRecords,
-    tenants: Set[str],
+    weights: TermWeights,
     explain: bool,
 ) -> Iterator[list[ScoredRecord]]:
     """Searches candidates and scores them. Between two calls of the engine it yields, so that calls for others can come in between.
 
     A candidate's score does not depend on the other candidates. A point that is written or deleted meanwhile is found as it is when
-    its vectors are scored; its score by terms may be that of what it was.
+    it is scored; a score that came with the search, that by terms, may be that of what it was.
 
     Args:
         plan: The query.
         engine: Gives the engine of this moment; None once the shard is dropped: there is nothing to find any more.
         records: Those of the shard.
-        tenants: Those that have points in the shard, by this moment; of several two are enough.
+        weights: Those of the shard's terms.
         explain: Asks for the parts of the scores.
 
     Yields:
@@ -77,11 +79,12 @@ def search(
             return
         has_other_kinds = searched.kinds != plan.filter.kinds
         most = max(plan.prefetch + (MARGIN if has_other_kinds else 0), FEW)
-        nearest = {each.int: each for each in map(id_of, shard.query(dense_request(plan, searched, most)))}
+        parts: dict[int, dict[str, float]] = defaultdict(dict)
+        points = shard.query(dense_request(plan, searched, most))
         # Every point has a dense vector. Where these are all, the best by terms are all that have one, and none is left to score.
-        are_few = len(nearest) < FEW
+        are_few = len(points) < FEW
         most_by_terms = most if are_few or has_other_kinds else plan.prefetch
-        by_terms: dict[int, float] = {}
+        nearest = _found(points[:most_by_terms], "dense", parts)
         rankings = [nearest, {}]
         if plan.terms.indices and nearest:
             if not are_few:
@@ -89,8 +92,10 @@ def search(
             if (shard := engine()) is None:
                 return
             others = () if are_few else [*nearest.values()][:most_by_terms]
-            requests = term_requests(plan, searched, most_by_terms, others=others, is_alone=tenants <= {plan.filter.scope.tenant})
-            rankings[1] = _found_by_terms(shard, requests, by_terms)
+            requests = term_requests(weights.of(shard, plan), searched, most_by_terms, others=others)
+            best_by_terms, *rest = shard.query_batch(edge.QueryBatchRequest(requests))
+            rankings[1] = _found(best_by_terms, "bm25", parts)
+            _found(chain.from_iterable(rest), "bm25", parts)
         if has_other_kinds:
             if (shard := engine()) is None:
                 return
@@ -106,7 +111,7 @@ def search(
                 yield []
             if (shard := engine()) is None:
                 return
-            scored += _scored(shard, plan, candidates[start:end], by_terms, records, explain)
+            scored += _scored(shard, plan, candidates[start:end], parts, records, explain)
         if len(scored) == len(candidates):
             break
     yield scored
@@ -118,38 +123,38 @@ def _passing(shard: edge.EdgeShard, plan: QueryPlan, ids: Mapping[int, UUID]) ->
     return {id_of(each).int for each in found}
 
 
-def _found_by_terms(shard: edge.EdgeShard, requests: list[edge.QueryRequest], scores: dict[int, float]) -> dict[int, UUID]:
-    """The points that are best by terms, in that order. Puts their scores into ``scores``, and those of the others."""
-    best_points, *others = shard.query_batch(edge.QueryBatchRequest(requests))
+def _found(points: Iterable[edge.ScoredPoint], stage: Stage, parts: Mapping[int, dict[str, float]]) -> dict[int, UUID]:
+    """The ids of points in their order, by their numbers. Puts their scores into ``parts``."""
     found: dict[int, UUID] = {}
-    for point in best_points:
+    for point in points:
         point_id = id_of(point)
         found[point_id.int] = point_id
-        scores[point_id.int] = point.score
-    for point in chain.from_iterable(others):
-        scores[id_of(point).int] = point.score
+        parts[point_id.int][stage] = point.score
     return found
 
 
 def _scored(
-    shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], by_terms: dict[int, float], records: KeptRecords, explain: bool
+    shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], parts: Mapping[int, dict[str, float]], records: KeptRecords, explain: bool
 ) -> list[ScoredRecord]:
-    # Requests of one filter in one call: the engine looks up once which points pass it. Two filters, each for the points that its
-    # stage has not scored in the search, took longer.
-    requests, formula = score_requests(plan, ids), plan.formula()
-    scores: dict[int, dict[str, float]] = {each.int: {} for each in ids}
-    passing: list[UUID] = []
-    for stage, points in zip(requests, shard.query_batch(edge.QueryBatchRequest([*requests.values()])), strict=True):
-        for point in points:
-            point_id = id_of(point)
-            scores[point_id.int][stage] = point.score
-            if stage == "dense":  # every point has that vector
-                passing.append(point_id)
-    for each in passing:
-        if (score := by_terms.get(each.int)) is not None:
-            scores[each.int]["bm25"] = score
-    texts = records.of(passing, lambda missing: shard.retrieve([*missing], RECORD_ONLY, False))
-    return [ScoredRecord(texts[each.int], origin_score(formula, parts := scores[each.int]), parts if explain else {}) for each in passing]
+    """Those of some points that pass the whole filter, with all their scores. Puts those into ``parts`` that are missing."""
+    has_late = bool(plan.late)
+    passing: dict[int, UUID] = {}
+    if all("dense" in parts[each.int] for each in ids) and has_late:
+        # Late interaction alone is left, which some may lack.
+        passing = _found(shard.query(vector_request(plan, "late", ids)), "late", parts)
+        ids, has_late = [each for each in ids if each.int not in passing], False
+    if ids:
+        # Requests of one filter in one call: the engine looks up once which points pass it. Two filters, each for the points that its
+        # stage has not scored in the search, took longer.
+        stages: tuple[Stage, ...] = ("dense", "late") if has_late else ("dense",)
+        requests = [vector_request(plan, each, ids) for each in stages]
+        for stage, points in zip(stages, shard.query_batch(edge.QueryBatchRequest(requests)), strict=True):
+            found = _found(points, stage, parts)
+            # Every point has a dense vector.
+            passing |= found if stage == "dense" else {}
+    texts = records.of([*passing.values()], lambda missing: shard.retrieve([*missing], RECORD_ONLY, False))
+    formula = plan.formula()
+    return [ScoredRecord(texts[each], origin_score(formula, parts[each]), parts[each] if explain else {}) for each in passing]
 
 
 def _cuts(candidates: int) -> list[int]:

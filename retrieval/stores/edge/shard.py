@@ -4,7 +4,9 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
+from uuid import UUID
 
 import orjson
 import qdrant_edge as edge
@@ -20,8 +22,8 @@ from retrieval.stores.collection import (
     metadata_of,
 )
 from retrieval.stores.edge.durable_file import write_durably
-from retrieval.stores.edge.engine import create_indexes, created_engine, loaded_engine, some_tenants
-from retrieval.stores.edge.records import KeptRecords, record_of
+from retrieval.stores.edge.engine import create_indexes, created_engine, loaded_engine
+from retrieval.stores.edge.records import KeptRecords, id_of, record_of
 from retrieval.stores.edge.requests import (
     POSITION_ONLY,
     filter_of,
@@ -29,11 +31,15 @@ from retrieval.stores.edge.requests import (
     scroll_request,
 )
 from retrieval.stores.edge.search import ScoredRecord, search
+from retrieval.stores.edge.term_statistics import Document
+from retrieval.stores.edge.term_weights import TermWeights
 from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan
 from runtime.disk_usage import bytes_on_disk
+
+_NONE: Final[Mapping[UUID, Document]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +67,14 @@ class Shard:
         self._engine: edge.EdgeShard | None = None
         self._model: dict[str, Any] = {}
         self._records = KeptRecords()
-        self._tenants: set[str] = set()
-        """Those that have points, or had some. Whether there is more than one is all that is asked: of several it holds two or more."""
+        self._weights = TermWeights()
         if self._model_file.exists():
             self._model = orjson.loads(self._model_file.read_bytes())
             self._engine = loaded_engine(self._engine_folder)
             # Those that the shard lacks since it was created before there was anything to find by them.
             create_indexes(self._engine, present=self._engine.info().payload_schema)
             self._engine.optimize()
-            self._tenants |= some_tenants(self._engine)
+            self._weights.load(self._engine)
 
     @property
     def _engine_folder(self) -> Path:
@@ -106,10 +111,10 @@ class Shard:
         self._require_engine()
         for each in points:
             self._check_dimensions(each.dense, each.late)
-        if len(self._tenants) < 2:
-            self._tenants |= {each.payload[TENANT] for each in points}
         stored = self._stored([each.id for each in points])
-        self._write([_engine_point(each) for each in points if not _is_late(each.payload, stored.get(each.id))])
+        written = [each for each in points if not _is_late(each.payload, stored.get(each.id))]
+        documents = {UUID(each.id): Document(each.payload[TENANT], each.terms.indices) for each in written}
+        self._write([_engine_point(each) for each in written], documents)
 
     def put_steps(self, payloads: Mapping[str, dict[str, Any]]) -> None:
         """Writes steps of entities' histories, unless a stored one is of a newer position.
@@ -180,7 +185,7 @@ class Shard:
         """
         if self._engine is not None:
             self._check_dimensions(plan.dense, plan.late)
-            yield from search(plan, engine=lambda: self._engine, records=self._records, tenants=self._tenants, explain=explain)
+            yield from search(plan, engine=lambda: self._engine, records=self._records, weights=self._weights, explain=explain)
 
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by their ids, in the order of the ids.
@@ -218,7 +223,7 @@ class Shard:
         """Removes the shard's data."""
         self._model_file.unlink(missing_ok=True)
         self._records.clear()
-        self._tenants.clear()
+        self._weights.clear()
         self.close()
         shutil.rmtree(self._engine_folder, ignore_errors=True)
 
@@ -238,11 +243,12 @@ class Shard:
         assert self._engine is not None
         return {str(each.id): each.payload or {} for each in self._engine.retrieve([*ids], POSITION_ONLY, False)}
 
-    def _write(self, points: list[edge.Point]) -> None:
+    def _write(self, points: list[edge.Point], documents: Mapping[UUID, Document] = _NONE) -> None:
         assert self._engine is not None
         if points:
             self._records.forget(points)
-            self._engine.update(edge.UpdateOperation.upsert_points(points))
+            with self._weights.following(self._engine, {*map(id_of, points)}, documents):
+                self._engine.update(edge.UpdateOperation.upsert_points(points))
 
     def _check_dimensions(self, dense: Sequence[float], late: Sequence[Sequence[float]]) -> None:
         # The engine checks this too, but raises a bare Exception, perhaps half-way through a batch.

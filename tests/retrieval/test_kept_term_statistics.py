@@ -1,0 +1,186 @@
+"""The term statistics that an owner keeps: at any moment they are what is stored, whatever is written while they are read."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from uuid import UUID
+
+import pytest
+import qdrant_edge as edge
+
+from memory.records import Memory
+from retrieval.stores.collection import BM25, DENSE, TENANT
+from retrieval.stores.edge import term_weights
+from retrieval.stores.edge.engine import create_indexes, created_engine
+from retrieval.stores.edge.search import best
+from retrieval.stores.edge.shard import Shard
+from retrieval.stores.edge.term_statistics import Document, KeptTermStatistics, Page, TermStatistics
+from retrieval.stores.edge.term_weights import TermWeights
+from retrieval.stores.filters import TenantFilter
+from retrieval.stores.lexical import document_terms, query_terms
+from retrieval.stores.points import memory_of, tombstone_payload
+from retrieval.stores.port import RecallQuery, TenantScope
+from retrieval.stores.query_plan import plan_query
+from tests.retrieval.factories import DIMENSION, NOON, at, embedding, memory, prepared_shard, put_in_shard, stable_id
+
+WORDS = ("tea", "rain", "boat", "map", "bread", "kite")
+QUESTION = "tea rain boat kite"
+TENANTS = ("acme", "globex")
+
+
+@dataclass
+class Written:
+    """What a shard was told to hold, by tenant and slot, and how often it was told anything."""
+
+    shard: Shard
+    random: Random
+    contents: dict[tuple[str, int], str] = field(default_factory=dict)
+    writes: int = 0
+
+    def write(self) -> None:
+        """Writes a new memory, another text of an old one, or a tombstone in its place."""
+        tenant, slot = self.random.choice(TENANTS), self.random.randrange(24)
+        stored = self.memory(tenant, slot, " ".join(self.random.choices(WORDS, k=self.random.randint(1, 4))))
+        self.writes += 1
+        if self.random.random() < 0.25:
+            self.contents.pop((tenant, slot), None)
+            self.shard.delete(TenantFilter(scope=TenantScope(tenant)), {stored.id: tombstone_payload(at(self.writes), NOON)})
+        else:
+            self.contents[tenant, slot] = stored.content
+            put_in_shard(self.shard, stored, self.writes)
+
+    def memory(self, tenant: str, slot: int, content: str) -> Memory:
+        return memory(content, tenant=tenant, id=stable_id(tenant, slot))
+
+    def expected(self, tenant: str) -> dict[str, float]:
+        """BM25 of each text that shares a term with the question, from the module's formula."""
+        documents = {content: document_terms(content) for (owner, _), content in self.contents.items() if owner == tenant}
+        texts = [content for (owner, _), content in self.contents.items() if owner == tenant]
+        having = Counter(term for content in texts for term in documents[content].indices)
+        asked = query_terms(QUESTION)
+        rarity = {each: math.log(1 + (len(texts) - having[each] + 0.5) / (having[each] + 0.5)) for each in asked.indices}
+        found = {}
+        for content, terms in documents.items():
+            weights = dict(zip(terms.indices, terms.values, strict=True))
+            if shared := rarity.keys() & weights.keys():
+                found[content] = sum(rarity[each] * weights[each] for each in shared)
+        return found
+
+    def found(self, tenant: str) -> dict[str, float]:
+        """The scores by terms of a recall, by texts."""
+        query = RecallQuery(scope=TenantScope(tenant), text=QUESTION, embedding=embedding(QUESTION), limit=64, prefetch=64)
+        matches = best(self.shard.recall(plan_query(query), explain=True), 64)
+        return {memory_of(each.record).content: each.parts["bm25"] for each in matches if "bm25" in each.parts}
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], Written]]:
+    monkeypatch.setattr(term_weights, "POINTS_IN_PAGE", 3)
+    shards: list[Shard] = []
+
+    def start(seed: int) -> Written:
+        shards.append(prepared_shard(tmp_path / str(seed)))
+        return Written(shards[-1], Random(seed))
+
+    yield start
+    for each in shards:
+        each.close()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_are_of_what_is_stored_whatever_is_written_meanwhile(written: Callable[[int], Written], seed: int) -> None:
+    shard = written(seed)
+    for _ in range(50):
+        shard.write()
+    for _ in range(60):
+        for _ in range(shard.random.randrange(3)):
+            shard.write()
+        tenant = shard.random.choice(TENANTS)
+        assert shard.found(tenant) == pytest.approx(shard.expected(tenant), rel=1e-5)
+
+
+def test_a_write_that_fails_half_way_is_counted_anew(tmp_path: Path) -> None:
+    engine = created_engine(tmp_path, DIMENSION, None)
+    create_indexes(engine)
+    weights = TermWeights()
+
+    def write(slot: int, tenant: str) -> None:
+        point_id, terms = UUID(stable_id(tenant, slot)), query_terms("tea")
+        vectors = {DENSE: embedding("tea").dense.tolist(), BM25: edge.SparseVector(terms.indices, terms.values)}
+        with weights.following(engine, [point_id], {point_id: Document(tenant, terms.indices)}):
+            engine.update(edge.UpdateOperation.upsert_points([edge.Point(point_id, vectors, {TENANT: tenant})]))
+            if slot == 3:
+                raise OSError("the disk is full")
+
+    plan = plan_query(RecallQuery(scope=TenantScope("acme"), text="tea", embedding=embedding("tea")))
+    for slot in range(3):
+        write(slot, "acme")
+        write(slot, "globex")
+    of_three = weights.of(engine, plan)
+    with suppress(OSError):
+        write(3, "acme")
+    of_four = weights.of(engine, plan)
+    rarity = [math.log(1 + 0.5 / (number + 0.5)) for number in (3, 4)]
+    assert [each.terms.values[0] * math.log(2) for each in (of_three, of_four)] == pytest.approx(rarity)
+    engine.close()
+
+
+@dataclass
+class Tenants:
+    """Documents by tenant, read in pages of two."""
+
+    documents: dict[str, list[tuple[int, ...]]]
+    pages_read: Counter[str] = field(default_factory=Counter)
+
+    def of(self, kept: KeptTermStatistics, tenant: str) -> TermStatistics | None:
+        def read(start: UUID) -> Page:
+            self.pages_read[tenant] += 1
+            ids, documents = self._ids(), self.documents[tenant]
+            found = [(each, terms) for each, terms in zip(ids, documents, strict=False) if each >= start]
+            return Page([terms for _, terms in found[:2]], found[2][0] if len(found) > 2 else None)
+
+        return kept.of(tenant, read)
+
+    @staticmethod
+    def _ids() -> Sequence[UUID]:
+        return [UUID(int=number) for number in range(1, 100)]
+
+
+def test_statistics_are_had_when_the_last_page_is_read() -> None:
+    tenants, kept = Tenants({"acme": [(1, 2), (1,), (), (3,), (1, 3)]}), KeptTermStatistics()
+    assert [tenants.of(kept, "acme") for _ in range(2)] == [None, None]
+    statistics = tenants.of(kept, "acme")
+    assert statistics is not None
+    assert (statistics.documents, statistics.having) == (4, {1: 3, 2: 1, 3: 2})
+    assert tenants.of(kept, "acme") is statistics
+    assert tenants.pages_read["acme"] == 3
+
+
+def test_a_point_that_is_still_to_be_read_is_not_counted_twice() -> None:
+    tenants, kept = Tenants({"acme": [(1,), (1,), (1,)]}), KeptTermStatistics()
+    tenants.of(kept, "acme")
+    kept.replace({}, {UUID(int=50): Document("acme", (9,))})
+    tenants.documents["acme"].append((9,))
+    statistics = tenants.of(kept, "acme")
+    assert statistics is not None
+    assert statistics.having == {1: 3, 9: 1}
+    kept.replace({UUID(int=1): Document("acme", (1,))}, {UUID(int=1): None})
+    assert (statistics.documents, statistics.having) == (3, {1: 2, 9: 1})
+
+
+def test_others_are_kept_no_longer_where_there_are_too_many_terms() -> None:
+    tenants = Tenants({name: [(1, 2, 3)] for name in "abcdef"})
+    kept = KeptTermStatistics(most_terms=6)
+    for name in "abc":
+        assert tenants.of(kept, name) is not None
+    assert tenants.pages_read == {"a": 1, "b": 1, "c": 1}
+    tenants.of(kept, "b")
+    assert tenants.pages_read["b"] == 1  # the one that was asked for longest ago went
+    for _ in range(4):
+        for name in "adef":
+            tenants.of(kept, name)
+    assert tenants.pages_read == {"a": 1, "b": 1, "c": 1, "f": 1}  # the eighth in vain was read
