@@ -96,6 +96,8 @@ class TombstoneFilter:
         yield DatetimeRange(DELETED_AT, None, iso_time(self.before))
 
 
+_ENTITY: Final = "entity"
+_BUT_ENTITIES: Final = frozenset({"event", "summary", "segment"})
 _KINDS_OF_MOST: Final = frozenset({"event", "summary"})
 """Those of nearly all points."""
 
@@ -159,8 +161,8 @@ class TenantFilter:
 
     @property
     def of_other_kinds_too(self) -> "TenantFilter":
-        """The same filter without its kinds, where they leave out entities alone: about one point in fifty."""
-        return replace(self, kinds=()) if {*self.kinds} >= _KINDS_OF_MOST else self
+        """The same filter without its kinds, where they are a condition and leave out entities alone: about one point in fifty."""
+        return replace(self, kinds=()) if self._has_kinds_to_ask and {*self.kinds} >= _KINDS_OF_MOST else self
 
     def within(self, ids: Iterable[str]) -> "TenantFilter":
         """The same filter, narrowed to points with these ids."""
@@ -179,10 +181,10 @@ class TenantFilter:
         elif user is None:
             yield MatchAny(TENANT, (tenant,))
         if user is not None:
-            yield MatchAny(OWNER, (owner_of(tenant, user),))
+            yield MatchAny(OWNER, tuple(owner_of(tenant, user, of_entity=each) for each in self._of_entities))
         if self.ids is not None:
             yield HasId(self.ids)
-        if self.kinds:
+        if self._has_kinds_to_ask:
             yield MatchAny(KIND, self.kinds)
         if self.types:
             yield MatchAny(TYPE, self.types)
@@ -202,6 +204,20 @@ class TenantFilter:
             yield MissingOrAfter(EXPIRES_AT, iso_time(self.alive_at))
         if self.at:
             yield AnyOf(tuple((Equals(FEED_PARTITION, each.partition), AtOrBelow(FEED_OFFSET, each.offset)) for each in self.at))
+
+    @property
+    def _of_entities(self) -> tuple[bool, ...]:
+        """Whether it may pass entities, and whether others."""
+        kinds = {*self.kinds}
+        return tuple(
+            each for each, may_pass in ((False, not kinds or kinds != {_ENTITY}), (True, not kinds or _ENTITY in kinds)) if may_pass
+        )
+
+    @property
+    def _has_kinds_to_ask(self) -> bool:
+        """Whether the owner does not tell already that a point is of one of the kinds."""
+        kinds = {*self.kinds}
+        return bool(kinds) and (self.scope.user is None or not (kinds <= {_ENTITY} or kinds >= _BUT_ENTITIES))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, for the Edge owner's protocol."""
@@ -249,9 +265,15 @@ class TenantFilter:
             raise ValueError(f"not a tenant filter: {error}") from error
 
 
-def owner_of(tenant: str, user: str) -> str:
-    """What a point bears that belongs to a tenant's user; no other tenant and user have the same."""
-    return encode_key(tenant, user).decode()
+def owner_of(tenant: str, user: str, *, of_entity: bool) -> str:
+    """What a point bears that belongs to a tenant's user; no other tenant and user have the same.
+
+    Args:
+        tenant: Whose.
+        user: Whose.
+        of_entity: Whether it is an entity.
+    """
+    return encode_key(tenant, user, *([_ENTITY] if of_entity else [])).decode()
 
 
 def iso_time(moment: datetime) -> str:

@@ -49,7 +49,7 @@ def payload_of(point: Point) -> dict[str, Any]:
     memory = point.memory
     fields = {
         TENANT: memory.tenant,
-        OWNER: memory.user and owner_of(memory.tenant, memory.user),
+        OWNER: memory.user and owner_of(memory.tenant, memory.user, of_entity=memory.kind == "entity"),
         KIND: memory.kind,
         TYPE: memory.type,
         SESSION: memory.session,

@@ -11,12 +11,13 @@ from retrieval.stores.port import TenantScope
 from retrieval.stores.position import FeedPosition
 from tests.retrieval.factories import NOON
 
+KINDS = ("event", "entity", "summary", "segment")
 NAMES = st.text(min_size=1, max_size=5)
 FILTERS = st.builds(
     TenantFilter,
     scope=st.builds(TenantScope, NAMES, st.none() | NAMES),
     ids=st.none() | st.lists(NAMES, max_size=3).map(tuple),
-    kinds=st.lists(NAMES, max_size=3).map(tuple),
+    kinds=st.lists(st.sampled_from(KINDS), max_size=4).map(tuple),
     types=st.lists(NAMES, max_size=3).map(tuple),
     sessions=st.lists(NAMES, max_size=3).map(tuple),
     keys=st.lists(NAMES, max_size=3).map(tuple),
@@ -32,20 +33,39 @@ FILTERS = st.builds(
 @given(FILTERS)
 def test_the_first_condition_is_the_tenants(tenant_filter: TenantFilter) -> None:
     first = next(tenant_filter.conditions())
-    scope = tenant_filter.scope
-    assert first == (
-        MatchAny("tenant", (scope.tenant,)) if scope.user is None else MatchAny("owner", (owner_of(scope.tenant, scope.user),))
-    )
+    tenant, user = tenant_filter.scope.tenant, tenant_filter.scope.user
+    assert isinstance(first, MatchAny)
+    if user is None:
+        assert first == MatchAny("tenant", (tenant,))
+    else:
+        assert first.field == "owner"
+        assert {*first.values} <= {owner_of(tenant, user, of_entity=each) for each in (False, True)}
 
 
-@given(NAMES, NAMES, NAMES, NAMES)
-def test_no_two_tenants_or_users_own_the_same(tenant: str, user: str, other_tenant: str, other_user: str) -> None:
-    assert (owner_of(tenant, user) == owner_of(other_tenant, other_user)) == ((tenant, user) == (other_tenant, other_user))
+@given(FILTERS, st.sampled_from(KINDS))
+def test_a_filter_passes_exactly_its_kinds(tenant_filter: TenantFilter, kind: str) -> None:
+    tenant, user = tenant_filter.scope.tenant, tenant_filter.scope.user
+    point = {"tenant": tenant, "owner": user and owner_of(tenant, user, of_entity=kind == "entity"), "kind": kind}
+    told = [each for each in tenant_filter.conditions() if isinstance(each, MatchAny) and each.field in point]
+    assert all(point[each.field] in each.values for each in told) == (not tenant_filter.kinds or kind in tenant_filter.kinds)
+
+
+OWNERS = st.tuples(NAMES, NAMES, st.booleans())
+
+
+@given(OWNERS, OWNERS)
+def test_no_two_tenants_or_users_own_the_same(one: tuple[str, str, bool], other: tuple[str, str, bool]) -> None:
+    owners = [owner_of(tenant, user, of_entity=of_entity) for tenant, user, of_entity in (one, other)]
+    assert (owners[0] == owners[1]) == (one == other)
 
 
 def test_the_steps_of_one_user_alone_are_none() -> None:
     conditions = [*TenantFilter(scope=TenantScope("acme", "ann"), steps_of="e").conditions()]
-    assert conditions == [MatchAny("step_tenant", ("acme",)), MatchAny("step_of", ("e",)), MatchAny("owner", ("acme/ann",))]
+    assert conditions == [
+        MatchAny("step_tenant", ("acme",)),
+        MatchAny("step_of", ("e",)),
+        MatchAny("owner", ("acme/ann", "acme/ann/entity")),
+    ]
 
 
 @given(FILTERS)

@@ -20,6 +20,8 @@ class WeightedTerms(NamedTuple):
 
     terms: Terms
     params: edge.SearchParams | None
+    are_counted: bool
+    """Whether the engine counts for it how many points have each: half of its work, which is done once in a call. Else two calls are faster."""
 
 
 def filter_of(tenant_filter: TenantFilter | TombstoneFilter, *, ids: Collection[UUID] | None = None) -> edge.Filter:
@@ -45,7 +47,7 @@ def dense_request(plan: QueryPlan, tenant_filter: TenantFilter, limit: int) -> e
 
 
 def term_requests(weighted: WeightedTerms, tenant_filter: TenantFilter, limit: int, *, others: Collection[UUID]) -> list[edge.QueryRequest]:
-    """Requests by terms, for one call: where the engine counts how rare they are, which is half of its work, it does so once in a call.
+    """Requests by terms.
 
     Args:
         weighted: The query's terms.

@@ -91,9 +91,12 @@ def search(
                 yield []
             if (shard := engine()) is None:
                 return
-            others = () if are_few else [*nearest.values()][:most_by_terms]
-            requests = term_requests(weights.of(shard, plan), searched, most_by_terms, others=others)
-            best_by_terms, *rest = shard.query_batch(edge.QueryBatchRequest(requests))
+            others = () if are_few else [*nearest.values()]
+            weighted = weights.of(shard, plan)
+            requests = term_requests(weighted, searched, most_by_terms, others=others)
+            best_by_terms, *rest = (
+                shard.query_batch(edge.QueryBatchRequest(requests)) if weighted.are_counted else map(shard.query, requests)
+            )
             rankings[1] = _found(best_by_terms, "bm25", parts)
             _found(chain.from_iterable(rest), "bm25", parts)
         if has_other_kinds:

@@ -8,6 +8,7 @@ import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 from uuid import UUID
 
@@ -107,9 +108,7 @@ class KeptTermStatistics:
         self._tenants.move_to_end(tenant)
         if kept.unread_from is not None:
             page = read(kept.unread_from)
-            for terms in page.documents:
-                self._count(kept, terms, 1)
-            kept.unread_from = page.behind
+            self._count_page(kept, page)
             self._make_room()
         return kept if kept.unread_from is None else None
 
@@ -129,6 +128,13 @@ class KeptTermStatistics:
         """Keeps none."""
         self._tenants.clear()
         self._terms = 0
+
+    def _count_page(self, kept: TermStatistics, page: Page) -> None:
+        before = len(kept.having)
+        kept.documents += sum(map(bool, page.documents))
+        kept.having.update(chain.from_iterable(page.documents))
+        kept.unread_from = page.behind
+        self._terms += len(kept.having) - before
 
     def _count_point(self, point_id: UUID, document: Document | None, number: int) -> None:
         kept = None if document is None else self._tenants.get(document.tenant)

@@ -46,10 +46,11 @@ class TermWeights:
         # What is kept is of now, not of earlier positions.
         if not plan.filter.at:
             if self._tenants <= {tenant}:
-                return WeightedTerms(plan.terms, None)
+                return WeightedTerms(plan.terms, None, are_counted=False)
             if (kept := self._kept.of(tenant, partial(_read_page, engine, tenant))) is not None:
-                return WeightedTerms(kept.weighted(plan.terms, unit=_OF_NO_POINTS_EACH), _OF_NO_POINTS)
-        return WeightedTerms(plan.terms, edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant))))
+                return WeightedTerms(kept.weighted(plan.terms, unit=_OF_NO_POINTS_EACH), _OF_NO_POINTS, are_counted=False)
+        of_tenant = edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
+        return WeightedTerms(plan.terms, of_tenant, are_counted=True)
 
     @contextmanager
     def following(self, engine: edge.EdgeShard, written: Collection[UUID], documents: Mapping[UUID, Document]) -> Iterator[None]:
