@@ -161,8 +161,10 @@ class TenantFilter:
 
     @property
     def of_other_kinds_too(self) -> "TenantFilter":
-        """The same filter without its kinds, where they are a condition and leave out entities alone: about one point in fifty."""
-        return replace(self, kinds=()) if self._has_kinds_to_ask and {*self.kinds} >= _KINDS_OF_MOST else self
+        """The same filter without a condition of kinds, where that leaves out few: entities, one point in fifty about, or segments."""
+        if not self._has_kinds_to_ask or not {*self.kinds} >= _KINDS_OF_MOST:
+            return self
+        return replace(self, kinds=() if self.scope.user is None or _ENTITY in self.kinds else tuple(sorted(_BUT_ENTITIES)))
 
     def within(self, ids: Iterable[str]) -> "TenantFilter":
         """The same filter, narrowed to points with these ids."""

@@ -21,7 +21,7 @@ class WeightedTerms(NamedTuple):
     terms: Terms
     params: edge.SearchParams | None
     are_counted: bool
-    """Whether the engine counts for it how many points have each: half of its work, which is done once in a call. Else two calls are faster."""
+    """Whether the engine counts for it how many points have each: half of its work, done once in a call. Else two calls are faster."""
 
 
 def filter_of(tenant_filter: TenantFilter | TombstoneFilter, *, ids: Collection[UUID] | None = None) -> edge.Filter:
