@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +74,7 @@ class Written:
         """The scores by terms of a recall, by texts."""
         query = RecallQuery(scope=TenantScope(tenant), text=QUESTION, embedding=embedding(QUESTION), limit=64, prefetch=64)
         matches = best(self.shard.recall(plan_query(query), explain=True), 64)
+        self.shard.read_on()
         return {memory_of(each.record).content: each.parts["bm25"] for each in matches if "bm25" in each.parts}
 
 
@@ -120,12 +121,18 @@ def test_a_write_that_fails_half_way_is_counted_anew(tmp_path: Path) -> None:
     for slot in range(3):
         write(slot, "acme")
         write(slot, "globex")
-    of_three = weights.of(engine, plan)
+
+    def rarity_by_what_is_kept() -> float:
+        weights.of(engine, plan)
+        weights.read_on(engine)
+        weighted = weights.of(engine, plan)
+        assert not weighted.are_counted
+        return weighted.terms.values[0] * math.log(2)
+
+    assert rarity_by_what_is_kept() == pytest.approx(math.log(1 + 0.5 / 3.5))
     with suppress(OSError):
         write(3, "acme")
-    of_four = weights.of(engine, plan)
-    rarity = [math.log(1 + 0.5 / (number + 0.5)) for number in (3, 4)]
-    assert [each.terms.values[0] * math.log(2) for each in (of_three, of_four)] == pytest.approx(rarity)
+    assert rarity_by_what_is_kept() == pytest.approx(math.log(1 + 0.5 / 4.5))
     engine.close()
 
 
@@ -136,51 +143,68 @@ class Tenants:
     documents: dict[str, list[tuple[int, ...]]]
     pages_read: Counter[str] = field(default_factory=Counter)
 
-    def of(self, kept: KeptTermStatistics, tenant: str) -> TermStatistics | None:
-        def read(start: UUID) -> Page:
-            self.pages_read[tenant] += 1
-            ids, documents = self._ids(), self.documents[tenant]
-            found = [(each, terms) for each, terms in zip(ids, documents, strict=False) if each >= start]
-            return Page([terms for _, terms in found[:2]], found[2][0] if len(found) > 2 else None)
+    def read(self, tenant: str, start: UUID) -> Page:
+        self.pages_read[tenant] += 1
+        found = [(each, terms) for each, terms in zip(map(UUID, IDS), self.documents[tenant], strict=False) if each >= start]
+        return Page([terms for _, terms in found[:2]], found[2][0] if len(found) > 2 else None)
 
-        return kept.of(tenant, read)
+    def asked(self, kept: KeptTermStatistics, tenant: str) -> TermStatistics | None:
+        """What a recall has; behind it a page is read."""
+        found = kept.of(tenant)
+        kept.read_on(self.read)
+        return found
 
-    @staticmethod
-    def _ids() -> Sequence[UUID]:
-        return [UUID(int=number) for number in range(1, 100)]
+
+IDS = [str(UUID(int=number)) for number in range(1, 100)]
 
 
 def test_statistics_are_had_when_the_last_page_is_read() -> None:
     tenants, kept = Tenants({"acme": [(1, 2), (1,), (), (3,), (1, 3)]}), KeptTermStatistics()
-    assert [tenants.of(kept, "acme") for _ in range(2)] == [None, None]
-    statistics = tenants.of(kept, "acme")
+    assert [tenants.asked(kept, "acme") for _ in range(3)] == [None, None, None]
+    statistics = tenants.asked(kept, "acme")
     assert statistics is not None
     assert (statistics.documents, statistics.having) == (4, {1: 3, 2: 1, 3: 2})
-    assert tenants.of(kept, "acme") is statistics
+    assert tenants.asked(kept, "acme") is statistics
     assert tenants.pages_read["acme"] == 3
 
 
 def test_a_point_that_is_still_to_be_read_is_not_counted_twice() -> None:
     tenants, kept = Tenants({"acme": [(1,), (1,), (1,)]}), KeptTermStatistics()
-    tenants.of(kept, "acme")
+    tenants.asked(kept, "acme")
     kept.replace({}, {UUID(int=50): Document("acme", (9,))})
     tenants.documents["acme"].append((9,))
-    statistics = tenants.of(kept, "acme")
+    tenants.asked(kept, "acme")
+    statistics = tenants.asked(kept, "acme")
     assert statistics is not None
     assert statistics.having == {1: 3, 9: 1}
     kept.replace({UUID(int=1): Document("acme", (1,))}, {UUID(int=1): None})
     assert (statistics.documents, statistics.having) == (3, {1: 2, 9: 1})
 
 
+def test_who_was_asked_for_first_is_read_first() -> None:
+    tenants, kept = Tenants({"a": [(1,)] * 3, "b": [(1,)]}), KeptTermStatistics()
+    assert (kept.of("a"), kept.of("b")) == (None, None)
+    for _ in range(5):
+        kept.read_on(tenants.read)
+    assert tenants.pages_read == {"a": 2, "b": 1}
+    assert None not in (kept.of("a"), kept.of("b"))
+
+
 def test_others_are_kept_no_longer_where_there_are_too_many_terms() -> None:
     tenants = Tenants({name: [(1, 2, 3)] for name in "abcdef"})
     kept = KeptTermStatistics(most_terms=6)
     for name in "abc":
-        assert tenants.of(kept, name) is not None
-    assert tenants.pages_read == {"a": 1, "b": 1, "c": 1}
-    tenants.of(kept, "b")
-    assert tenants.pages_read["b"] == 1  # the one that was asked for longest ago went
+        tenants.asked(kept, name)
+    assert [tenants.asked(kept, name) is None for name in "cba"] == [False, False, True]  # the one that was asked for longest ago went
     for _ in range(4):
         for name in "adef":
-            tenants.of(kept, name)
-    assert tenants.pages_read == {"a": 1, "b": 1, "c": 1, "f": 1}  # the eighth in vain was read
+            tenants.asked(kept, name)
+    assert tenants.pages_read == {"a": 1, "b": 1, "c": 1, "e": 1}  # each eighth in vain is read
+
+
+def test_what_made_way_before_it_was_read_is_read_no_more() -> None:
+    tenants, kept = Tenants({"a": [(n, n + 1, n + 2) for n in range(0, 15, 3)], "b": [(1,)]}), KeptTermStatistics(most_terms=8)
+    assert (kept.of("a"), kept.of("b")) == (None, None)
+    for _ in range(5):
+        kept.read_on(tenants.read)
+    assert tenants.pages_read == {"a": 2, "b": 1}

@@ -111,6 +111,7 @@ class Owner:
         with contextlib.suppress(OSError):  # the client has gone
             writer.write(response)
             await writer.drain()
+        self._shard.read_on()
 
     async def _respond(self, frame: Frame) -> bytes:
         request_id = frame.header.get("id")

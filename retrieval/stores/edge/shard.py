@@ -187,6 +187,11 @@ class Shard:
             self._check_dimensions(plan.dense, plan.late)
             yield from search(plan, engine=lambda: self._engine, records=self._records, weights=self._weights, explain=explain)
 
+    def read_on(self) -> None:
+        """Does some of the work that makes later recalls of the same tenants faster, if there is any. It takes a millisecond."""
+        if self._engine is not None:
+            self._weights.read_on(self._engine)
+
     def scroll(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         """Records by their ids, in the order of the ids.
 

@@ -1,7 +1,7 @@
 """How many of a tenant's points have each term, kept: to count it anew takes the engine half of a search by terms, or more.
 
-The statistics of a tenant are read page by page, one with each search, which until then has the engine count. What is written meanwhile,
-and later, changes them: they are at any moment what the engine would count.
+The statistics of a tenant are read page by page, one behind each recall, whose search has the engine count until all are read. What is
+written meanwhile, and later, changes them: they are at any moment what the engine would count.
 """
 
 import math
@@ -83,6 +83,8 @@ class KeptTermStatistics:
     def __init__(self, *, most_terms: int = _MOST_TERMS) -> None:
         self._most_terms = most_terms
         self._tenants: OrderedDict[str, TermStatistics] = OrderedDict()
+        self._unread: dict[str, TermStatistics] = {}
+        """Those of the same tenants that are not read to the end, in the order in which they were asked for."""
         self._terms = 0
         self._is_crowded = False
         self._in_vain = 0
@@ -91,13 +93,8 @@ class KeptTermStatistics:
         """Whether any are kept, and have to be told what is written."""
         return bool(self._tenants)
 
-    def of(self, tenant: str, read: Callable[[UUID], Page]) -> TermStatistics | None:
-        """A tenant's statistics; None as long as some of its points are not read.
-
-        Args:
-            tenant: Whose.
-            read: Reads a page that begins with a point, or the next one where that is gone.
-        """
+    def of(self, tenant: str) -> TermStatistics | None:
+        """A tenant's statistics; None as long as some of its points are not read. Asking makes them be read."""
         kept = self._tenants.get(tenant)
         if kept is None:
             if self._is_crowded:
@@ -105,12 +102,29 @@ class KeptTermStatistics:
                 if self._in_vain % _ADMITTED:
                     return None
             kept = self._tenants[tenant] = TermStatistics()
+            self._unread[tenant] = kept
         self._tenants.move_to_end(tenant)
-        if kept.unread_from is not None:
-            page = read(kept.unread_from)
-            self._count_page(kept, page)
-            self._make_room()
         return kept if kept.unread_from is None else None
+
+    def read_on(self, read: Callable[[str, UUID], Page]) -> None:
+        """Reads one page of a tenant that was asked for, if some are still to be read.
+
+        Args:
+            read: Reads a tenant's page that begins with a point, or the next one where that is gone.
+        """
+        if not self._unread:
+            return
+        tenant, kept = next(iter(self._unread.items()))
+        assert kept.unread_from is not None
+        page = read(tenant, kept.unread_from)
+        before = len(kept.having)
+        kept.documents += sum(map(bool, page.documents))
+        kept.having.update(chain.from_iterable(page.documents))
+        kept.unread_from = page.behind
+        self._terms += len(kept.having) - before
+        if page.behind is None:
+            del self._unread[tenant]
+        self._make_room()
 
     def replace(self, before: Mapping[UUID, Document], after: Mapping[UUID, Document | None]) -> None:
         """Counts points that have been written.
@@ -127,14 +141,8 @@ class KeptTermStatistics:
     def clear(self) -> None:
         """Keeps none."""
         self._tenants.clear()
+        self._unread.clear()
         self._terms = 0
-
-    def _count_page(self, kept: TermStatistics, page: Page) -> None:
-        before = len(kept.having)
-        kept.documents += sum(map(bool, page.documents))
-        kept.having.update(chain.from_iterable(page.documents))
-        kept.unread_from = page.behind
-        self._terms += len(kept.having) - before
 
     def _count_point(self, point_id: UUID, document: Document | None, number: int) -> None:
         kept = None if document is None else self._tenants.get(document.tenant)
@@ -156,4 +164,6 @@ class KeptTermStatistics:
     def _make_room(self) -> None:
         while self._terms > self._most_terms:
             self._is_crowded = True
-            self._terms -= len(self._tenants.popitem(last=False)[1].having)
+            tenant, kept = self._tenants.popitem(last=False)
+            self._unread.pop(tenant, None)
+            self._terms -= len(kept.having)

@@ -47,10 +47,14 @@ class TermWeights:
         if not plan.filter.at:
             if self._tenants <= {tenant}:
                 return WeightedTerms(plan.terms, None, are_counted=False)
-            if (kept := self._kept.of(tenant, partial(_read_page, engine, tenant))) is not None:
+            if (kept := self._kept.of(tenant)) is not None:
                 return WeightedTerms(kept.weighted(plan.terms, unit=_OF_NO_POINTS_EACH), _OF_NO_POINTS, are_counted=False)
         of_tenant = edge.SearchParams(idf=edge.IdfParams(corpus=filter_of(plan.filter.whole_tenant)))
         return WeightedTerms(plan.terms, of_tenant, are_counted=True)
+
+    def read_on(self, engine: edge.EdgeShard) -> None:
+        """Reads some of the points of a tenant that was asked for, if there are any to read. It takes a millisecond."""
+        self._kept.read_on(partial(_read_page, engine))
 
     @contextmanager
     def following(self, engine: edge.EdgeShard, written: Collection[UUID], documents: Mapping[UUID, Document]) -> Iterator[None]:
