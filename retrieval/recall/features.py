@@ -110,10 +110,14 @@ class _Text:
     number_of_terms: int
     subject: str
     """Folded: see :func:`_subject`."""
-    names: frozenset[str]
-    """The words that may be whom it is about, folded: its subject, or, of an event without one, any."""
+    content: str | None
+    """Of an event without a subject, any of whose words may be whom it is about; None: that is its subject alone."""
     subject_terms: frozenset[str]
     is_question: bool
+
+    def may_be_about(self, asked: frozenset[str]) -> bool:
+        """Whether it may be about one of these, folded."""
+        return self.subject in asked if self.content is None else not asked.isdisjoint(_words(self.content))
 
 
 class _Words:
@@ -195,9 +199,10 @@ def _named(query: str, texts: Sequence[_Text]) -> Column:
     asked = _words(query) & {each.subject for each in texts if each.subject}
     if not asked:
         return np.zeros(len(texts))
-    return np.array([-1.0 if asked.isdisjoint(each.names) else 1.0 for each in texts])
+    return np.array([1.0 if each.may_be_about(asked) else -1.0 for each in texts])
 
 
+@lru_cache(maxsize=_TEXTS_CACHED)
 def _words(text: str) -> frozenset[str]:
     """The words of a text, folded, those with an apostrophe or a full stop also without what it adds."""
     words = frozenset(_NAME.findall(text.casefold()))
@@ -256,7 +261,6 @@ def look_at(memory: Memory) -> _Text:
 def _look_at(content: str, keywords: tuple[str, ...], is_event: bool) -> _Text:
     terms = Counter(terms_of(searched_text(content, keywords)))
     subject = _subject(content)
-    folded = subject.casefold()
     # A state names everybody whom the user knows.
-    names = _words(content) if is_event and not subject else frozenset({folded})
-    return _Text(terms, terms.total(), folded, names, frozenset(terms_of(subject)), _is_question(content))
+    whose = content if is_event and not subject else None
+    return _Text(terms, terms.total(), subject.casefold(), whose, frozenset(terms_of(subject)), _is_question(content))

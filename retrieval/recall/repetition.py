@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from memory.records import Memory
-from retrieval.recall.deduplication import significant_words
+from retrieval.recall.deduplication import significant_words, telling_characters
 from retrieval.recall.request import RecallHit
 
 
@@ -17,20 +17,24 @@ def repeated(hits: Iterable[RecallHit], entities: Iterable[Memory]) -> dict[str,
         hits: What was found. Only events are repeated: an entity among them stands, whatever another says.
         entities: What is told: beside the hits, and among them.
     """
-    lines: dict[tuple[str | None, tuple[str, ...]], list[Memory]] = defaultdict(list)
+    lines: dict[tuple[str | None, bytes], list[tuple[str, Memory]]] = defaultdict(list)
     for entity in entities:
         for line in _lines(entity):
-            lines[entity.user, significant_words(line)].append(entity)
+            lines[entity.user, telling_characters(line)].append((line, entity))
     told: dict[str, str] = {}
     if not lines:
         return told
     for hit in hits:
-        if hit.memory.kind == "event":
-            saying = lines.get((hit.memory.user, significant_words(hit.memory.content)), ())
-            teller = next((each for each in saying if not set(each.message_ids).isdisjoint(hit.memory.message_ids)), None)
+        if hit.memory.kind == "event" and (alike := lines.get((hit.memory.user, telling_characters(hit.memory.content)))):
+            teller = next((entity for line, entity in alike if _says(line, entity, hit.memory)), None)
             if teller is not None:
                 told[hit.memory.id] = teller.id
     return told
+
+
+def _says(line: str, entity: Memory, event: Memory) -> bool:
+    same_words = significant_words(line) == significant_words(event.content)
+    return same_words and not set(entity.message_ids).isdisjoint(event.message_ids)
 
 
 def _lines(entity: Memory) -> Iterator[str]:

@@ -1,11 +1,15 @@
 """Which memories are duplicates, and which of them is kept."""
 
+import itertools
+import unicodedata
 from datetime import timedelta
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from memory.records import Memory
-from retrieval.recall.deduplication import Deduplication, duplicate_key
+from retrieval.recall.deduplication import Deduplication, duplicate_key, significant_words, telling_characters
 from retrieval.recall.request import RecallHit
 from tests.retrieval.factories import NOON, memory
 
@@ -81,3 +85,65 @@ def test_the_newest_duplicate_is_kept_with_all_evidence(older: Memory, newer: Me
         [kept] = deduplication.ranked()
         assert kept.memory == newer
         assert kept.evidence == ("m2", "m1")
+
+
+ALIKE = ("Max has big fish", "Max had big fish", "Max hears big fish")
+"""Different words of the same telling characters."""
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(5))))
+def test_only_those_of_the_same_words_are_merged_in_whatever_order_they_come(order: tuple[int, ...]) -> None:
+    contents = (*ALIKE, "Max has the big fish", "so Max hears big fish!")
+    assert {telling_characters(each) for each in contents} == {b"mxbgf"}
+    found = [memory(each, version=number, message_ids=[f"m{number}"]) for number, each in enumerate(contents)]
+    deduplication = Deduplication()
+    for each in order:
+        deduplication.add(hit(found[each]))
+    assert {each.memory.content: {*each.evidence} for each in deduplication.ranked()} == {
+        contents[1]: {"m1"},
+        contents[3]: {"m0", "m3"},
+        contents[4]: {"m2", "m4"},
+    }
+    assert {each: kept.memory.id for each, kept in deduplication.left_out.items()} == {
+        found[0].id: found[3].id,
+        found[2].id: found[4].id,
+    }
+
+
+PIECES = st.sampled_from(
+    [
+        "Max",
+        "the",
+        " ",
+        "-",
+        "’",
+        "'",
+        "5",
+        "1.5",
+        "oh",
+        "Ünal",
+        "ﬁsh",
+        "\u0130",
+        "ß",
+        "SS",
+        "™",
+        "_",
+        "中文",
+        "!",
+        "So",
+        "💡",
+        "—",
+        "é",
+        "e\u0301",
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=12)
+
+
+@given(TEXTS, TEXTS)
+@example("Max's fish", "the MAX’S, ﬁsh!")
+@example("the", "a")
+def test_what_has_the_same_words_has_the_same_telling_characters(one: str, other: str) -> None:
+    for another in (other, f"The {one}!", one.upper(), unicodedata.normalize("NFD", one), f" so, {one} "):
+        if significant_words(one) == significant_words(another):
+            assert telling_characters(one) == telling_characters(another)
