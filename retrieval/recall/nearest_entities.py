@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memory.records import Memory
 from retrieval.recall.prepared_store import PreparedStore
-from retrieval.stores.port import RecallQuery, TenantScope
+from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
 
 
 async def nearest_of_types(store: PreparedStore, query: RecallQuery, *, own: Sequence[str], shared: Sequence[str]) -> list[Memory]:
@@ -29,12 +29,18 @@ async def nearest_of_types(store: PreparedStore, query: RecallQuery, *, own: Seq
 
 async def _each_type(store: PreparedStore, query: RecallQuery, types: Sequence[str]) -> list[Memory]:
     types = tuple(dict.fromkeys(types))
-    if not types:
-        return []
     most = max(query.prefetch, query.limit)
-    found = await store.recall(replace(query, types=types, limit=most))
-    by_type = [[each for each in found if each.memory.type == one][: query.limit] for one in types]
-    if len(found) == most and len(types) > 1:
+    by_type: dict[str, list[ScoredMemory]] = {}
+    left = types
+    while left:
+        found = await store.recall(replace(query, types=left, limit=most))
+        by_type |= {one: [each for each in found if each.memory.type == one][: query.limit] for one in left}
+        if len(found) < most:
+            break
         # There may be more than these, and those of one type have left no room for another's.
-        by_type = await asyncio.gather(*(store.recall(replace(query, types=(each,))) for each in types))
-    return [each.memory for of_type in by_type for each in of_type]
+        hidden = tuple(each for each in left if len(by_type[each]) < query.limit)
+        if hidden == left:
+            by_type |= zip(left, await asyncio.gather(*(store.recall(replace(query, types=(each,))) for each in left)), strict=True)
+            break
+        left = hidden
+    return [each.memory for one in types for each in by_type[one]]

@@ -1,6 +1,8 @@
 """The term statistics that an owner keeps: at any moment they are what is stored, whatever is written while they are read."""
 
+import asyncio
 import math
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,10 +14,13 @@ from uuid import UUID
 import pytest
 import qdrant_edge as edge
 
+from evaluation.bench_recall import wait_until_ready
 from memory.records import Memory
 from retrieval.stores.collection import BM25, DENSE, TENANT
 from retrieval.stores.edge import term_weights
+from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.edge.engine import create_indexes, created_engine
+from retrieval.stores.edge.owner import Owner
 from retrieval.stores.edge.search import best
 from retrieval.stores.edge.shard import Shard
 from retrieval.stores.edge.term_statistics import Document, KeptTermStatistics, Page, TermStatistics
@@ -25,7 +30,19 @@ from retrieval.stores.lexical import document_terms, query_terms
 from retrieval.stores.points import memory_of, tombstone_payload
 from retrieval.stores.port import RecallQuery, TenantScope
 from retrieval.stores.query_plan import plan_query
-from tests.retrieval.factories import DIMENSION, NOON, at, embedding, memory, prepared_shard, put_in_shard, stable_id
+from tests.retrieval.factories import (
+    DIMENSION,
+    LATE_DIMENSION,
+    MODEL,
+    NOON,
+    at,
+    embedding,
+    memory,
+    point,
+    prepared_shard,
+    put_in_shard,
+    stable_id,
+)
 
 WORDS = ("tea", "rain", "boat", "map", "bread", "kite")
 QUESTION = "tea rain boat kite"
@@ -134,6 +151,37 @@ def test_a_write_that_fails_half_way_is_counted_anew(tmp_path: Path) -> None:
         write(3, "acme")
     assert rarity_by_what_is_kept() == pytest.approx(math.log(1 + 0.5 / 4.5))
     engine.close()
+
+
+class FollowedShard(Shard):
+    """A shard that says how often it was told to read on."""
+
+    reads = 0
+
+    def read_on(self) -> None:
+        self.reads += 1
+        super().read_on()
+
+
+async def test_an_owner_reads_on_behind_each_recall(tmp_path: Path) -> None:
+    shard, stopping = FollowedShard(tmp_path / "shard"), asyncio.Event()
+    with tempfile.TemporaryDirectory(prefix="varve-edge-") as folder:  # pytest's own may be longer than a socket's path can be
+        path = Path(folder) / "edge.sock"
+        serving = asyncio.create_task(Owner(shard=shard, path=path).serve(stopping))
+        store = EdgeStore(path=path)
+        await wait_until_ready(store)
+        await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+        for tenant in TENANTS:
+            await store.upsert([point(memory(f"{tenant} has tea", tenant=tenant))])
+        query = RecallQuery(scope=TenantScope("acme"), text="tea", embedding=embedding("tea"))
+        for number in (1, 2, 3):
+            assert [each.memory.content for each in await store.recall(query)] == ["acme has tea"]
+            await store.count(query.scope)  # the answer to a recall is sent before it reads on
+            assert shard.reads == number
+        await store.close()
+        stopping.set()
+        await serving
+    shard.close()
 
 
 @dataclass

@@ -15,19 +15,20 @@ from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.features import FEATURES
 from retrieval.recall.request import RecallHit
 from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import TenantScope
+from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.clocks import ManualClock
 from runtime.redis import open_redis
 from runtime.retrieval_counts import RetrievalCounts, Retrieved
 from runtime.settings import EmbeddingSettings, RankingProfile, RecallSettings, RedisSettings
 from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, NOON, BagOfWordsEmbedder, at, in_feed, memory
+from tests.retrieval.noted_store import NotedStore
 
 pytestmark = pytest.mark.integration
 
 ACME = TenantScope("acme")
 
 
-def recall_over(store: EdgeStore, *, settings: RecallSettings | None = None) -> Recall:
+def recall_over(store: MemoryStore, *, settings: RecallSettings | None = None) -> Recall:
     return Recall(store=store, embedder=BagOfWordsEmbedder(), settings=settings or RecallSettings(), clock=ManualClock(NOON))
 
 
@@ -259,13 +260,25 @@ async def test_the_nearest_entities_are_narrowed_by_keys(edge_store: EdgeStore) 
     assert await recall.nearest_entities(ACME, ["bicycle"], ["person"], at=[at(0, partition=1)]) == []
 
 
-async def test_many_entities_of_one_type_hide_no_other(edge_store: EdgeStore) -> None:
-    people = [memory(f"Ann rides bicycle {index}", kind="entity", type="person", user="ann") for index in range(20)]
-    trip = memory("a journey to Rome", kind="entity", type="trip", user="ann")
-    await store_all(edge_store, *people, trip)
-    recall = recall_over(edge_store, settings=RecallSettings(prefetch=8))
-    nearest = await recall.nearest_entities(TenantScope("acme", "ann"), ["Ann rides bicycle"], ["person", "trip"])
-    assert [each.type for each in nearest] == ["person"] * 5 + ["trip"]
+@pytest.mark.parametrize(
+    ("numbers", "searches"),
+    [
+        pytest.param({"person": 20, "trip": 1}, 2, id="one type hides the others"),
+        pytest.param({"person": 20, "trip": 20, "pet": 2, "car": 0}, 3, id="one type after the other"),
+        pytest.param({"person": 4, "trip": 4, "pet": 4}, 4, id="all hide each other"),
+        pytest.param({"person": 3, "trip": 1}, 1, id="none hides another"),
+    ],
+)
+async def test_entities_of_one_type_hide_no_other(edge_store: EdgeStore, numbers: dict[str, int], searches: int) -> None:
+    like = {"person": "Ann rides bicycle", "trip": "Ann rides to Rome", "pet": "a grey cat", "car": "a car"}
+    for name, number in numbers.items():
+        for each in range(number):
+            await store_all(edge_store, memory(f"{like[name]} {each}", kind="entity", type=name, user="ann"))
+    store = NotedStore(edge_store)
+    recall = recall_over(store.port, settings=RecallSettings(prefetch=8))
+    nearest = await recall.nearest_entities(TenantScope("acme", "ann"), ["Ann rides bicycle"], [*numbers])
+    assert [each.type for each in nearest] == [name for name, number in numbers.items() for _ in range(min(number, 5))]
+    assert [operation for operation, _, _ in store.asked] == ["prepare", *["recall"] * searches]
 
 
 async def test_shared_types_are_searched_in_the_whole_tenant(edge_store: EdgeStore) -> None:
