@@ -139,7 +139,6 @@ def in_process(shard: Shard) -> Callable[[RecallQuery], Awaitable[list[ScoredMem
     async def recall(query: RecallQuery) -> list[ScoredMemory]:
         plan = plan_query(query)
         records = best(shard.recall(plan, explain=query.explain), plan.limit)
-        shard.read_on()  # as the owner does
         return [ScoredMemory(memory_of(each.record), each.score, each.parts) for each in records]
 
     return recall
