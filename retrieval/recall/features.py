@@ -46,6 +46,10 @@ FEATURES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What each feature is."""
 
+NEVER_AGAINST: Final = frozenset(FEATURES) - {"importance", "question", "length"}
+"""What may speak for a memory, and never against it: a word that it shares with the query, however little it says among some judged ones,
+does not make it a worse answer."""
+
 NEIGHBOURHOOD: Final = 2
 """Turns on each side."""
 _NEIGHBOURHOOD_LENGTH: Final = 40.0

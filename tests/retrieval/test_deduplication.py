@@ -92,7 +92,7 @@ ALIKE = ("Max has big fish", "Max had big fish", "Max hears big fish")
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(5))))
-def test_only_those_of_the_same_words_are_merged_in_whatever_order_they_come(order: tuple[int, ...]) -> None:
+def test_same_words_are_merged_in_any_order(order: tuple[int, ...]) -> None:
     contents = (*ALIKE, "Max has the big fish", "so Max hears big fish!")
     assert {telling_characters(each) for each in contents} == {b"mxbgf"}
     found = [memory(each, version=number, message_ids=[f"m{number}"]) for number, each in enumerate(contents)]
@@ -143,7 +143,7 @@ TEXTS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=12)
 @given(TEXTS, TEXTS)
 @example("Max's fish", "the MAX’S, ﬁsh!")
 @example("the", "a")
-def test_what_has_the_same_words_has_the_same_telling_characters(one: str, other: str) -> None:
+def test_same_words_have_the_same_telling_characters(one: str, other: str) -> None:
     for another in (other, f"The {one}!", one.upper(), unicodedata.normalize("NFD", one), f" so, {one} "):
         if significant_words(one) == significant_words(another):
             assert telling_characters(one) == telling_characters(another)

@@ -110,7 +110,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_scores_are_of_what_is_stored_whatever_is_written_meanwhile(written: Callable[[int], Written], seed: int) -> None:
+def test_scores_are_of_what_is_stored(written: Callable[[int], Written], seed: int) -> None:
     shard = written(seed)
     for _ in range(50):
         shard.write()
@@ -121,7 +121,7 @@ def test_scores_are_of_what_is_stored_whatever_is_written_meanwhile(written: Cal
         assert shard.found(tenant) == pytest.approx(shard.expected(tenant), rel=1e-5)
 
 
-def test_a_write_that_fails_half_way_is_counted_anew(tmp_path: Path) -> None:
+def test_a_failed_write_is_counted_anew(tmp_path: Path) -> None:
     engine = created_engine(tmp_path, DIMENSION, None)
     create_indexes(engine)
     weights = TermWeights()
@@ -206,7 +206,7 @@ class Tenants:
 IDS = [str(UUID(int=number)) for number in range(1, 100)]
 
 
-def test_statistics_are_had_when_the_last_page_is_read() -> None:
+def test_statistics_wait_for_the_last_page() -> None:
     tenants, kept = Tenants({"acme": [(1, 2), (1,), (), (3,), (1, 3)]}), KeptTermStatistics()
     assert [tenants.asked(kept, "acme") for _ in range(3)] == [None, None, None]
     statistics = tenants.asked(kept, "acme")
@@ -216,7 +216,7 @@ def test_statistics_are_had_when_the_last_page_is_read() -> None:
     assert tenants.pages_read["acme"] == 3
 
 
-def test_a_point_that_is_still_to_be_read_is_not_counted_twice() -> None:
+def test_a_point_still_unread_counts_once() -> None:
     tenants, kept = Tenants({"acme": [(1,), (1,), (1,)]}), KeptTermStatistics()
     tenants.asked(kept, "acme")
     kept.replace({}, {UUID(int=50): Document("acme", (9,))})
@@ -229,7 +229,7 @@ def test_a_point_that_is_still_to_be_read_is_not_counted_twice() -> None:
     assert (statistics.documents, statistics.having) == (3, {1: 2, 9: 1})
 
 
-def test_who_was_asked_for_first_is_read_first() -> None:
+def test_the_first_asked_is_read_first() -> None:
     tenants, kept = Tenants({"a": [(1,)] * 3, "b": [(1,)]}), KeptTermStatistics()
     assert (kept.of("a"), kept.of("b")) == (None, None)
     for _ in range(5):
@@ -238,7 +238,7 @@ def test_who_was_asked_for_first_is_read_first() -> None:
     assert None not in (kept.of("a"), kept.of("b"))
 
 
-def test_others_are_kept_no_longer_where_there_are_too_many_terms() -> None:
+def test_too_many_terms_make_others_go() -> None:
     tenants = Tenants({name: [(1, 2, 3)] for name in "abcdef"})
     kept = KeptTermStatistics(most_terms=6)
     for name in "abc":
@@ -250,7 +250,7 @@ def test_others_are_kept_no_longer_where_there_are_too_many_terms() -> None:
     assert tenants.pages_read == {"a": 1, "b": 1, "c": 1, "e": 1}  # each eighth in vain is read
 
 
-def test_what_made_way_before_it_was_read_is_read_no_more() -> None:
+def test_what_has_gone_is_not_read_on() -> None:
     tenants, kept = Tenants({"a": [(n, n + 1, n + 2) for n in range(0, 15, 3)], "b": [(1,)]}), KeptTermStatistics(most_terms=8)
     assert (kept.of("a"), kept.of("b")) == (None, None)
     for _ in range(5):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.errors import TrainingError
-from retrieval.recall.features import FEATURES
+from retrieval.recall.features import FEATURES, NEVER_AGAINST
 from retrieval.recall.ranking_model import LEARNED, linear_scores
 from retrieval.recall.training.fitting import fitted
 from retrieval.recall.training.judged import JudgedRecall, JudgedRecalls
@@ -111,3 +111,18 @@ def test_a_rounded_model_has_four_decimals() -> None:
     model = rounded(train(judged_by("late", recalls=60)).model)
     assert [*model.weights] == [*FEATURES]
     assert all(round(each, 4) == each for each in (*model.weights.values(), model.slope, model.intercept))
+
+
+@pytest.mark.parametrize("feature", sorted(NEVER_AGAINST))
+def test_no_weight_holds_a_match_against_a_memory(feature: str) -> None:
+    judged = judged_by(feature, recalls=80, sign=-1.0).recalls
+    model = fitted(judged, ridge=0.01)
+    assert model.weights[feature] == 0.0
+    assert [*model.weights] == [*FEATURES]
+    assert min(model.weights[each] for each in NEVER_AGAINST) == 0.0
+    assert fitted(judged_by(feature, recalls=80).recalls, ridge=0.01).weights[feature] > 0.1
+
+
+@pytest.mark.parametrize("feature", sorted(FEATURES.keys() - NEVER_AGAINST))
+def test_other_weights_may_be_negative(feature: str) -> None:
+    assert fitted(judged_by(feature, recalls=80, sign=-1.0).recalls, ridge=0.01).weights[feature] < -0.1

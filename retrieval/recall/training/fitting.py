@@ -7,12 +7,13 @@ penalty on the weights of standardised features, or on how far they are from a m
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.recall.features import FEATURES
+from retrieval.recall.features import FEATURES, NEVER_AGAINST
 from retrieval.recall.ranking_model import RankingModel
 
 Column = NDArray[np.float64]
@@ -42,6 +43,8 @@ def fitted(
 ) -> RankingModel:
     """Fits a model by Newton's method with halved steps.
 
+    Where a weight of :data:`~retrieval.recall.features.NEVER_AGAINST` comes out negative, it is held at 0 and the others are fitted anew.
+
     Args:
         judged: At least one with evidence among its candidates; those without are left out.
         ridge: Strength of the L2 penalty on the weights of standardised features.
@@ -51,7 +54,19 @@ def fitted(
             finite also where few candidates are told apart without a fault.
     """
     usable = [each for each in judged if each.is_evidence.any()]
-    names = tuple(name for name in FEATURES if name != but)
+    held = {but}
+    while True:
+        names = tuple(name for name in FEATURES if name not in held)
+        model = _fitted_to(usable, names, ridge=ridge, around=around, smoothing=smoothing)
+        against = {name for name in NEVER_AGAINST.intersection(names) if model.weights[name] < 0}
+        if not against:
+            return replace(model, weights={name: model.weights.get(name, 0.0) for name in FEATURES if name != but})
+        held |= against
+
+
+def _fitted_to(
+    usable: Sequence[Judged], names: Sequence[str], *, ridge: float, around: Mapping[str, float] | None, smoothing: float
+) -> RankingModel:
     tables = [np.column_stack([each.features[name] for name in names]) for each in usable]
     spread = np.vstack(tables).std(axis=0)
     spread[spread == 0] = 1.0

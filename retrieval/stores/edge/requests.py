@@ -63,7 +63,13 @@ def term_requests(weighted: WeightedTerms, tenant_filter: TenantFilter, limit: i
 
 
 def vector_request(plan: QueryPlan, stage: Stage, ids: Collection[UUID]) -> edge.QueryRequest:
-    """A request for the scores that a stage of vectors gives those of some points that pass the whole filter."""
+    """A request for the scores that a stage of vectors gives those of some points that pass the whole filter.
+
+    Args:
+        plan: The query.
+        stage: The stage.
+        ids: The points'.
+    """
     return _vector_request(plan, stage, filter_of(plan.filter, ids=ids), len(ids))
 
 
