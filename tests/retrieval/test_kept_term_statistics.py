@@ -229,13 +229,16 @@ def test_a_point_still_unread_counts_once() -> None:
     assert (statistics.documents, statistics.having) == (3, {1: 2, 9: 1})
 
 
-def test_the_first_asked_is_read_first() -> None:
-    tenants, kept = Tenants({"a": [(1,)] * 3, "b": [(1,)]}), KeptTermStatistics()
+def test_tenants_are_read_in_turns() -> None:
+    tenants, kept = Tenants({"a": [(1,)] * 9, "b": [(1,)] * 3}), KeptTermStatistics()
     assert (kept.of("a"), kept.of("b")) == (None, None)
-    for _ in range(5):
+    for _ in range(4):
         kept.read_on(tenants.read)
-    assert tenants.pages_read == {"a": 2, "b": 1}
-    assert None not in (kept.of("a"), kept.of("b"))
+    assert (kept.of("a"), kept.of("b") is None) == (None, False)
+    for _ in range(9):
+        kept.read_on(tenants.read)
+    assert tenants.pages_read == {"a": 5, "b": 2}
+    assert kept.of("a") is not None
 
 
 def test_too_many_terms_make_others_go() -> None:

@@ -140,21 +140,20 @@ def _scored(
     shard: edge.EdgeShard, plan: QueryPlan, ids: list[UUID], parts: Mapping[int, dict[str, float]], records: KeptRecords, explain: bool
 ) -> list[ScoredRecord]:
     """Those of some points that pass the whole filter, with all their scores. Puts those into ``parts`` that are missing."""
-    has_late = bool(plan.late)
+    stages: tuple[Stage, ...] = ("dense", "late") if plan.late else ("dense",)
     passing: dict[int, UUID] = {}
-    if all("dense" in parts[each.int] for each in ids) and has_late:
-        # Late interaction alone is left, which some may lack.
+    if plan.late and all("dense" in parts[each.int] for each in ids):
+        # Late interaction alone is left. Some points may lack it.
         passing = _found(shard.query(vector_request(plan, "late", ids)), "late", parts)
-        ids, has_late = [each for each in ids if each.int not in passing], False
+        ids, stages = [each for each in ids if each.int not in passing], ("dense",)
     if ids:
         # Requests of one filter in one call: the engine looks up once which points pass it. Two filters, each for the points that its
         # stage has not scored in the search, took longer.
-        stages: tuple[Stage, ...] = ("dense", "late") if has_late else ("dense",)
         requests = [vector_request(plan, each, ids) for each in stages]
-        for stage, points in zip(stages, shard.query_batch(edge.QueryBatchRequest(requests)), strict=True):
-            found = _found(points, stage, parts)
-            # Every point has a dense vector.
-            passing |= found if stage == "dense" else {}
+        found = [
+            _found(points, stage, parts) for stage, points in zip(stages, shard.query_batch(edge.QueryBatchRequest(requests)), strict=True)
+        ]
+        passing |= found[0]  # every point has a dense vector
     texts = records.of([*passing.values()], lambda missing: shard.retrieve([*missing], RECORD_ONLY, False))
     formula = plan.formula()
     return [ScoredRecord(texts[each], origin_score(formula, parts[each]), parts[each] if explain else {}) for each in passing]
