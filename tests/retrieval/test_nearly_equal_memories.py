@@ -1,0 +1,52 @@
+"""Among many memories that are nearly the same, a question finds the one whose number, name or word it has; with the real model."""
+
+from collections.abc import AsyncIterator
+from random import Random
+
+import pytest
+
+from memory.records import MemoryChange
+from models.embedding.build import build_embedder
+from models.embedding.port import Embedder
+from retrieval.index.writer import IndexWriter
+from retrieval.recall import Recall, RecallRequest
+from retrieval.stores.edge.client import EdgeStore
+from retrieval.stores.port import TenantScope
+from runtime.clocks import ManualClock
+from runtime.settings import EmbeddingSettings, RecallSettings, Settings
+from tests.retrieval.factories import NOON, in_feed, memory
+
+pytestmark = pytest.mark.integration
+
+NUMBERS = Random(1).sample(range(1000, 9999), 90)
+ASKED = 8
+
+
+@pytest.fixture
+async def embedder() -> AsyncIterator[Embedder]:
+    pytest.importorskip("ctranslate2", reason="the embedded extra is not installed")
+    embedder = build_embedder(EmbeddingSettings(), cache=Settings().cache_path)
+    yield embedder
+    await embedder.close()
+
+
+@pytest.mark.parametrize("profile", ["learned", "weighted"])
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Tool call search_orders(order_id={}) failed with status 404", "What happened to order {}?"),
+        ("The payment service answered with error E{} and the agent tried again", "What did the agent do on error E{}?"),
+        ("Ticket OPS-{} was moved to review by the on-call engineer", "Who moved OPS-{}?"),
+        ("Host web-{} was restarted after its memory ran out", "Why was web-{} restarted?"),
+        ("Ann took train {} to Lyon", "When did Ann take train {}?"),
+    ],
+)
+async def test_the_one_with_the_number_is_first(edge_store: EdgeStore, embedder: Embedder, profile: str, said: str, asked: str) -> None:
+    stored = [memory(said.format(number)) for number in NUMBERS]
+    changes = [MemoryChange(op="upsert", memory_id=each.id, tenant=each.tenant, memory=each) for each in stored]
+    await IndexWriter(store=edge_store, embedder=embedder).write(in_feed(changes))
+    recall = Recall(store=edge_store, embedder=embedder, settings=RecallSettings(), clock=ManualClock(NOON))
+    for number in NUMBERS[:ASKED]:
+        request = RecallRequest(scope=TenantScope("acme"), query=asked.format(number), limit=1, profile=profile)
+        [hit] = (await recall.recall(request)).hits
+        assert hit.memory.content == said.format(number)
