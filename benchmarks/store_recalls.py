@@ -15,9 +15,8 @@ from models.embedding.weights import MODEL_NAME
 from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.first_person import asked_texts
 from retrieval.recall.query_embedding import embed_question
-from retrieval.recall.request import BUT_ENTITIES
 from retrieval.stores.edge.client import EdgeStore
-from retrieval.stores.port import RecallQuery, TenantScope
+from retrieval.stores.port import BUT_ENTITIES, RecallQuery, TenantScope
 from runtime.clocks import SystemClock
 from runtime.settings import RecallSettings
 

@@ -23,8 +23,7 @@ from evaluation.recall.memories import SCHEMA, memories_of
 from memory.records import Memory
 from models.embedding.port import Embedder
 from retrieval.recall import Recall, RecallRequest
-from retrieval.recall.request import BUT_ENTITIES
-from retrieval.stores.port import MemoryStore, TenantScope
+from retrieval.stores.port import BUT_ENTITIES, MemoryStore, TenantScope
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
 

@@ -18,9 +18,8 @@ from memory.schema import scenario
 from models.embedding.port import Embedder
 from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.context import Context, pack
-from retrieval.recall.request import BUT_ENTITIES
 from retrieval.recall.selection import selected
-from retrieval.stores.port import MemoryStore, TenantScope
+from retrieval.stores.port import BUT_ENTITIES, MemoryStore, TenantScope
 from runtime.clocks import Clock, ManualClock
 from runtime.settings import Settings
 from varve.errors import ConversationError

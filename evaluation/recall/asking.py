@@ -7,8 +7,7 @@ from evaluation.locomo import TENANT
 from evaluation.recall.corpus import Conversation, Corpus, Question
 from evaluation.recall.measures import ranked_messages
 from retrieval.recall import Recall, RecallRequest, RecallResponse
-from retrieval.recall.request import BUT_ENTITIES
-from retrieval.stores.port import TenantScope
+from retrieval.stores.port import BUT_ENTITIES, TenantScope
 from runtime.clocks import ManualClock
 from runtime.settings import RankingProfile, Settings
 

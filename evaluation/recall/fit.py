@@ -19,9 +19,8 @@ from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, sum
 from retrieval.recall.features import FEATURES, features_of
 from retrieval.recall.query_embedding import embed_question
 from retrieval.recall.ranking_model import RankingModel, linear_scores
-from retrieval.recall.request import BUT_ENTITIES
 from retrieval.recall.training.fitting import fitted
-from retrieval.stores.port import RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.port import BUT_ENTITIES, RecallQuery, ScoredMemory, TenantScope
 from runtime.settings import Settings
 
 Column = NDArray[np.float64]

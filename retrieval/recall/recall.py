@@ -21,11 +21,11 @@ from retrieval.recall.profiles import BUILT_IN, Profile, named
 from retrieval.recall.query_embedding import embed_query_texts, embed_question
 from retrieval.recall.ranking import Scoring, Weights
 from retrieval.recall.ranking_model import MAX_RERANKED, reranked
-from retrieval.recall.request import BUT_ENTITIES, RecallHit, RecallRequest, RecallResponse
+from retrieval.recall.request import RecallHit, RecallRequest, RecallResponse
 from retrieval.recall.selection import Ranked, selected
 from retrieval.recall.time_prior import names_time, with_time_prior
 from retrieval.recall.training.ranked import ranked_candidates, values_of
-from retrieval.stores.port import MemoryStore, RecallQuery, ScoredMemory, TenantScope
+from retrieval.stores.port import BUT_ENTITIES, MemoryStore, RecallQuery, ScoredMemory, TenantScope
 from retrieval.stores.position import FeedPosition
 from runtime.clocks import Clock
 from runtime.errors import RedisUnavailableError

@@ -4,14 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from memory.records import Memory, RankedCandidate
 from retrieval.stores.port import TenantScope
 from retrieval.stores.position import FeedPosition
-
-BUT_ENTITIES: Final = ("event", "summary", "segment")
-"""All kinds of memories but the one that is as it is now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,12 @@ from memory.topics import MESSAGES
 from retrieval.recall import RecallRequest, RecallResponse
 from retrieval.recall.features import FEATURES
 from retrieval.recall.paths import LeftOut, PathName
-from retrieval.recall.request import BUT_ENTITIES
 from retrieval.recall.selection import Ranked, selected
 from retrieval.recall.sift.sift import Sifted
 from retrieval.service.dependencies import Dependencies
 from retrieval.service.entities_as_of import as_they_were
 from retrieval.service.path_watch import watched
+from retrieval.stores.port import BUT_ENTITIES
 from runtime.logs import logger
 from runtime.pieces import map_in_pieces
 from runtime.session_tail import SessionView

@@ -23,7 +23,7 @@ from retrieval.stores.collection import (
     TENANT,
     TYPE,
 )
-from retrieval.stores.port import TenantScope
+from retrieval.stores.port import BUT_ENTITIES, TenantScope
 from retrieval.stores.position import FeedPosition
 
 
@@ -97,7 +97,6 @@ class TombstoneFilter:
 
 
 _ENTITY: Final = "entity"
-_BUT_ENTITIES: Final = frozenset({"event", "summary", "segment"})
 _KINDS_OF_MOST: Final = frozenset({"event", "summary"})
 """Those of nearly all points."""
 
@@ -164,7 +163,7 @@ class TenantFilter:
         """The same filter without a condition of kinds, where that leaves out few: entities, one point in fifty about, or segments."""
         if not self._has_kinds_to_ask or not {*self.kinds} >= _KINDS_OF_MOST:
             return self
-        return replace(self, kinds=() if self.scope.user is None or _ENTITY in self.kinds else tuple(sorted(_BUT_ENTITIES)))
+        return replace(self, kinds=() if self.scope.user is None or _ENTITY in self.kinds else BUT_ENTITIES)
 
     def within(self, ids: Iterable[str]) -> "TenantFilter":
         """The same filter, narrowed to points with these ids."""
@@ -219,7 +218,7 @@ class TenantFilter:
     def _has_kinds_to_ask(self) -> bool:
         """Whether the owner does not tell already that a point is of one of the kinds."""
         kinds = {*self.kinds}
-        return bool(kinds) and (self.scope.user is None or not (kinds <= {_ENTITY} or kinds >= _BUT_ENTITIES))
+        return bool(kinds) and (self.scope.user is None or not (kinds <= {_ENTITY} or kinds >= {*BUT_ENTITIES}))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, for the Edge owner's protocol."""

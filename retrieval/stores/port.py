@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from memory.records import Memory, Step
 from models.embedding.port import Embedding
 from retrieval.stores.position import FeedPosition
+
+BUT_ENTITIES: Final = ("event", "summary", "segment")
+"""All kinds of memories but the one that is as it is now."""
 
 
 @dataclass(frozen=True, slots=True)

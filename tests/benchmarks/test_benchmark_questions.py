@@ -10,8 +10,7 @@ from benchmarks.store_recalls import ReadyEmbedder, as_recalled, asked_by, memor
 from evaluation.bench_recall import ENTITY_TYPE, QUERY_ROWS
 from memory.schema import scenario
 from retrieval.recall.first_person import asked_texts
-from retrieval.recall.request import BUT_ENTITIES
-from retrieval.stores.port import TenantScope
+from retrieval.stores.port import BUT_ENTITIES, TenantScope
 
 
 def test_every_second_question_names_a_person() -> None:

@@ -270,7 +270,7 @@ async def test_the_nearest_entities_are_narrowed_by_keys(edge_store: EdgeStore) 
     ],
 )
 async def test_entities_of_one_type_hide_no_other(edge_store: EdgeStore, numbers: dict[str, int], searches: int) -> None:
-    like = {"person": "Ann rides bicycle", "trip": "Ann rides to Rome", "pet": "a grey cat", "car": "a car"}
+    like = {"person": "Ann rides bicycle", "trip": "a journey to Rome", "pet": "a grey cat", "car": "a car"}
     for name, number in numbers.items():
         for each in range(number):
             await store_all(edge_store, memory(f"{like[name]} {each}", kind="entity", type=name, user="ann"))

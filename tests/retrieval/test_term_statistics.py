@@ -35,13 +35,6 @@ def scores(shard: Shard) -> dict[str, dict[str, float]]:
     return {memory_of(each.record).content: each.parts for each in best(shard.recall(asked(), explain=True), 10)}
 
 
-def assert_same(found: dict[str, dict[str, float]], expected: dict[str, dict[str, float]]) -> None:
-    """The engine multiplies by what it counts, and else by what it was given: the two are rounded differently."""
-    assert found.keys() == expected.keys()
-    for content, parts in found.items():
-        assert parts == pytest.approx(expected[content], rel=1e-6)
-
-
 def others_come(shard: Shard) -> None:
     for content in OTHERS:
         put_in_shard(shard, memory(content, tenant="globex"))
@@ -56,7 +49,7 @@ def test_other_tenants_change_no_score(shard: Shard) -> None:
     alone = scores(shard)
     assert {content for content, parts in alone.items() if "bm25" in parts} == {*OWN[:2]}
     others_come(shard)
-    assert_same(scores(shard), alone)
+    assert scores(shard) == alone
 
 
 def test_a_loaded_shard_knows_its_tenants(shard: Shard, tmp_path: Path) -> None:
@@ -64,7 +57,7 @@ def test_a_loaded_shard_knows_its_tenants(shard: Shard, tmp_path: Path) -> None:
     others_come(shard)
     shard.close()
     loaded = Shard(tmp_path)
-    assert_same(scores(loaded), alone)
+    assert scores(loaded) == alone
     loaded.close()
 
 
@@ -78,8 +71,7 @@ def test_what_is_gone_counts_in_neither(shard: Shard, tmp_path: Path) -> None:
     loaded.delete(TenantFilter(scope=TenantScope("acme")), {each.id: tombstone_payload(at(1), NOON) for each in kites})
     alone = scores(loaded)
     others_come(loaded)
-    assert alone == before
-    assert_same(scores(loaded), alone)
+    assert scores(loaded) == alone == before
     loaded.close()
 
 
@@ -89,7 +81,7 @@ def test_others_may_come_within_a_recall(shard: Shard) -> None:
     calls = shard.recall(asked(), explain=True)
     assert next(calls) == []  # the dense candidates are found
     others_come(shard)
-    assert_same({memory_of(each.record).content: each.parts for each in best(calls, 10)}, alone)
+    assert {memory_of(each.record).content: each.parts for each in best(calls, 10)} == alone
 
 
 @pytest.mark.parametrize("further", [0, FEW])

@@ -39,7 +39,7 @@ from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan
 from runtime.disk_usage import bytes_on_disk
 
-_NONE: Final[Mapping[UUID, Document]] = MappingProxyType({})
+_NO_DOCUMENTS: Final[Mapping[UUID, Document]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class Shard:
         assert self._engine is not None
         return {str(each.id): each.payload or {} for each in self._engine.retrieve([*ids], POSITION_ONLY, False)}
 
-    def _write(self, points: list[edge.Point], documents: Mapping[UUID, Document] = _NONE) -> None:
+    def _write(self, points: list[edge.Point], documents: Mapping[UUID, Document] = _NO_DOCUMENTS) -> None:
         assert self._engine is not None
         if points:
             self._records.forget(points)

@@ -41,7 +41,7 @@ class Page:
     """Points of a tenant in the order of their ids."""
 
     documents: Sequence[NumbersOfTerms]
-    """The terms of each point that has any."""
+    """The terms of each point; some have none."""
     behind: UUID | None
     """The first point of the next page; None: this one is the last."""
 
