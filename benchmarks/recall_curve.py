@@ -7,8 +7,9 @@ from pathlib import Path
 from benchmarks.processes import resident_bytes
 from benchmarks.service import EDGE_FOLDER, SOCKET, edge_owner
 from benchmarks.store_recalls import memories, of_store, questions
-from evaluation.bench_recall import DIMENSION, LATE_DIMENSION, fill
-from models.embedding.weights import MODEL_NAME
+from evaluation.bench_recall import fill
+from models.embedding.projection import LATE_DIMENSION
+from models.embedding.weights import DIMENSION, MODEL_NAME
 from retrieval.stores.edge.client import EdgeStore
 from runtime.disk_usage import bytes_on_disk
 

@@ -12,8 +12,9 @@ import aiohttp
 
 from benchmarks.callers import Service
 from benchmarks.processes import broker_and_redis, environment, python_process, running_process
-from evaluation.bench_recall import DIMENSION, LATE_DIMENSION, RandomData, fill
-from models.embedding.weights import MODEL_NAME
+from evaluation.bench_recall import RandomData, fill
+from models.embedding.projection import LATE_DIMENSION
+from models.embedding.weights import DIMENSION, MODEL_NAME
 from retrieval.stores.edge.client import EdgeStore
 from runtime.control import ControlWriter, Draft
 from runtime.control.documents import hash_key, new_api_key

@@ -9,9 +9,10 @@ from typing import Final, TypeVar
 import numpy as np
 
 from benchmarks.callers import PERSONS
-from evaluation.bench_recall import DIMENSION, LATE_DIMENSION, START, RandomData
+from evaluation.bench_recall import START, RandomData
 from models.embedding.port import Embedding
-from models.embedding.weights import MODEL_NAME
+from models.embedding.projection import LATE_DIMENSION
+from models.embedding.weights import DIMENSION, MODEL_NAME
 from retrieval.recall import Recall, RecallRequest
 from retrieval.recall.first_person import asked_texts
 from retrieval.recall.query_embedding import embed_question

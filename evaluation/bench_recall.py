@@ -19,6 +19,8 @@ import numpy as np
 from memory.ids import event_id
 from memory.records import Memory
 from models.embedding.port import Embedding, Vector
+from models.embedding.projection import LATE_DIMENSION
+from models.embedding.weights import DIMENSION
 from retrieval.errors import StoreUnavailableError
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.edge.search import best
@@ -28,10 +30,8 @@ from retrieval.stores.port import Point, RecallQuery, ScoredMemory, TenantScope
 from retrieval.stores.position import FeedPosition
 from retrieval.stores.query_plan import plan_query
 
-DIMENSION = 384
-LATE_DIMENSION = 64
 MODEL = "random"
-LATE_ROWS = 50
+LATE_ROWS = 40
 QUERY_ROWS = 14
 WORDS_IN_TEXT = 22
 WORDS_IN_QUERY = 6

@@ -32,7 +32,7 @@ from streams.events.corrections import PresentEvent
 from streams.events.publishing import fed_entities, memory_of
 
 _LENGTH_BYTES: Final = 4
-"""Both stores keep a byte for each number of a vector, and its length beside them."""
+"""Both stores keep a byte for each number of a dense vector, half a byte for each of a late one, and the length beside them."""
 _YEAR: Final = timedelta(days=365.25)
 
 
@@ -60,7 +60,7 @@ class StorageSize:
         self.text_bytes += len(text.encode())
         self.record_bytes += len(record)
         self.dense_bytes += embedding.dense.size + _LENGTH_BYTES
-        self.late_bytes += 0 if embedding.late is None else embedding.late.size + len(embedding.late) * _LENGTH_BYTES
+        self.late_bytes += 0 if embedding.late is None else embedding.late.size // 2 + len(embedding.late) * _LENGTH_BYTES
 
     def as_report(self) -> dict[str, Any]:
         """The sizes as JSON values."""

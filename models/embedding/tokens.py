@@ -1,10 +1,15 @@
 """Counting tokens with the real WordPiece tokenizer of the embedded model."""
 
+import unicodedata
 from functools import lru_cache
+from typing import Final
 
 from tokenizers import Tokenizer
 
 from models.embedding.weights import model_folder
+
+_CONTINUES: Final = "##"
+"""Before a token that continues a word."""
 
 
 def load_tokenizer(*, max_tokens: int | None = None) -> Tokenizer:
@@ -20,6 +25,19 @@ def load_tokenizer(*, max_tokens: int | None = None) -> Tokenizer:
     else:
         tokenizer.enable_truncation(max_tokens)
     return tokenizer
+
+
+def ids_of_punctuation(tokenizer: Tokenizer) -> frozenset[int]:
+    """The ids of tokens that are nothing but punctuation, as Unicode has it: a currency's sign is none, nor is an emoji.
+
+    Args:
+        tokenizer: Of the model.
+    """
+    return frozenset(each for token, each in tokenizer.get_vocab().items() if all(map(_is_punctuation, token.removeprefix(_CONTINUES))))
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character).startswith("P")
 
 
 def count_tokens(text: str) -> int:

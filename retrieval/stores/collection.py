@@ -51,7 +51,7 @@ DATETIME_FIELDS: Final = (EVENT_TIME, EXPIRES_AT, DELETED_AT)
 POSITION_FIELDS: Final = (FEED_PARTITION, FEED_OFFSET, FEED_MS)
 """Whole numbers. A recall at positions filters by the first two; by the third only the server's writes do, so only there it is indexed."""
 
-VECTORS_VERSION: Final = 3
+VECTORS_VERSION: Final = 4
 """Of how vectors are made and kept, beyond the model: the projection of token vectors, and the datatypes. Raise it when they change: scores
 of vectors that were made in two ways cannot be compared, and an engine cannot change a datatype, so an older store is refused."""
 

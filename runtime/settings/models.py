@@ -130,4 +130,4 @@ class EmbeddingSettings(Group):
         "8,000 of Chinese; for a model that refuses more than 512 tokens, 1500 and 400.",
     )
     batch_size: int = Field(default=32, ge=1, description="Texts in one batch.")
-    cache_entries: int = Field(default=2000, ge=0, description="Embeddings kept in memory by content hash; 15 kB each with token vectors.")
+    cache_entries: int = Field(default=2000, ge=0, description="Embeddings kept in memory by content hash; 22 kB each with token vectors.")

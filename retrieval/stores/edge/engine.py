@@ -14,8 +14,10 @@ from retrieval.stores.edge.durable_file import write_durably
 _EXACT_SEARCH: Final = edge.HnswIndexConfig(m=0, ef_construct=16, full_scan_threshold=1_000_000_000)
 """No graph: filtered HNSW lost up to three quarters of a tenant's best matches, and an exact scan of one tenant is as fast."""
 _NEVER_INDEX_KB: Final = 1_000_000_000
-_DATATYPE: Final = edge.VectorStorageDatatype.Turbo8
+_DENSE_DATATYPE: Final = edge.VectorStorageDatatype.Turbo8
 """One byte a number, and a vector's length beside them. Nothing is kept twice: these are the vectors. Scores are within .001 of exact."""
+_LATE_DATATYPE: Final = edge.VectorStorageDatatype.Turbo4  # type: ignore[attr-defined]  # the engine's stubs lack it
+"""Half a byte a number. A token's score is off by .007, which many tokens even out; the score of a dense vector stands alone."""
 _ENGINE_CONFIGURATION: Final = "edge_config.json"
 _LOG_SEGMENTS: Final = {"segment_capacity": 1 << 19, "segment_queue_len": 0, "retain_closed": 1}
 """Bytes of a segment of the write-ahead log; a larger write gets a larger one. The engine keeps one or two beyond the last flush, of 32 MiB
@@ -75,13 +77,13 @@ def loaded_engine(folder: Path) -> edge.EdgeShard:
 
 
 def _configuration(dimension: int, late_dimension: int | None) -> edge.EdgeConfig:
-    vectors = {DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine, datatype=_DATATYPE)}
+    vectors = {DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine, datatype=_DENSE_DATATYPE)}
     if late_dimension is not None:
         vectors[LATE] = edge.EdgeVectorParams(
             size=late_dimension,
             distance=edge.Distance.Cosine,
             multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
-            datatype=_DATATYPE,
+            datatype=_LATE_DATATYPE,
         )
     return edge.EdgeConfig(
         vectors=vectors,

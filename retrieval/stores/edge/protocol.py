@@ -19,7 +19,7 @@ from retrieval.errors import ModelMismatchError, RetrievalError, StoreRejectedEr
 
 MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
 POINTS_IN_FRAME: Final = 128
-"""Most points in one frame: two megabytes at 384 dimensions and 50 token vectors of 64."""
+"""Most points in one frame: nearly three megabytes at 384 dimensions and 40 token vectors of 128."""
 
 _LENGTHS: Final = struct.Struct("<II")
 

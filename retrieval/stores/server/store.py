@@ -41,8 +41,10 @@ from retrieval.stores.server.version import check_version
 from runtime.pieces import map_in_pieces
 
 POINTS_IN_REQUEST: Final = 64
-DATATYPE: Final = models.Datatype.TURBO8
+DENSE_DATATYPE: Final = models.Datatype.TURBO8
 """One byte a number, and a vector's length beside them; nothing is kept twice."""
+LATE_DATATYPE: Final = models.Datatype.TURBO4
+"""Half a byte a number: see :mod:`retrieval.stores.edge.engine`."""
 EXACT_SEARCH_UP_TO_KB: Final = 100_000
 """The engine searches a tenant exactly whose dense vectors take less. Filtered graphs lost matches, and a scan of so few is as fast."""
 
@@ -181,13 +183,13 @@ class QdrantStore(StoreBase):
         await self._client.close()
 
     async def _create(self, model: str, dimension: int, late_dimension: int | None) -> None:
-        vectors = {DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE, datatype=DATATYPE)}
+        vectors = {DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE, datatype=DENSE_DATATYPE)}
         if late_dimension is not None:
             vectors[LATE] = models.VectorParams(
                 size=late_dimension,
                 distance=models.Distance.COSINE,
                 multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
-                datatype=DATATYPE,
+                datatype=LATE_DATATYPE,
                 hnsw_config=models.HnswConfigDiff(m=0),
                 on_disk=True,
             )

@@ -6,8 +6,8 @@ from typing import Final
 from retrieval.errors import StoreTooOldError
 
 OLDEST: Final = (1, 20)
-"""The first that keeps vectors of one byte a number (datatype ``turbo8``). Servers before 1.19 also take a request for term statistics per
-tenant, ignore it without a word, and rank by those of all tenants together."""
+"""The first that keeps vectors of a byte a number, or half of one (datatypes ``turbo8`` and ``turbo4``). Servers before 1.19 also take a
+request for term statistics per tenant, ignore it without a word, and rank by those of all tenants together."""
 
 _VERSION: Final = re.compile(r"v?(\d{1,6})\.(\d{1,6})(?:[.+-].*)?", re.ASCII)
 

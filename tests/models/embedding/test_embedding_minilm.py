@@ -36,6 +36,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """In a process of its own: what others freed before tells the heap what to keep."""
 
 
+def without_punctuation(text: str) -> str:
+    return "".join(each if each.isalnum() else " " for each in text)
+
+
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
@@ -80,11 +84,31 @@ def test_a_pass_takes_no_new_memory(cache: Path) -> None:
     assert int(done.stdout) < 1000, "each of the sixteen passes touches more of them"
 
 
-def test_each_token_has_one_unit_late_vector(encoder: MiniLMEncoder) -> None:
+def test_each_token_but_punctuation_has_one_unit_late_vector(encoder: MiniLMEncoder) -> None:
     for text, (dense, late) in zip(MIXED_LENGTHS, encoder.encode(MIXED_LENGTHS), strict=True):
-        assert late.shape == (count_tokens(text), 384)
+        assert late.shape == (count_tokens(without_punctuation(text)), 384)
         np.testing.assert_allclose(np.linalg.norm(late, axis=1), 1, atol=1e-5)
         np.testing.assert_allclose(np.linalg.norm(dense), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "vectors"),
+    [("Ann, Bob and (later) Tom.", 5), ("5 % of 20 $", 4), ("wait... #7 — really?!", 3), ("?!", 2), ("...", 3), ("日本。", 2)],
+)
+def test_punctuation_has_vectors_only_where_nothing_else_stands(encoder: MiniLMEncoder, text: str, vectors: int) -> None:
+    ((dense, late),) = encoder.encode([text])
+
+    assert late.shape == (vectors, 384)
+    np.testing.assert_allclose(np.linalg.norm(dense), 1, atol=1e-5)
+
+
+def test_a_word_keeps_its_vector_beside_punctuation(encoder: MiniLMEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Well, he (Tom) left."
+    ((_, kept),) = encoder.encode([text])
+    monkeypatch.setattr(encoder, "_punctuation", frozenset())
+    ((_, every),) = encoder.encode([text])
+
+    np.testing.assert_array_equal(kept, every[[0, 2, 4, 6]])
 
 
 def test_empty_and_overlong_texts_have_vectors(encoder: MiniLMEncoder) -> None:
@@ -112,12 +136,12 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         converted_model(cache=blocked, compute_type="int8")
 
 
-async def test_each_token_has_one_short_unit_vector(embedder: Embedder) -> None:
+async def test_each_word_has_one_short_unit_vector(embedder: Embedder) -> None:
     document = (await embedder.embed_documents([SENTENCES[0]]))[0]
 
     assert (embedder.name, embedder.dimension, embedder.late_dimension) == ("all-MiniLM-L6-v2", 384, LATE_DIMENSION)
     assert document.late is not None
-    assert document.late.shape == (count_tokens(SENTENCES[0]), LATE_DIMENSION)
+    assert document.late.shape == (count_tokens(without_punctuation(SENTENCES[0])), LATE_DIMENSION)
     np.testing.assert_allclose(np.linalg.norm(document.late, axis=1), 1, atol=1e-5)
 
 
