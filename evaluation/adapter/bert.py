@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import torch
 from safetensors.torch import load_file
 from torch.nn import functional
 
+from models.embedding.tokens import ids_of_punctuation, load_tokenizer
 from models.embedding.weights import HEADS, LAYER_NORM_EPSILON, LAYERS, verified_weights
 
 Tensor = Any
@@ -34,7 +36,7 @@ class Embedded(NamedTuple):
     late: Tensor
     """``(texts, tokens, 384)``, each row of unit length."""
     is_token: Tensor
-    """``(texts, tokens)``: False where a row is padding or one of the two special tokens."""
+    """``(texts, tokens)``: False where a row is padding, a special token, or punctuation in a text that has more than that."""
 
 
 def published_weights() -> dict[str, Tensor]:
@@ -101,6 +103,16 @@ def embed(weights: Mapping[str, Tensor], adapter: Mapping[str, Tensor], token_id
         widened = functional.gelu(linear(hidden, f"{prefix}.intermediate.dense"))
         hidden = norm(hidden + linear(widened, f"{prefix}.output.dense"), f"{prefix}.output.LayerNorm")
     mean = (hidden * is_text[..., None]).sum(1) / lengths[:, None]
-    positions = torch.arange(width)
+    return Embedded(functional.normalize(mean, dim=-1), functional.normalize(hidden, dim=-1), _is_token(ids, lengths))
+
+
+def _is_token(ids: Tensor, lengths: Tensor) -> Tensor:
+    positions = torch.arange(ids.shape[1])
     is_token = (positions > 0) & (positions < lengths[:, None] - 1)
-    return Embedded(functional.normalize(mean, dim=-1), functional.normalize(hidden, dim=-1), is_token)
+    is_word = is_token & ~torch.isin(ids, torch.tensor(sorted(_punctuation())))
+    return torch.where(is_word.any(1, keepdim=True), is_word, is_token)
+
+
+@lru_cache(maxsize=1)
+def _punctuation() -> frozenset[int]:
+    return ids_of_punctuation(load_tokenizer())

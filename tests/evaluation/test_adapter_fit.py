@@ -66,7 +66,7 @@ class TestWithTorch:
         from evaluation.adapter.bert import embed, published_weights
 
         monkeypatch.setattr(adapter, "_adapter", dict)
-        texts = ["My cello needs new strings before the concert.", "Where?"]
+        texts = ["My cello needs new strings, before the concert.", "Where?", "?!"]
         expected = MiniLMEncoder(cache=tmp_path, compute_type="float32", threads=1).encode(texts)
 
         found = embed(published_weights(), {}, [load_tokenizer().encode(each).ids for each in texts], fits=False)
