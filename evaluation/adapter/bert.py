@@ -109,10 +109,10 @@ def embed(weights: Mapping[str, Tensor], adapter: Mapping[str, Tensor], token_id
 def _is_token(ids: Tensor, lengths: Tensor) -> Tensor:
     positions = torch.arange(ids.shape[1])
     is_token = (positions > 0) & (positions < lengths[:, None] - 1)
-    is_word = is_token & ~torch.isin(ids, torch.tensor(sorted(_punctuation())))
+    is_word = is_token & ~torch.isin(ids, _punctuation())
     return torch.where(is_word.any(1, keepdim=True), is_word, is_token)
 
 
 @lru_cache(maxsize=1)
-def _punctuation() -> frozenset[int]:
-    return ids_of_punctuation(load_tokenizer())
+def _punctuation() -> Tensor:
+    return torch.tensor([*ids_of_punctuation(load_tokenizer())])

@@ -72,12 +72,15 @@ def prepared_shard(folder: Path) -> Shard:
     return shard
 
 
+def encoded(made: Point) -> EncodedPoint:
+    """A point as the owner reads it."""
+    late = [] if made.embedding.late is None else made.embedding.late.tolist()
+    return EncodedPoint(made.memory.id, payload_of(made), made.embedding.dense.tolist(), late, terms_of_memory(made.memory))
+
+
 def put_in_shard(shard: Shard, stored: Memory, offset: int = 0) -> None:
     """Writes a memory as the owner does."""
-    made = point(stored, position=at(offset))
-    assert made.embedding.late is not None
-    dense, late = made.embedding.dense.tolist(), made.embedding.late.tolist()
-    shard.upsert([EncodedPoint(stored.id, payload_of(made), dense, late, terms_of_memory(stored))])
+    shard.upsert([encoded(point(stored, position=at(offset)))])
 
 
 def deletions(*ids: str, position: FeedPosition | None = None) -> dict[str, FeedPosition]:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from qdrant_client import AsyncQdrantClient
 
 from retrieval.stores.collection import DELETED_AT, POSITION_FIELDS
-from retrieval.stores.edge.shard import EncodedPoint, Shard
+from retrieval.stores.edge.shard import Shard
 from retrieval.stores.filters import TenantFilter
-from retrieval.stores.points import payload_of, terms_of_memory, tombstone_payload
-from retrieval.stores.port import Point, TenantScope
+from retrieval.stores.points import tombstone_payload
+from retrieval.stores.port import TenantScope
 from retrieval.stores.position import NEW_TOPIC_MS, FeedPosition
 from retrieval.stores.server.store import QdrantStore
-from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, memory, point, prepared_shard
+from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, NOON, at, deletions, encoded, memory, point, prepared_shard
 
 ACME = TenantScope("acme")
 
@@ -40,11 +40,6 @@ def test_a_position_survives_its_payload(position: FeedPosition) -> None:
 def test_a_missing_position_is_older_than_any() -> None:
     assert FeedPosition.from_payload({}) is FeedPosition.from_payload(None) is None
     assert not at(0).yields_to(None)
-
-
-def encoded(what: Point) -> EncodedPoint:
-    dense = what.embedding.dense.tolist()
-    return EncodedPoint(what.memory.id, payload_of(what), dense, [], terms_of_memory(what.memory))
 
 
 def test_a_shard_without_positions_is_written_to(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from evaluation.bench_recall import MODEL, RandomData
 from models.embedding.projection import LATE_DIMENSION
 from models.embedding.weights import DIMENSION
-from retrieval.stores.edge.shard import EncodedPoint, Shard
-from retrieval.stores.points import payload_of, terms_of_memory
+from retrieval.stores.edge.shard import Shard
 from runtime.disk_usage import bytes_on_disk
+from tests.retrieval.factories import encoded
 
 MEMORIES = 1000
 MOST_BYTES = 6000
@@ -26,13 +26,6 @@ def test_a_further_memory_takes_at_most_six_kilobytes(tmp_path: Path) -> None:
 def size_with(shard: Shard, folder: Path, data: RandomData, memories: int) -> int:
     """The bytes of a shard once it holds the last thousand of so many memories, and its write-ahead log is as short as it gets."""
     for start in range(memories - MEMORIES, memories, 100):
-        shard.upsert([encoded(data, index) for index in range(start, start + 100)])
+        shard.upsert([encoded(data.point(index)) for index in range(start, start + 100)])
     shard.flush()
     return bytes_on_disk(folder)
-
-
-def encoded(data: RandomData, index: int) -> EncodedPoint:
-    point = data.point(index)
-    assert point.embedding.late is not None
-    dense, late = point.embedding.dense.tolist(), point.embedding.late.tolist()
-    return EncodedPoint(point.memory.id, payload_of(point), dense, late, terms_of_memory(point.memory))
