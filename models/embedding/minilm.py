@@ -31,10 +31,6 @@ cache, and the more memory a pass takes, the more of it comes anew from the syst
 computing time, and the longest 2.5 times."""
 
 
-_SPECIAL_TOKENS: Final = 2
-"""Open and close every text."""
-
-
 class MiniLMBackend:
     """Runs the encoder in a thread for queries and one for documents.
 
@@ -150,11 +146,10 @@ class MiniLMEncoder:
 
     def _vectors_of(self, rows: Vector, ids: Sequence[int]) -> tuple[Vector, Vector]:
         dense = unit_rows(rows.mean(axis=0, keepdims=True))[0]
-        if len(rows) <= _SPECIAL_TOKENS:
-            return dense, unit_rows(rows)
-        tokens = rows[1:-1]
-        kept = [index for index, each in enumerate(ids[1:-1]) if each not in self._punctuation]
-        return dense, unit_rows(tokens[kept] if kept else tokens)
+        words = [index for index, each in enumerate(ids[1:-1], start=1) if each not in self._punctuation]
+        if words:
+            return dense, unit_rows(rows[words])
+        return dense, unit_rows(rows[1:-1] if len(rows) > 2 else rows)
 
 
 def _padded_width(tokens: int) -> int:

@@ -1,4 +1,4 @@
-"""Counting tokens with the real WordPiece tokenizer of the embedded model."""
+"""The real WordPiece tokenizer of the embedded model: counting tokens, and telling which are punctuation."""
 
 import unicodedata
 from functools import lru_cache

@@ -74,8 +74,9 @@ def prepared_shard(folder: Path) -> Shard:
 
 def encoded(made: Point) -> EncodedPoint:
     """A point as the owner reads it."""
-    late = [] if made.embedding.late is None else made.embedding.late.tolist()
-    return EncodedPoint(made.memory.id, payload_of(made), made.embedding.dense.tolist(), late, terms_of_memory(made.memory))
+    assert made.embedding.late is not None
+    dense, late = made.embedding.dense.tolist(), made.embedding.late.tolist()
+    return EncodedPoint(made.memory.id, payload_of(made), dense, late, terms_of_memory(made.memory))
 
 
 def put_in_shard(shard: Shard, stored: Memory, offset: int = 0) -> None:
