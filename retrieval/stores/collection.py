@@ -43,6 +43,8 @@ FEED_MS: Final = "feed_ms"
 """See :class:`retrieval.stores.position.FeedPosition`."""
 DELETED_AT: Final = "deleted_at"
 """When a tombstone was written. It has this field and its position, no tenant and no vectors."""
+DELETED_TENANT: Final = "deleted_tenant"
+"""Whose memory a tombstone stands for, on a server: there a tenant's points move to a shard of its own, tombstones with them."""
 
 KEYWORD_FIELDS: Final = (OWNER, KIND, TYPE, GENERATION, SESSION, ENTITY_KEYS, MESSAGES, STEP_TENANT, STEP_OF)
 """Fields with a keyword index."""

@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 from memory.keys import encode_key
 from retrieval.stores.collection import (
     DELETED_AT,
+    DELETED_TENANT,
     ENTITY_KEYS,
     EVENT_TIME,
     EXPIRES_AT,
@@ -23,66 +24,9 @@ from retrieval.stores.collection import (
     TENANT,
     TYPE,
 )
+from retrieval.stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny, MissingOrAfter
 from retrieval.stores.port import BUT_ENTITIES, TenantScope
 from retrieval.stores.position import FeedPosition
-
-
-@dataclass(frozen=True, slots=True)
-class MatchAny:
-    """The field has one of these values."""
-
-    field: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DatetimeRange:
-    """The time lies in ``[since, until)``; None leaves an end open. Times are ISO 8601 text."""
-
-    field: str
-    since: str | None
-    until: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class MissingOrAfter:
-    """The point has no such time, or one after this moment."""
-
-    field: str
-    moment: str
-
-
-@dataclass(frozen=True, slots=True)
-class AtOrBelow:
-    """The field's whole number is this one, or less."""
-
-    field: str
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Equals:
-    """The field's whole number is this one."""
-
-    field: str
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    """One of these groups of conditions holds whole."""
-
-    groups: "tuple[tuple[Condition, ...], ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class HasId:
-    """The point's id is one of these."""
-
-    ids: tuple[str, ...]
-
-
-Condition = MatchAny | DatetimeRange | MissingOrAfter | AtOrBelow | Equals | AnyOf | HasId
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +38,17 @@ class TombstoneFilter:
     def conditions(self) -> Iterator[Condition]:
         """The one condition."""
         yield DatetimeRange(DELETED_AT, None, iso_time(self.before))
+
+
+@dataclass(frozen=True, slots=True)
+class AllOfTenantFilter:
+    """Passes all points that a tenant has, its tombstones and the steps of its entities included: to move them, not to answer a query."""
+
+    tenant: str
+
+    def conditions(self) -> Iterator[Condition]:
+        """The one condition."""
+        yield AnyOf(tuple((MatchAny(field, (self.tenant,)),) for field in (TENANT, STEP_TENANT, DELETED_TENANT)))
 
 
 _ENTITY: Final = "entity"

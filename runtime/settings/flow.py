@@ -92,6 +92,9 @@ class RedisSettings(Group):
     )
 
 
+VectorDatatype = Literal["float32", "float16", "turbo8", "turbo4"]
+
+
 class StoreSettings(Group):
     """The vector store: Qdrant Edge in a process of its own, or a Qdrant server."""
 
@@ -117,6 +120,25 @@ class StoreSettings(Group):
         ge=1,
         description="Shards of a collection that Varve creates on a Qdrant server; unset: as the server says, one a node.",
     )
+    tenant_shards: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="Instead of those: shards that tenants share in a collection that Varve creates on a Qdrant cluster, each tenant in "
+        "one of them until `varve tenants promote` gives it one of its own. Unset: a tenant's points lie in all shards.",
+    )
+    dense_datatype: VectorDatatype = Field(
+        default="turbo8",
+        description="What a Qdrant server keeps vectors of whole texts in, in a collection that Varve creates: `float32`, `float16`, "
+        "`turbo8` (a byte a number; Qdrant 1.20) or `turbo4` (half of one).",
+    )
+    late_datatype: VectorDatatype = Field(default="turbo4", description="The same for the vectors of their tokens, which are far more.")
+
+    @model_validator(mode="after")
+    def _one_way_to_place_points(self) -> Self:
+        if self.shard_number is not None and self.tenant_shards is not None:
+            raise ValueError("shard_number spreads each tenant over all shards, tenant_shards puts it into one: set one of them")
+        return self
 
     @model_validator(mode="after")
     def _writes_that_copies_can_take(self) -> Self:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memory.records import Memory, MemoryChange
+from memory.records import Contribution, Memory, MemoryChange, Step
 from models.embedding.port import Embedding, Vector
 from retrieval.index.writer import FeedChange
 from retrieval.stores.edge.shard import EncodedPoint, Shard
@@ -26,6 +26,9 @@ NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
 def stable_id(*parts: object) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join(map(str, parts))))
+
+
+ANN = stable_id("ann")
 
 
 def memory(content: str = "Ann bought a red bicycle", *, tenant: str = "acme", **fields: Any) -> Memory:
@@ -82,6 +85,15 @@ def encoded(made: Point) -> EncodedPoint:
 def put_in_shard(shard: Shard, stored: Memory, offset: int = 0) -> None:
     """Writes a memory as the owner does."""
     shard.upsert([encoded(point(stored, position=at(offset)))])
+
+
+def step(number: int, *, entity: str = ANN, tenant: str = "acme", place: int | None = None, **fields: Any) -> Step:
+    """A step of an entity's history, by its place in it."""
+    contribution = Contribution(
+        tenant=tenant, entity_type="person", entity_key="ann", source="extractions/0", position=number, time=NOON, recorded_at=NOON
+    )
+    name = stable_id(tenant, entity, number if place is None else place)
+    return Step(id=name, tenant=tenant, entity=entity, number=number, contribution=contribution, **fields)
 
 
 def deletions(*ids: str, position: FeedPosition | None = None) -> dict[str, FeedPosition]:

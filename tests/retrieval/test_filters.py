@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.stores.filters import AnyOf, HasId, MatchAny, TenantFilter, owner_of
+from retrieval.stores.conditions import AnyOf, HasId, MatchAny
+from retrieval.stores.filters import TenantFilter, owner_of
 from retrieval.stores.port import TenantScope
 from retrieval.stores.position import FeedPosition
 from tests.retrieval.factories import NOON

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import grpc
 import pytest
@@ -13,9 +14,9 @@ from retrieval.stores.build import build_store
 from runtime.settings import Settings, StoreSettings
 
 
-async def created_with(**distribution: int) -> wire.CreateCollection:
+async def created_with(**options: Any) -> wire.CreateCollection:
     async with recording_creations() as (port, created):
-        store = build_store(Settings(_env_file=None, store=StoreSettings(kind="server", grpc_port=port, **distribution)))
+        store = build_store(Settings(_env_file=None, store=StoreSettings(kind="server", grpc_port=port, **options)))
         with pytest.raises(StoreRejectedError):
             await store.prepare(model="m", dimension=4, late_dimension=4)
         await store.close()
@@ -31,6 +32,28 @@ async def test_what_is_not_set_is_left_to_the_server() -> None:
     created = await created_with()
     assert created.collection_name == "varve"
     assert not any(created.HasField(each) for each in ("replication_factor", "write_consistency_factor", "shard_number"))
+
+
+async def test_tenants_share_shards_that_have_keys() -> None:
+    created = await created_with(tenant_shards=4)
+    assert created.sharding_method == wire.Custom
+    assert created.shard_number == 1
+    assert created.metadata["tenant_shards"].integer_value == 4
+
+
+async def test_vectors_are_kept_in_the_datatypes_of_the_settings() -> None:
+    vectors = (await created_with(dense_datatype="float16", late_datatype="float32")).vectors_config.params_map.map
+    assert (vectors["dense"].datatype, vectors["late"].datatype) == (wire.Float16, wire.Float32)
+
+
+async def test_vectors_take_a_byte_or_half_unless_set() -> None:
+    vectors = (await created_with()).vectors_config.params_map.map
+    assert (vectors["dense"].datatype, vectors["late"].datatype) == (wire.Turbo8, wire.Turbo4)
+
+
+def test_points_are_placed_in_one_way() -> None:
+    with pytest.raises(ValidationError, match="set one of them"):
+        StoreSettings(shard_number=2, tenant_shards=2)
 
 
 def test_more_copies_than_there_are_can_take_no_write() -> None:

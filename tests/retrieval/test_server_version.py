@@ -5,23 +5,37 @@ from contextlib import asynccontextmanager
 
 import grpc
 import pytest
-from qdrant_client import AsyncQdrantClient
+from qdrant_client import AsyncQdrantClient, models
 from qdrant_client import grpc as wire
 
 from retrieval.errors import StoreRejectedError, StoreTooOldError
 from retrieval.stores.server.store import QdrantStore
 from retrieval.stores.server.version import check_version
 
+AS_SHIPPED = (models.Datatype.TURBO8, models.Datatype.TURBO4)
+HALF_PRECISION = (models.Datatype.FLOAT16, models.Datatype.TURBO4)
+
 
 @pytest.mark.parametrize("version", ["1.20.0", "1.20.12", "1.21.0-dev", "v1.20.1", "1.100.0", "2.0.0", "1.20", "1.20.0+build.7"])
 def test_a_server_from_1_20_on_will_do(version: str) -> None:
-    check_version(version)
+    check_version(version, datatypes=AS_SHIPPED)
 
 
 @pytest.mark.parametrize("version", ["1.18.3", "1.19.99", "1.9.0", "0.20.0", "", "unknown", "1", "1.x", "٢.٠"])
 def test_an_older_or_unknown_server_is_refused(version: str) -> None:
     with pytest.raises(StoreTooOldError, match=r"needs 1\.20 or newer"):
-        check_version(version)
+        check_version(version, datatypes=AS_SHIPPED)
+
+
+def test_without_turbo8_version_1_19_will_do() -> None:
+    check_version("1.19.0", datatypes=HALF_PRECISION)
+    with pytest.raises(StoreTooOldError, match="set VARVE_STORE__DENSE_DATATYPE"):
+        check_version("1.19.0", datatypes=AS_SHIPPED)
+
+
+def test_before_1_19_no_datatype_helps() -> None:
+    with pytest.raises(StoreTooOldError, match=r"needs 1\.19 or newer, for term statistics per tenant"):
+        check_version("1.18.3", datatypes=HALF_PRECISION)
 
 
 @pytest.mark.parametrize(("version", "error"), [("1.19.3", StoreTooOldError), ("1.20.0", StoreRejectedError)])

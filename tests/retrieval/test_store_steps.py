@@ -1,29 +1,19 @@
 """The steps of entities in the store: found by their entity alone, by nobody else, and no memories to any query."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
 from memory.errors import MalformedRecordError
-from memory.records import Contribution, MemoryChange, Step
+from memory.records import MemoryChange, Step
 from retrieval.errors import StoreRejectedError
 from retrieval.index.writer import IndexWriter
 from retrieval.stores.port import MemoryStore, RecallQuery, StepPoint, TenantScope
-from tests.retrieval.factories import NOON, BagOfWordsEmbedder, at, embedding, in_feed, memory, point, stable_id
+from tests.retrieval.factories import ANN, BagOfWordsEmbedder, at, embedding, in_feed, memory, point, stable_id, step
 
 ACME = TenantScope("acme")
-ANN = stable_id("ann")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect in the local Qdrant")
-
-
-def step(number: int, *, entity: str = ANN, tenant: str = "acme", place: int | None = None, **fields: Any) -> Step:
-    contribution = Contribution(
-        tenant=tenant, entity_type="person", entity_key="ann", source="extractions/0", position=number, time=NOON, recorded_at=NOON
-    )
-    name = stable_id(tenant, entity, number if place is None else place)
-    return Step(id=name, tenant=tenant, entity=entity, number=number, contribution=contribution, **fields)
 
 
 async def put(store: MemoryStore, *steps: Step, offset: int = 0) -> None:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 import typer
 
-from varve.cli.options import ByOption, DataOption, SchemaOption, attached_settings, schema_argument, write_control
+from varve.cli.options import ByOption, DataOption, SchemaOption, attached_settings, print_notice, schema_argument, write_control
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runtime.control import Draft
+    from runtime.settings import Settings
 
 app = typer.Typer(help="Who may use this Varve.", no_args_is_help=True)
 
@@ -90,6 +93,29 @@ def list_all(data: DataOption = None) -> None:
 
     for tenant in Draft(asyncio.run(read_control(attached_settings(data)))).tenants().values():
         typer.echo(f"{tenant.id}\t{tenant.schema_ref}\t{len(tenant.keys)} keys\t{tenant.state}")
+
+
+@app.command("promote")
+def promote(tenant: TenantArgument, data: DataOption = None) -> None:
+    """Give a large tenant a shard of its own on a Qdrant cluster, while it is written and read. Broken off, it goes on when run again."""
+    from varve.errors import SettingsError
+
+    settings = attached_settings(data)
+    if settings.store.kind == "edge":
+        raise SettingsError("VARVE_STORE__KIND is edge, which is one shard: set it to server, and VARVE_STORE__URL to a Qdrant cluster's")
+    points = asyncio.run(_promoted(tenant, settings, print_notice))
+    typer.echo(f"{tenant} has a shard of its own, of {points} points")
+
+
+async def _promoted(tenant: str, settings: "Settings", notice: "Callable[[str], None]") -> int:
+    from retrieval.stores.server.connect import connected
+    from retrieval.stores.server.promotion import TenantPromotion
+
+    client = connected(settings.store)
+    try:
+        return await TenantPromotion(client=client, collection=settings.store.collection).promote(tenant, notice=notice)
+    finally:
+        await client.close()
 
 
 @app.command("signing-secret")

@@ -7,7 +7,8 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from retrieval.stores.collection import BM25, DELETED_AT, DENSE, LATE, POSITION_FIELDS, RECORD
-from retrieval.stores.filters import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny, TenantFilter, TombstoneFilter
+from retrieval.stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny
+from retrieval.stores.filters import TenantFilter, TombstoneFilter
 from retrieval.stores.lexical import Terms
 from retrieval.stores.query_plan import QueryPlan, Stage
 

@@ -6,12 +6,13 @@ from typing import Any
 from qdrant_client import models
 
 from retrieval.stores.collection import DELETED_AT, FEED_MS, FEED_OFFSET, FEED_PARTITION, LATE, RECORD
-from retrieval.stores.filters import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny, TenantFilter, TombstoneFilter
+from retrieval.stores.conditions import AnyOf, AtOrBelow, Condition, DatetimeRange, Equals, HasId, MatchAny
+from retrieval.stores.filters import AllOfTenantFilter, TenantFilter, TombstoneFilter
 from retrieval.stores.position import NEW_TOPIC_MS, FeedPosition
 from retrieval.stores.query_plan import RRF_K, QueryPlan, Stage, Summand
 
 
-def filter_of(tenant_filter: TenantFilter | TombstoneFilter) -> models.Filter:
+def filter_of(tenant_filter: TenantFilter | TombstoneFilter | AllOfTenantFilter) -> models.Filter:
     """The engine's filter."""
     return models.Filter(must=[_condition(each) for each in tenant_filter.conditions()])
 
@@ -62,11 +63,19 @@ def query_arguments(plan: QueryPlan) -> dict[str, Any]:
     }
 
 
-def score_part_requests(plan: QueryPlan, ids: list[str]) -> dict[str, models.QueryRequest]:
-    """A request per stage, for the score that the stage alone gives these points."""
+def score_part_requests(plan: QueryPlan, ids: list[str], shard_key: models.ShardKeySelector | None) -> dict[str, models.QueryRequest]:
+    """A request per stage, for the score that the stage alone gives some points.
+
+    Args:
+        plan: The query.
+        ids: Of the points.
+        shard_key: Where they lie; None: the server knows.
+    """
     points_filter = filter_of(plan.filter.within(ids))
     return {
-        name: models.QueryRequest(query=query, using=name, params=params, filter=points_filter, limit=len(ids), with_payload=False)
+        name: models.QueryRequest(
+            query=query, using=name, params=params, filter=points_filter, limit=len(ids), with_payload=False, shard_key=shard_key
+        )
         for name, (query, params) in _queries(plan).items()
     }
 
