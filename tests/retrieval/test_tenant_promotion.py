@@ -1,6 +1,8 @@
 """A large tenant gets a shard of its own on a real Qdrant cluster, while it is written and read."""
 
 import asyncio
+import uuid
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -154,6 +156,20 @@ async def test_broken_off_it_goes_on_when_run_again(store: QdrantStore, client: 
         assert await store.count(ACME) == 40
     assert await promoted(client, store) == 40
     assert await promoted(client, store) == 40
+
+
+async def test_its_shard_has_as_many_copies_as_others(client: AsyncQdrantClient) -> None:
+    options = replace(options_on_server(BY_TENANT), replication_factor=2)
+    store = QdrantStore(client=client, collection=f"test-{uuid.uuid4().hex}", options=options)
+    await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+    await filled(store, "acme", 10)
+    await promoted(client, store)
+    cluster = await client.collection_cluster_info(store.collection)
+    shards: list[models.LocalShardInfo | models.RemoteShardInfo] = [*cluster.local_shards, *cluster.remote_shards]
+    copies = Counter(str(each.shard_key) for each in shards)
+    assert {each.state for each in shards} == {models.ReplicaState.ACTIVE}
+    assert copies["acme"] == copies[str(SHARED)]
+    await store.drop()
 
 
 async def test_a_new_number_of_shards_is_learnt(store: QdrantStore, client: AsyncQdrantClient) -> None:

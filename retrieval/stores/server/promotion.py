@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from qdrant_client import AsyncQdrantClient, models
@@ -20,12 +21,26 @@ _LOOK_S: Final = 0.2
 _PAGE: Final = 256
 
 
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """One copy of a tenant's own shard."""
+
+    shard_id: int
+    peer: int
+    state: models.ReplicaState
+
+    @property
+    def is_whole(self) -> bool:
+        return self.state == models.ReplicaState.ACTIVE
+
+
 class TenantPromotion:
     """Moves tenants from the shards that they share to shards of their own.
 
     The server copies the points, and what is written to them meanwhile. As soon as the copy is complete, it answers from it. Then what a
     node may have written to the shared shard at that moment is written to the new one, too; both bear positions, so an older write never
-    replaces a newer one. Last, the points are removed where they were. Whoever runs it again, after it was broken off, goes on from there.
+    replaces a newer one. Last, the points are removed where they were, and the new shard gets as many copies as the collection's others
+    have. Whoever runs it again, after it was broken off, goes on from there.
 
     Args:
         client: Of a cluster's node.
@@ -53,14 +68,15 @@ class TenantPromotion:
             StoreRejectedError: If the collection is not sharded by tenant, or has no point of it.
         """
         with qdrant_errors(self._collection):
-            placement = Placement.recorded_in((await self._client.get_collection(self._collection)).config.metadata)
+            config = (await self._client.get_collection(self._collection)).config
+            placement = Placement.recorded_in(config.metadata)
             if not placement.shared:
                 raise StoreRejectedError(
                     f"collection {self._collection!r} spreads each tenant over all of its shards: set VARVE_STORE__TENANT_SHARDS and "
                     "another VARVE_STORE__COLLECTION, and fill that by `varve replay index`"
                 )
             shared = placement.shared_key_of(tenant)
-            if not await self._own_shards(tenant):
+            if not self._copies_in(await self._cluster(), tenant):
                 if not await self._count(tenant, shared):
                     raise StoreRejectedError(f"collection {self._collection!r} has no point of tenant {tenant!r}")
                 await self._client.create_shard_key(self._collection, tenant, initial_state=models.ReplicaState.PARTIAL)
@@ -69,31 +85,58 @@ class TenantPromotion:
             await asyncio.sleep(self._settle_s)
             await self._catch_up(tenant, shared)
             await self._clear(tenant, shared, notice)
+            await self._replicate(tenant, config.params.replication_factor or 1, notice)
             return await self._count(tenant, tenant)
+
+    async def _cluster(self) -> models.CollectionClusterInfo:
+        return await self._client.collection_cluster_info(self._collection)
+
+    @staticmethod
+    def _copies_in(cluster: models.CollectionClusterInfo, tenant: str) -> list[_Copy]:
+        here = [_Copy(each.shard_id, cluster.peer_id, each.state) for each in cluster.local_shards if each.shard_key == tenant]
+        elsewhere = [_Copy(each.shard_id, each.peer_id, each.state) for each in cluster.remote_shards if each.shard_key == tenant]
+        return here + elsewhere
 
     async def _copy(self, tenant: str, shared: int, notice: Callable[[str], None]) -> None:
         started = False
         while True:
-            own, info = await self._own_shards(tenant), await self._client.collection_cluster_info(self._collection)
-            if any(each.to_shard_id in own for each in info.shard_transfers):
+            cluster = await self._cluster()
+            own = self._copies_in(cluster, tenant)
+            if any(transfer.to_shard_id == copy.shard_id for transfer in cluster.shard_transfers for copy in own):
                 await asyncio.sleep(_LOOK_S)
-            elif all(state == models.ReplicaState.ACTIVE for state in own.values()):
+            elif any(each.is_whole for each in own):
                 return
             elif started:
+                states = ", ".join({each.state for each in own})
                 raise StoreUnavailableError(
-                    f"the copy of tenant {tenant!r} ended, and its shard is {', '.join({*own.values()})}: see the server's log, then run "
-                    "it again"
+                    f"the copy of tenant {tenant!r} ended, its shard is {states}: see the server's log, run it again"
                 )
             else:
                 notice(f"copying {await self._count(tenant, shared)} points of {tenant!r}")
-                copying = models.ReplicatePoints(from_shard_key=shared, to_shard_key=tenant, filter=filter_of(AllOfTenantFilter(tenant)))
-                await self._client.cluster_collection_update(self._collection, models.ReplicatePointsOperation(replicate_points=copying))
+                points = models.ReplicatePoints(from_shard_key=shared, to_shard_key=tenant, filter=filter_of(AllOfTenantFilter(tenant)))
+                await self._client.cluster_collection_update(self._collection, models.ReplicatePointsOperation(replicate_points=points))
                 started = True
 
-    async def _own_shards(self, tenant: str) -> dict[int, models.ReplicaState]:
-        info = await self._client.collection_cluster_info(self._collection)
-        shards: list[models.LocalShardInfo | models.RemoteShardInfo] = [*info.local_shards, *info.remote_shards]
-        return {each.shard_id: each.state for each in shards if each.shard_key == tenant}
+    async def _replicate(self, tenant: str, copies: int, notice: Callable[[str], None]) -> None:
+        tried: set[int] = set()
+        while True:
+            cluster = await self._cluster()
+            whole = [each for each in self._copies_in(cluster, tenant) if each.is_whole]
+            peers = {cluster.peer_id, *(each.peer_id for each in cluster.remote_shards)}
+            free = sorted(peers - tried - {each.peer for each in whole})
+            if any(transfer.shard_id == whole[0].shard_id for transfer in cluster.shard_transfers):
+                await asyncio.sleep(_LOOK_S)
+            elif len(whole) >= min(copies, len(peers)):
+                return
+            elif not free:
+                raise StoreUnavailableError(
+                    f"the shard of tenant {tenant!r} has {len(whole)} of {copies} copies: see the log, run it again"
+                )
+            else:
+                notice(f"making copy {len(whole) + 1} of {copies} of the shard")
+                copy = models.ReplicateShard(shard_id=whole[0].shard_id, from_peer_id=whole[0].peer, to_peer_id=free[0])
+                await self._client.cluster_collection_update(self._collection, models.ReplicateShardOperation(replicate_shard=copy))
+                tried.add(free[0])
 
     async def _catch_up(self, tenant: str, shared: int) -> None:
         start: Any = None
