@@ -6,6 +6,7 @@ from typing import Any
 
 import grpc
 import pytest
+from aiohttp import web
 from pydantic import ValidationError
 from qdrant_client import grpc as wire
 
@@ -35,10 +36,21 @@ async def test_what_is_not_set_is_left_to_the_server() -> None:
 
 
 async def test_tenants_share_shards_that_have_keys() -> None:
-    created = await created_with(tenant_shards=4)
+    async with member_of_a_cluster(enabled=True) as url:
+        created = await created_with(url=url, tenant_shards=4)
     assert created.sharding_method == wire.Custom
     assert created.shard_number == 1
     assert created.metadata["tenant_shards"].integer_value == 4
+
+
+async def test_shards_by_tenant_take_a_cluster() -> None:
+    async with member_of_a_cluster(enabled=False) as url, recording_creations() as (port, created):
+        settings = StoreSettings(kind="server", url=url, grpc_port=port, tenant_shards=4)
+        store = build_store(Settings(_env_file=None, store=settings))
+        with pytest.raises(StoreRejectedError, match="QDRANT__CLUSTER__ENABLED=true"):
+            await store.prepare(model="m", dimension=4, late_dimension=4)
+        await store.close()
+    assert created == []
 
 
 async def test_vectors_are_kept_in_the_datatypes_of_the_settings() -> None:
@@ -59,6 +71,29 @@ def test_points_are_placed_in_one_way() -> None:
 def test_more_copies_than_there_are_can_take_no_write() -> None:
     with pytest.raises(ValidationError, match="makes 2 copies: no write could ever count"):
         StoreSettings(replication_factor=2, write_consistency_factor=3)
+
+
+@asynccontextmanager
+async def member_of_a_cluster(*, enabled: bool) -> AsyncIterator[str]:
+    """The address of an HTTP port that tells, as Qdrant does, whether the server is part of a cluster."""
+    raft = {"term": 1, "commit": 1, "pending_operations": 0, "is_voter": True}
+    thread = {"consensus_thread_status": "working", "last_update": "2026-01-01T00:00:00Z"}
+    of_one = {"peer_id": 1, "peers": {}, "raft_info": raft, "consensus_thread_status": thread, "message_send_failures": {}}
+    result = {"status": "enabled", **of_one} if enabled else {"status": "disabled"}
+
+    async def status(_: web.Request) -> web.Response:
+        return web.json_response({"result": result, "status": "ok", "time": 0.0})
+
+    app = web.Application()
+    app.router.add_get("/cluster", status)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
 
 
 @asynccontextmanager

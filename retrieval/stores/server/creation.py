@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from qdrant_client import AsyncQdrantClient, models
 
+from retrieval.errors import StoreRejectedError
 from retrieval.stores.collection import BM25, DATETIME_FIELDS, DELETED_TENANT, DENSE, KEYWORD_FIELDS, LATE, POSITION_FIELDS, TENANT
 from retrieval.stores.server.placement import TENANT_SHARDS, Placement
 
@@ -42,7 +43,16 @@ async def create_collection(
         options: What is chosen of it.
         metadata: What it records of how its points are made; ``dimension`` is the length of its dense vectors.
         late_dimension: Length of its token vectors; None: the model gives none.
+
+    Raises:
+        StoreRejectedError: If tenants are to share shards, and the server is part of no cluster.
     """
+    by_tenant = options.tenant_shards is not None
+    if by_tenant and (await client.cluster_status()).status == "disabled":
+        raise StoreRejectedError(
+            f"collection {collection!r} was not created: shards by tenant (VARVE_STORE__TENANT_SHARDS) take a Qdrant server that is part "
+            "of a cluster, of one node at least; set QDRANT__CLUSTER__ENABLED=true there, or leave the setting out"
+        )
     vectors = {DENSE: models.VectorParams(size=metadata["dimension"], distance=models.Distance.COSINE, datatype=options.dense_datatype)}
     if late_dimension is not None:
         vectors[LATE] = models.VectorParams(
@@ -53,7 +63,6 @@ async def create_collection(
             hnsw_config=models.HnswConfigDiff(m=0),
             on_disk=True,
         )
-    by_tenant = options.tenant_shards is not None
     await client.create_collection(
         collection,
         vectors_config=vectors,
