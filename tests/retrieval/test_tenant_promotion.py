@@ -144,11 +144,13 @@ async def test_a_late_write_to_the_shared_shard_goes_along(store: QdrantStore, c
     assert [each.importance for each in await store.get(ACME, [newer.id, older.id])] == [1.0, older.importance]
 
 
-async def test_broken_off_it_goes_on_when_run_again(store: QdrantStore, client: AsyncQdrantClient) -> None:
+@pytest.mark.parametrize("where", ["copying", "copied", "removing"])
+async def test_broken_off_it_goes_on_when_run_again(where: str, store: QdrantStore, client: AsyncQdrantClient) -> None:
     await filled(store, "acme", 40)
 
     def broken_off(line: str) -> None:
-        raise KeyboardInterrupt(line)
+        if line.startswith(where):
+            raise KeyboardInterrupt(line)
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
