@@ -41,4 +41,6 @@ def options_on_server(kind: str) -> CollectionOptions:
 def server_client() -> AsyncQdrantClient:
     """A client of the server that is named, whose gRPC port is one above."""
     assert SERVER
-    return AsyncQdrantClient(url=SERVER, grpc_port=int(SERVER.rpartition(":")[2]) + 1, prefer_grpc=True, check_compatibility=False)
+    port = int(SERVER.rpartition(":")[2])
+    # A cluster's nodes agree on each index of a collection that is created.
+    return AsyncQdrantClient(url=SERVER, grpc_port=port + 1, prefer_grpc=True, timeout=60, check_compatibility=False)
