@@ -10,20 +10,21 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from evaluation.extraction.asking import Extracted, extracted
 from evaluation.extraction.parts import answer_tokens, memories_from, variants_of
 from evaluation.kept_llm import KeptLLM, KeptReplies, endpoint_settings
 from evaluation.locomo import TENANT, read_locomo, read_samples
 from evaluation.recall.corpus import UNANSWERABLE, MemoryWriter, Question, empty_store, questions_of
-from evaluation.recall.measures import Outcome, outcome_of, ranked_messages, summary
+from evaluation.recall.measures import Outcome, messages_by_score, outcome_of, ranked_messages, summary
 from evaluation.recall.memories import last_moment, memories_of
 from extraction.build import build_extractor
 from memory.records import Memory, Window
 from memory.schema import MemorySchema, scenario, scenario_names
+from memory.schema.model import Detail
 from models.embedding.build import build_embedder
 from models.embedding.tokens import count_tokens
 from retrieval.recall import Recall, RecallRequest
@@ -34,8 +35,10 @@ from runtime.settings import RankingProfile, Settings
 _RESULTS: Final = 50
 _PROFILES: Final[tuple[RankingProfile, ...]] = ("learned", "weighted")
 
-Outcomes = dict[tuple[str, RankingProfile], list[tuple[int, Outcome]]]
-"""Of each variant and profile: the questions' categories and outcomes."""
+Outcomes = dict[tuple[str, str], list[tuple[int, Outcome]]]
+"""Of each variant and way of ranking its messages: the questions' categories and outcomes."""
+_BY_SCORE: Final = "_by_evidence_scores"
+"""Behind a profile's name: messages by their own scores, not result by result. A model's event rests on several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--endpoint", help="OpenAI-compatible address of the model; default: VARVE_LLM__BASE_URL")
     parser.add_argument("--model", help="default: VARVE_LLM__MODEL")
     parser.add_argument("--schema", choices=scenario_names(), default="companion", help="the memory types to extract")
+    parser.add_argument("--detail", choices=get_args(Detail), help="how much the model is asked to keep; default: as the schema says")
     parser.add_argument("--conversations", type=int, metavar="N", help="only the first N; default: all")
     parser.add_argument("--replies", type=Path, default=Path("build/extraction/replies.jsonl"), help="where replies are kept")
 
@@ -63,6 +67,7 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
     samples = list(zip(read_samples(arguments.data), read_locomo(arguments.data), strict=True))[: arguments.conversations]
     settings = endpoint_settings(Settings(), url=arguments.endpoint, model=arguments.model, api_key=None, concurrency=1)
     schema = scenario(arguments.schema)
+    schema = replace(schema, detail=arguments.detail or schema.detail)
     llm = KeptLLM(settings, kept=KeptReplies(arguments.replies), purpose="extraction")
     embedder = build_embedder(settings.embedding, cache=settings.cache_path)
     extractor = build_extractor(settings, embedder=embedder, llm=llm)
@@ -90,11 +95,12 @@ async def _run(arguments: argparse.Namespace) -> dict[str, Any]:
         "pipeline": "in process, without Kafka; Qdrant Edge behind its socket",
         "extractor": extractor.name,
         "schema": arguments.schema,
+        "detail": schema.detail,
         "calls": calls,
         **_costs(conversations, llm.said),
         "stored": _stored(conversations, schema),
         "recall": {
-            name: {profile: _summaries(outcomes[name, profile]) for profile in _PROFILES}
+            name: {way: _summaries(outcomes[variant, way]) for variant, way in outcomes if variant == name}
             for name in dict.fromkeys(each for each, _ in outcomes)
         },
     }
@@ -111,8 +117,10 @@ async def _ask(name: str, memories: Sequence[Memory], conversation: _Conversatio
                 continue
             for profile in _PROFILES:
                 answer = await recall.recall(RecallRequest(scope=scope, query=question.text, limit=_RESULTS, profile=profile))
-                found = ranked_messages(hit.evidence for hit in answer.hits)
-                outcomes.setdefault((name, profile), []).append((question.category, outcome_of(found, question.evidence)))
+                in_results = ranked_messages(hit.evidence for hit in answer.hits)
+                by_score = messages_by_score((hit.evidence, hit.evidence_scores) for hit in answer.hits)
+                for way, found in ((profile, in_results), (f"{profile}{_BY_SCORE}", by_score)):
+                    outcomes.setdefault((name, way), []).append((question.category, outcome_of(found, question.evidence)))
 
 
 def _summaries(outcomes: Sequence[tuple[int, Outcome]]) -> dict[str, Any]:

@@ -37,6 +37,20 @@ def ranked_messages(evidence: Iterable[Sequence[str]], cut: int = CUT) -> list[s
     return list(dict.fromkeys(each for ids in evidence for each in ids))[:cut]
 
 
+def messages_by_score(scored: Iterable[tuple[Sequence[str], Sequence[float]]], cut: int = CUT) -> list[str]:
+    """The message ids of results by their own scores, best first, each once.
+
+    Args:
+        scored: Of each result, best first, its evidence and the scores of that.
+        cut: Most messages.
+    """
+    best: dict[str, float] = {}
+    for ids, scores in scored:
+        for message, score in zip(ids, scores, strict=True):
+            best[message] = max(score, best.get(message, score))
+    return sorted(best, key=lambda message: -best[message])[:cut]
+
+
 def outcome_of(messages: Sequence[str], expected: Sequence[str]) -> Outcome:
     """Judges a ranking.
 

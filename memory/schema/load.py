@@ -1,10 +1,10 @@
 """Reads memory schemas from JSON in the paper's form (VikingMem 2.2.1, figure 1).
 
-A whole schema is ``{Name, Version, Description, EventTypes, EntityTypes}``; the paper's bare list of event and entity types is accepted
-too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``, ``{Or}``, ``{Not}``) and
-``Window`` (``{Length, Unit}``), for a part of its key ``Similarity``, for an event type ``Weight``, and in an ``AggregateExpression`` the
-operator's parameters. ``ProfileType`` is another word for ``EntityType``, ``PropertyType`` for ``PropertyValueType``, and ``WindowDays``
-for a window in days.
+A whole schema is ``{Name, Version, Description, Detail, EventTypes, EntityTypes}``; the paper's bare list of event and entity types is
+accepted too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``, ``{Or}``,
+``{Not}``) and ``Window`` (``{Length, Unit}``), for a part of its key ``Similarity``, for an event type ``Weight``, and in an
+``AggregateExpression`` the operator's parameters. ``ProfileType`` is another word for ``EntityType``, ``PropertyType`` for
+``PropertyValueType``, and ``WindowDays`` for a window in days.
 """
 
 from pathlib import Path
@@ -19,6 +19,7 @@ from memory.schema.model import (
     BUILT_IN_KEYS,
     KEY_ALIASES,
     AggregateExpression,
+    Detail,
     EntityProperty,
     EntityType,
     EventType,
@@ -32,6 +33,7 @@ from memory.schema.operator_specs import operator_specs
 from memory.schema.time_window import MAX_LENGTH, TimeWindow
 
 _VALUE_TYPES: Final[tuple[str, ...]] = get_args(ValueType)
+_DETAILS: Final[tuple[str, ...]] = get_args(Detail)
 
 
 def load_schema(path: Path) -> MemorySchema:
@@ -68,7 +70,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         entity_nodes = [each for each in root.items() if _is_entity(each)]
         root = Node({})
     else:
-        root.check_fields("Name", "Version", "Description", "EventTypes", "EntityTypes")
+        root.check_fields("Name", "Version", "Description", "Detail", "EventTypes", "EntityTypes")
         event_nodes = list(root.at("EventTypes").items()) if root.has("EventTypes") else []
         entity_nodes = list(root.at("EntityTypes").items()) if root.has("EntityTypes") else []
     events = tuple(_event_type(each) for each in event_nodes)
@@ -76,6 +78,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         name=root.at("Name").name() if root.has("Name") else name,
         version=root.at("Version").name() if root.has("Version") else "1",
         description=root.at("Description").text(),
+        detail=cast(Detail, root.at("Detail").choice(_DETAILS)) if root.has("Detail") else "brief",
         event_types=events,
         entity_types=tuple(_entity_type(each, events) for each in entity_nodes),
     )

@@ -20,6 +20,9 @@ PATCH: Final = "PATCH"
 TIME_COMPRESS: Final = "TIME_COMPRESS"
 """The operator of the properties that are timelines: they change as event time goes by."""
 
+Detail = Literal["brief", "full"]
+"""How much a model is asked to keep of what was said."""
+
 FilterOp = Literal["=", "!=", "<", "<=", ">", ">=", "in", "contains"]
 
 CONTENT: Final = "content"
@@ -182,6 +185,8 @@ class MemorySchema:
     name: str
     version: str = "1"
     description: str = ""
+    detail: Detail = "brief"
+    """`full`: a model is to lose no detail that somebody may ask for later, which takes it more tokens."""
     event_types: tuple[EventType, ...] = field(default=())
     entity_types: tuple[EntityType, ...] = field(default=())
 

@@ -12,6 +12,7 @@ from models.errors import InputRefusedError
 from retrieval.recall import memx
 from retrieval.recall.confidence import confidence_of
 from retrieval.recall.deduplication import Deduplication
+from retrieval.recall.evidence import EVIDENCE_DECAYS, evidence_scores
 from retrieval.recall.expansion.combining import combined
 from retrieval.recall.fate import ranks_of
 from retrieval.recall.features import features_of, look_at
@@ -129,7 +130,8 @@ class Recall:
         ranks = ranks_of(asked.candidates) if request.explain else {}
         accepted = combined(asked.accepted, [each.accepted for each in expanded], explain=request.explain)
         deduplication = Deduplication()
-        await map_in_pieces(lambda each: deduplication.add(_hit(each, scoring, ranks.get(each.memory.id, {}))), accepted)
+        decay = EVIDENCE_DECAYS[profile.base]
+        await map_in_pieces(lambda each: deduplication.add(_hit(each, scoring, decay, ranks.get(each.memory.id, {}))), accepted)
         hits = deduplication.ranked()
         return Ranked(
             hits=hits,
@@ -287,8 +289,8 @@ def _until(request: RecallRequest) -> datetime | None:
     return behind if request.until is None else min(request.until, behind)
 
 
-def _hit(found: ScoredMemory, scoring: Scoring, ranks: Mapping[str, int]) -> RecallHit:
+def _hit(found: ScoredMemory, scoring: Scoring, decay: float, ranks: Mapping[str, int]) -> RecallHit:
     # Where neither time nor business weighs, only the few hits that are returned have them looked at, when they are selected.
     score = found.score if scoring.weights.origin_alone else scoring.of(found.memory, found.score).final
-    evidence = tuple(found.memory.message_ids)
-    return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, evidence, (score,) * len(evidence), ranks=ranks)
+    scores = evidence_scores(found.memory, score, decay)
+    return RecallHit(found.memory, score, {"origin": found.score, **found.parts}, tuple(found.memory.message_ids), scores, ranks=ranks)

@@ -84,7 +84,7 @@ class RecallHit(NamedTuple):
     evidence: tuple[str, ...]
     """Ids of the messages that the memory and its duplicates were extracted from, best first."""
     evidence_scores: tuple[float, ...]
-    """Of each of these messages: the score of the best of those memories that rests on it."""
+    """Of each of these messages: the best that those memories give it (:mod:`retrieval.recall.evidence`)."""
     superseded_by: str | None = None
     """Where this one's value has changed since: the memory with the newest of those that were ranked, or the entity that tells it. Either
     is in the answer."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.recall.fit import ablation, fit
-from evaluation.recall.measures import area_under_roc, differences, outcome_of, ranked_messages, summary
+from evaluation.recall.measures import area_under_roc, differences, messages_by_score, outcome_of, ranked_messages, summary
 from retrieval.recall.features import FEATURES
 from retrieval.stores.port import ScoredMemory
 from tests.evaluation.ranking_examples import example
@@ -21,6 +21,13 @@ SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12)
 def test_messages_are_ranked_once_and_cut() -> None:
     assert ranked_messages([["a", "b"], ["b"], ["c"]]) == ["a", "b", "c"]
     assert ranked_messages([[f"m{number}"] for number in range(20)]) == [f"m{number}" for number in range(10)]
+
+
+def test_messages_stand_by_their_best_score() -> None:
+    results = [(("a", "b"), (0.9, 0.45)), (("c", "a"), (0.6, 0.3)), (("b",), (0.5,))]
+    assert messages_by_score(results) == ["a", "c", "b"]
+    assert messages_by_score(results, cut=2) == ["a", "c"]
+    assert messages_by_score([((f"m{number}",), (1 - number / 20,)) for number in range(20)]) == [f"m{number}" for number in range(10)]
 
 
 def test_an_outcome_is_as_defined() -> None:

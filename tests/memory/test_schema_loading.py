@@ -286,6 +286,8 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["EntityTypes", 0, "Filters"], [{"Property": "importance", "Op": ">", "Value": True}], f"{ENTITY}.Filters[0].Value", "True"),
     (["Nam"], "x", "Nam", "did you mean 'Name'"),
     (["Version"], 3, "Version", "text"),
+    (["Detail"], "everything", "Detail", "one of brief, full"),
+    (["Detail"], 2, "Detail", "one of brief, full"),
 ]
 
 
@@ -384,3 +386,15 @@ def test_a_schema_with_anything_anywhere_is_read_or_refused(data: st.DataObject)
         return
     assert isinstance(schema, MemorySchema)
     assert parse_schema(to_json(schema)) == schema
+
+
+def test_a_schema_says_how_much_is_kept() -> None:
+    full = parse_schema({**whole(), "Detail": "full"})
+    assert full.detail == "full"
+    assert parse_schema(to_json(full)) == full
+
+
+def test_a_brief_schema_is_written_as_before() -> None:
+    brief = parse_schema({**whole(), "Detail": "brief"})
+    assert brief == parse_schema(whole())
+    assert "Detail" not in to_json(brief)

@@ -12,6 +12,7 @@ from models.embedding.build import build_embedder
 from retrieval.errors import ModelMismatchError
 from retrieval.index.writer import IndexWriter
 from retrieval.recall import Recall, RecallRequest
+from retrieval.recall.evidence import EVIDENCE_DECAYS
 from retrieval.recall.features import FEATURES
 from retrieval.recall.request import RecallHit
 from retrieval.stores.edge.client import EdgeStore
@@ -107,8 +108,9 @@ async def test_the_newest_duplicate_is_returned_with_all_evidence(edge_store: Ed
     response = await recall_over(edge_store).recall(ask("Ann bought a red bicycle."))
     assert {each.memory.id for each in response.hits} == {new.id, update.id}
     [kept] = [each for each in response.hits if each.memory.id == new.id]
-    assert kept.evidence == ("m2", "m1", "m9")
-    assert kept.evidence_scores[0] == kept.evidence_scores[1] > kept.evidence_scores[2] == kept.score
+    scores = dict(zip(kept.evidence, kept.evidence_scores, strict=True))
+    assert [*scores] == ["m1", "m2", "m9"]
+    assert scores["m1"] > scores["m2"] == scores["m1"] * EVIDENCE_DECAYS["learned"] > scores["m9"] == kept.score
     assert response.duplicates == 1
 
 

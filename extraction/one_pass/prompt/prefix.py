@@ -23,8 +23,12 @@ _SEGMENT_RULE: Final = """## segments
 The topics worth keeping, each named in a few words: {"topic", "ranges": [[first, last], ...]} with message numbers, inclusive. A topic \
 that is taken up again later is one segment with several ranges. Leave out greetings, fillers and small talk."""
 
-_EVENT_RULE: Final = """## events
-One object for each thing that happened or was said to be so, of one of the types below; nothing twice, nothing that no message says.
+_EVENT_TASK: Final = """## events
+One object for each thing that happened or was said to be so, of one of the types below; nothing twice, nothing that no message says."""
+_FULL_DETAIL: Final = """\
+Lose no detail that somebody may ask for later: each name, thing, number, place, reason, and what a picture shows, stands in the event \
+that it belongs to, or in one of its own."""
+_EVENT_FIELDS: Final = """\
 - "type": the event type. "msgs": numbers of the messages it rests on, best first.
 - "date": when it happened or is to happen, as exactly as the messages tell and no more, worked out from the message's own date: \
 YYYY-MM-DD ("yesterday", "last Friday"), with THH:MM if said; YYYY-MM ("last month", "in August"); YYYY ("in 2019"); a span with / \
@@ -54,7 +58,8 @@ def compile_prefix(schema: MemorySchema) -> str:
     entity_types = form.patched_types(schema)
     rules = [_SEGMENT_RULE]
     if schema.event_types:
-        rules.append(_EVENT_RULE)
+        full = [_FULL_DETAIL] if schema.detail == "full" else []
+        rules.append("\n".join([_EVENT_TASK, *full, _EVENT_FIELDS]))
     if entity_types:
         has_keys = any(map(form.named_key_parts, entity_types))
         rules.append(f"{_PATCH_RULE}\n{_KEY_RULE}" if has_keys else _PATCH_RULE)

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -81,6 +82,13 @@ def test_the_prefix_depends_on_the_schema_alone(build: BuildPrompt, schema: Memo
 
     assert {prompt.prefix for prompt in prompts} == {compile_prefix(parse_schema(to_json(schema)))}
     assert all(prompt.messages()[0].content == prompt.prefix for prompt in prompts)
+
+
+def test_detail_is_asked_for_where_the_schema_says_so(schema: MemorySchema) -> None:
+    brief, full = compile_prefix(schema), compile_prefix(replace(schema, detail="full"))
+    [added] = [line for line in full.splitlines() if line not in brief.splitlines()]
+    assert added.startswith("Lose no detail that somebody may ask for later")
+    assert full.replace(f"{added}\n", "") == brief
 
 
 @pytest.mark.parametrize("name", scenario_names())

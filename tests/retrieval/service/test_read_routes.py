@@ -12,6 +12,7 @@ from aiokafka import TopicPartition
 from memory.keys import encode_key, partition_of
 from memory.records import RecallRecord
 from memory.text import content_hash
+from retrieval.recall.evidence import EVIDENCE_DECAYS
 from runtime.session_tail import SessionView, TailUpdate, TailWindow
 from tests.retrieval.service.running_service import (
     BERLIN,
@@ -43,7 +44,7 @@ async def test_a_recall_returns_evidence_entities_and_session_tail(service: Runn
     first = answer["results"][0]
     assert first["id"] == OSLO.id
     assert first["evidence"] == ["ann-m1", "ann-m2"]
-    assert first["evidence_scores"] == [first["score"]] * 2
+    assert first["evidence_scores"] == pytest.approx([first["score"], first["score"] * EVIDENCE_DECAYS["learned"]])
     assert first["ranks"]["store"] == 1
     assert 0 < first["score"] <= 1
     assert "origin" in first["parts"]
