@@ -31,6 +31,7 @@ from runtime.settings import (
 from streams.stages import STAGES
 from tests.chaos.cues import CueFile
 from tests.chaos.proxy import KafkaProxy, ProxiedKafka
+from tests.chaos.qdrant_server import QdrantServer
 from tests.chaos.restarted_process import RestartedProcess
 from tests.chaos.schema import chaos_schema
 from tests.chaos.three_brokers import brokers_registered, three_brokers
@@ -70,6 +71,7 @@ class Cluster:
             nodes = [ProxiedKafka(data=folder / "kafka", cache=cache, log=self.logs / "kafka.log")]
         server = EmbeddedRedis(data=folder / "redis", log=self.logs / "redis.log")
         edge = EmbeddedEdge(data=folder / "edge", socket_path=folder / "edge.sock", log=self.logs / "edge.log")
+        qdrant = QdrantServer.named(folder=folder / "qdrant", log=self.logs / "qdrant.log")
         llm_port = free_port()
         self.settings = Settings(
             data=folder / "data",
@@ -82,7 +84,7 @@ class Cluster:
                 min_insync_replicas=2 if replicated else 1,
             ),
             redis=RedisSettings(url=server.url),
-            store=StoreSettings(socket=edge.socket_path),
+            store=StoreSettings(socket=edge.socket_path) if qdrant is None else qdrant.settings,
             sessions=SessionSettings(message_count=6, message_cap=10, idle_partition_s=4.0),
             delivery=DeliverySettings(retry_initial_interval_s=0.1, retry_maximum_interval_s=2.0, breaker_reset_s=1.0),
             llm=LLMSettings(base_url=f"http://{HOST}:{llm_port}/v1", model="simulated", first_token_timeout_s=4.0, timeout_s=20.0),
@@ -96,7 +98,8 @@ class Cluster:
         self.proxy: KafkaProxy = nodes[0].proxy
         self.brokers = [RestartedProcess(f"kafka-{number}", node.prepare) for number, node in enumerate(nodes, 1)]
         self.redis = RestartedProcess("redis", server.prepare)
-        self.edge = RestartedProcess("edge", edge.prepare)
+        self.edge = RestartedProcess("edge", edge.prepare if qdrant is None else qdrant.prepare)
+        """The vector store's process."""
         self.service = RestartedProcess("service", self._service)
         self.workers: dict[str, list[RestartedProcess]] = {name: [self._worker(name, 0)] for name in STAGES}
         self._llm = RestartedProcess("llm", lambda: self._simulated_llm(llm_port, seed))
