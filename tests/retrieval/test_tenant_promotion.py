@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
-from retrieval.errors import StoreRejectedError
+from retrieval.errors import StoreRejectedError, StoreUnavailableError
 from retrieval.stores.port import MemoryStore, RecallQuery, StepPoint, TenantScope
 from retrieval.stores.server.placement import Placement
 from retrieval.stores.server.promotion import TenantPromotion
@@ -41,6 +41,16 @@ async def store() -> AsyncIterator[QdrantStore]:
     yield built
     await built.drop()
     await built.close()
+
+
+async def prepared_in_the_end(store: MemoryStore) -> None:
+    """Prepares it as a process does, which tries again while the server cannot say yet what there is."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                return await store.prepare(model=MODEL, dimension=DIMENSION, late_dimension=LATE_DIMENSION)
+            except StoreUnavailableError:
+                await asyncio.sleep(0.05)
 
 
 async def filled(store: MemoryStore, tenant: str, count: int) -> list[str]:
@@ -172,6 +182,19 @@ async def test_its_shard_has_as_many_copies_as_others(client: AsyncQdrantClient)
     assert {each.state for each in shards} == {models.ReplicaState.ACTIVE}
     assert copies["acme"] == copies[str(SHARED)]
     await store.drop()
+
+
+@pytest.mark.parametrize("kind", ["server", BY_TENANT])
+async def test_processes_that_start_together_agree(kind: str, client: AsyncQdrantClient) -> None:
+    name, options = f"test-{uuid.uuid4().hex}", options_on_server(kind)
+    stores = [QdrantStore(client=client, collection=name, options=options) for _ in range(4)]
+    await asyncio.gather(*map(prepared_in_the_end, stores))
+    await filled(stores[0], "acme", 3)
+    assert [await each.count(ACME) for each in stores] == [3, 3, 3, 3]
+    if kind == BY_TENANT:
+        keys = (await client.list_shard_keys(name)).shard_keys or ()
+        assert sorted(each.key for each in keys if isinstance(each.key, int)) == Placement(TENANT_SHARDS).shared_keys
+    await stores[0].drop()
 
 
 async def test_a_new_number_of_shards_is_learnt(store: QdrantStore, client: AsyncQdrantClient) -> None:

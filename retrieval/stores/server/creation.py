@@ -1,10 +1,15 @@
-"""Creates the collection on a server, with its shards and indexes."""
+"""Creates the collection on a server, with its shards and indexes.
+
+Each process creates what is missing when it starts, so another one may be at it at the same moment: what is there by then is no error.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import grpc
 from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.http.exceptions import ApiException
 
 from retrieval.errors import StoreRejectedError
 from retrieval.stores.collection import BM25, DATETIME_FIELDS, DELETED_TENANT, DENSE, KEYWORD_FIELDS, LATE, POSITION_FIELDS, TENANT
@@ -63,19 +68,23 @@ async def create_collection(
             hnsw_config=models.HnswConfigDiff(m=0),
             on_disk=True,
         )
-    await client.create_collection(
-        collection,
-        vectors_config=vectors,
-        sparse_vectors_config={BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)},
-        hnsw_config=models.HnswConfigDiff(m=0, payload_m=16, full_scan_threshold=EXACT_SEARCH_UP_TO_KB),
-        strict_mode_config=models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False),
-        metadata={**metadata, TENANT_SHARDS: options.tenant_shards} if by_tenant else dict(metadata),
-        replication_factor=options.replication_factor,
-        write_consistency_factor=options.write_consistency_factor,
-        # Of each key, where shards have keys: a tenant is copied from one shard to another.
-        shard_number=1 if by_tenant else options.shard_number,
-        sharding_method=models.ShardingMethod.CUSTOM if by_tenant else None,
-    )
+    try:
+        await client.create_collection(
+            collection,
+            vectors_config=vectors,
+            sparse_vectors_config={BM25: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+            hnsw_config=models.HnswConfigDiff(m=0, payload_m=16, full_scan_threshold=EXACT_SEARCH_UP_TO_KB),
+            strict_mode_config=models.StrictModeConfig(enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False),
+            metadata={**metadata, TENANT_SHARDS: options.tenant_shards} if by_tenant else dict(metadata),
+            replication_factor=options.replication_factor,
+            write_consistency_factor=options.write_consistency_factor,
+            # Of each key, where shards have keys: a tenant is copied from one shard to another.
+            shard_number=1 if by_tenant else options.shard_number,
+            sharding_method=models.ShardingMethod.CUSTOM if by_tenant else None,
+        )
+    except (grpc.RpcError, ApiException):
+        if not await client.collection_exists(collection):
+            raise
 
 
 async def create_missing_shards(client: AsyncQdrantClient, collection: str, placement: Placement) -> None:
@@ -88,10 +97,19 @@ async def create_missing_shards(client: AsyncQdrantClient, collection: str, plac
     """
     if not placement.shared:
         return
-    existing = {each.key for each in (await client.list_shard_keys(collection)).shard_keys or ()}
+    existing = await _shard_keys(client, collection)
     for key in placement.shared_keys:
-        if key not in existing:
+        if key in existing:
+            continue
+        try:
             await client.create_shard_key(collection, key)
+        except (grpc.RpcError, ApiException):
+            if key not in await _shard_keys(client, collection):
+                raise
+
+
+async def _shard_keys(client: AsyncQdrantClient, collection: str) -> set[models.ShardKey]:
+    return {each.key for each in (await client.list_shard_keys(collection)).shard_keys or ()}
 
 
 async def create_missing_indexes(client: AsyncQdrantClient, collection: str, *, existing: Iterable[str]) -> None:
