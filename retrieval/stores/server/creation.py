@@ -37,17 +37,14 @@ class CollectionOptions:
     """Half a byte a number: see :mod:`retrieval.stores.edge.engine`."""
 
 
-async def create_collection(
-    client: AsyncQdrantClient, collection: str, options: CollectionOptions, *, metadata: Mapping[str, Any], late_dimension: int | None
-) -> None:
+async def create_collection(client: AsyncQdrantClient, collection: str, options: CollectionOptions, *, metadata: Mapping[str, Any]) -> None:
     """Creates the collection, without its shared shards and its indexes.
 
     Args:
         client: Of the server.
         collection: The collection's name.
         options: What is chosen of it.
-        metadata: What it records of how its points are made; ``dimension`` is the length of its dense vectors.
-        late_dimension: Length of its token vectors; None: the model gives none.
+        metadata: What it records of how its points are made: see :func:`retrieval.stores.collection.metadata_of`.
 
     Raises:
         StoreRejectedError: If tenants are to share shards, and the server is part of no cluster.
@@ -59,9 +56,9 @@ async def create_collection(
             "of a cluster, of one node at least; set QDRANT__CLUSTER__ENABLED=true there, or leave the setting out"
         )
     vectors = {DENSE: models.VectorParams(size=metadata["dimension"], distance=models.Distance.COSINE, datatype=options.dense_datatype)}
-    if late_dimension is not None:
+    if metadata["late_dimension"] is not None:
         vectors[LATE] = models.VectorParams(
-            size=late_dimension,
+            size=metadata["late_dimension"],
             distance=models.Distance.COSINE,
             multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
             datatype=options.late_datatype,
@@ -97,18 +94,19 @@ async def create_missing_shards(client: AsyncQdrantClient, collection: str, plac
     """
     if not placement.shared:
         return
-    existing = await _shard_keys(client, collection)
+    existing = await shard_keys(client, collection)
     for key in placement.shared_keys:
         if key in existing:
             continue
         try:
             await client.create_shard_key(collection, key)
         except (grpc.RpcError, ApiException):
-            if key not in await _shard_keys(client, collection):
+            if key not in await shard_keys(client, collection):
                 raise
 
 
-async def _shard_keys(client: AsyncQdrantClient, collection: str) -> set[models.ShardKey]:
+async def shard_keys(client: AsyncQdrantClient, collection: str) -> set[models.ShardKey]:
+    """The keys of a collection's shards: of those that tenants share, and of tenants' own."""
     return {each.key for each in (await client.list_shard_keys(collection)).shard_keys or ()}
 
 

@@ -32,11 +32,11 @@ class Placement:
     @property
     def shared_keys(self) -> list[int]:
         """The keys of the shards that tenants share."""
-        return [self.shared * _KEYS_OF_A_COUNT + index for index in range(self.shared)]
+        return [self._shared_key(index) for index in range(self.shared)]
 
     def shared_key_of(self, tenant: str) -> int:
         """The key of the shard that a tenant shares with others, as long as it has none of its own."""
-        return self.shared_keys[crc32(tenant.encode()) % self.shared]
+        return self._shared_key(crc32(tenant.encode()) % self.shared)
 
     def key_of(self, tenant: str | None) -> models.ShardKeySelector | None:
         """What a request names for the points of a tenant.
@@ -49,4 +49,7 @@ class Placement:
         """
         if not self.shared:
             return None
-        return self.shared_keys[0] if tenant is None else models.ShardKeyWithFallback(target=tenant, fallback=self.shared_key_of(tenant))
+        return self._shared_key(0) if tenant is None else models.ShardKeyWithFallback(target=tenant, fallback=self.shared_key_of(tenant))
+
+    def _shared_key(self, index: int) -> int:
+        return self.shared * _KEYS_OF_A_COUNT + index

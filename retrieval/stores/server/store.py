@@ -24,7 +24,7 @@ from retrieval.stores.points import (
 from retrieval.stores.port import Point, RecallQuery, ScoredMemory, StepPoint, StoreSize, TenantScope
 from retrieval.stores.position import FeedPosition, mark_id
 from retrieval.stores.query_plan import QueryPlan, clamp_score, plan_query
-from retrieval.stores.server.creation import CollectionOptions, create_collection, create_missing_indexes, create_missing_shards
+from retrieval.stores.server.creation import CollectionOptions, create_collection, create_missing_indexes, create_missing_shards, shard_keys
 from retrieval.stores.server.errors import qdrant_errors
 from retrieval.stores.server.placement import Placement
 from retrieval.stores.server.requests import filter_of, query_arguments, replaceable, score_part_requests
@@ -78,7 +78,7 @@ class QdrantStore(StoreBase):
         with self._errors():
             check_version((await self._client.info()).version, datatypes=(self._options.dense_datatype, self._options.late_datatype))
             if not await self._client.collection_exists(self._collection):
-                await create_collection(self._client, self._collection, self._options, metadata=requested, late_dimension=late_dimension)
+                await create_collection(self._client, self._collection, self._options, metadata=requested)
             info = await self._client.get_collection(self._collection)
         metadata = info.config.metadata or {}
         check_metadata(metadata, requested, collection=f"collection {self._collection!r}")
@@ -197,7 +197,7 @@ class QdrantStore(StoreBase):
         placement = await self._placement()
         if not placement.shared:
             return [None]
-        keys = [each.key for each in (await self._client.list_shard_keys(self._collection)).shard_keys or ()]
+        keys = await shard_keys(self._client, self._collection)
         # A tenant's own shard takes nothing itself as long as it is not whole.
         return [[*placement.shared_keys], *(placement.key_of(each) for each in keys if isinstance(each, str))]
 
