@@ -23,6 +23,7 @@ from models.embedding.build import build_embedder
 from models.embedding.port import Embedder, Embedding
 from models.embedding.tokens import count_tokens
 from operators.routing import contributions_of
+from retrieval.index.embedding import embed_memories
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import Point
 from retrieval.stores.position import FeedPosition
@@ -141,7 +142,7 @@ async def _on_disk(memories: Sequence[Memory], embedder: Embedder) -> dict[str, 
             try:
                 await wait_until_ready(store)
                 await store.prepare(model=embedder.name, dimension=embedder.dimension, late_dimension=embedder.late_dimension)
-                embeddings = await embedder.embed_documents([each.content for each in memories])
+                embeddings = await embed_memories(embedder, memories)
                 pairs = enumerate(zip(memories, embeddings, strict=True))
                 await store.upsert([Point(memory, embedding, FeedPosition(0, offset, offset)) for offset, (memory, embedding) in pairs])
             finally:

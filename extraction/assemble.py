@@ -51,6 +51,7 @@ def build_extraction(
             said_at=each.said_at,
             segment_id=None if each.segment is None else segments[each.segment].id,
             message_ids=[ids[index] for index in each.messages],
+            said=each.said,
             extractor=extractor,
         )
 

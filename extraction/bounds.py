@@ -20,6 +20,8 @@ MAX_KEYWORDS: Final = 12
 
 LONGEST_TOPIC: Final = 200
 LONGEST_CONTENT: Final = 2000
+LONGEST_SAID: Final = 600
+"""Of what an event's message says: about as many tokens as the offline extractor lets stand in one event."""
 LONGEST_PATCH: Final = 2000
 """Of a patch's search text, and of its replacement."""
 LONGEST_KEYWORD: Final = 80

@@ -2,6 +2,7 @@
 
 from extraction.dedup import Thresholds
 from extraction.offline.extractor import OfflineExtractor
+from extraction.offline.retelling import retold
 from extraction.one_pass.extractor import OnePassExtractor
 from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.port import Extractor
@@ -35,5 +36,6 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
         limits=PromptLimits.of(extraction),
         thresholds=thresholds,
         clock=clock or SystemClock(),
+        retold=retold,
         beyond_budget=offline,
     )

@@ -38,6 +38,8 @@ class EventDraft:
     said_at: datetime
     date: EventDate | None = None
     """How exactly the event's time is known; None: to the moment."""
+    said: str | None = None
+    """What its first message says, where ``content`` is a model's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

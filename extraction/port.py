@@ -1,5 +1,6 @@
 """What every extractor offers, whether it asks an LLM or not."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -21,6 +22,10 @@ class ExtractionContext:
     """Counts up after an :class:`extraction.errors.UnusableAnswerError`: the LLM is asked again, past its cache."""
     session_events: tuple[NotedEvent, ...] = field(default=())
     """Events of the session's latest windows: they are not extracted again."""
+
+
+Retold = Callable[[Window, frozenset[str]], Mapping[int, str]]
+"""What each message of a window says, by its index; of what recalls returned lately, by the hashes of the contents, nothing."""
 
 
 class Extractor(Protocol):

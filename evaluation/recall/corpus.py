@@ -21,6 +21,7 @@ from memory.records import Memory, Window
 from models.embedding.build import build_embedder
 from models.embedding.port import Embedder
 from models.embedding.tokens import count_tokens
+from retrieval.index.embedding import embed_memories
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.port import MemoryStore, Point
 from retrieval.stores.position import FeedPosition
@@ -140,7 +141,7 @@ class MemoryWriter:
 
     Args:
         store: Where to.
-        embedder: Embeds their contents.
+        embedder: Embeds them.
     """
 
     def __init__(self, store: EdgeStore, embedder: Embedder) -> None:
@@ -152,7 +153,7 @@ class MemoryWriter:
         """Embeds and stores memories."""
         for start in range(0, len(memories), _BATCH):
             batch = memories[start : start + _BATCH]
-            embeddings = await self._embedder.embed_documents([each.content for each in batch])
+            embeddings = await embed_memories(self._embedder, batch)
             points = []
             for memory, embedding in zip(batch, embeddings, strict=True):
                 points.append(Point(memory, embedding, FeedPosition(0, self._written, self._written)))

@@ -1,6 +1,7 @@
 """The extractor that asks an LLM: one call a window (VikingMem 3.1, one-pass memory extraction)."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ from extraction.one_pass.prompt.limits import PromptLimits
 from extraction.one_pass.prompt.prefix import compile_prefix
 from extraction.one_pass.resolution import resolution_flow
 from extraction.one_pass.source import Source
-from extraction.port import ExtractionContext, Extractor
+from extraction.port import ExtractionContext, Extractor, Retold
 from memory.records import Extraction, Usage, Window
 from memory.schema import MemorySchema
 from memory.text import estimate_tokens
@@ -41,6 +42,7 @@ class OnePassExtractor:
         limits: The caps of the prompt's parts.
         thresholds: When two events are one.
         clock: Dates the usage records.
+        retold: Tells what the messages say, for each event what its first one does.
         beyond_budget: Extracts the windows of tenants whose hard budget is used up and whose policy is not to wait; closed with the
             extractor.
     """
@@ -54,6 +56,7 @@ class OnePassExtractor:
         limits: PromptLimits,
         thresholds: Thresholds,
         clock: Clock,
+        retold: Retold,
         beyond_budget: Extractor,
     ) -> None:
         self._llm = llm
@@ -62,6 +65,7 @@ class OnePassExtractor:
         self._limits = limits
         self._thresholds = thresholds
         self._clock = clock
+        self._retold = retold
         self._beyond_budget = beyond_budget
 
     @property
@@ -96,6 +100,7 @@ class OnePassExtractor:
         task = self._task(window, schema, context)
         draft = await self._run(extraction_flow(task), usage)
         draft = await self._without_repetitions(draft, task, usage)
+        draft = _with_said(draft, await asyncio.to_thread(self._retold, window, context.recalled_hashes))
         return build_extraction(draft, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
 
     def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:
@@ -163,3 +168,7 @@ class OnePassExtractor:
             time=self._clock.now(),
             subject=request.subject,
         )
+
+
+def _with_said(draft: Draft, said: Mapping[int, str]) -> Draft:
+    return replace(draft, events=tuple(replace(each, said=said.get(each.messages[0])) for each in draft.events))

@@ -43,6 +43,9 @@ class Event(Record):
     segment_id: str | None = None
     message_ids: list[str] = Field(min_length=1)
     """The evidence: the messages it rests on, best first."""
+    said: str | None = None
+    """Of a model's event: what its first message says, with names and days in it. None: ``content`` says that, or the message says nothing
+    by itself."""
     extractor: str
     """``offline``, or ``llm:`` and the model's name."""
 

@@ -41,6 +41,8 @@ class Memory(Record):
     """Of an event: the keys of the entities that it has fed; None: of none."""
     message_ids: list[str] = Field(default_factory=list)
     """The evidence, best first."""
+    said: str | None = None
+    """Of an event that a model worded: what its first message says. The event is found by that, too. None where it was corrected."""
     extractor: str | None = None
     """Who extracted it; of an entity all whose words it bears, joined by ``, ``."""
     generation: str = ""

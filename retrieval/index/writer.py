@@ -10,6 +10,7 @@ from typing import Final
 from memory.records import Memory, MemoryChange
 from models.embedding.port import Embedder
 from retrieval.errors import StoreBehindError, StoreRejectedError, StoreUnavailableError
+from retrieval.index.embedding import embed_memories
 from retrieval.stores.port import MemoryStore, Point, StepPoint, TenantScope
 from retrieval.stores.position import FeedPosition
 
@@ -147,11 +148,8 @@ class IndexWriter:
             self._next_purge_s = now_s + _PURGE_INTERVAL_S
 
     async def _embed(self, memories: Sequence[tuple[Memory, FeedPosition]]) -> list[Point]:
-        contents = list(dict.fromkeys(memory.content for memory, _ in memories))
-        if not contents:
-            return []
-        embeddings = dict(zip(contents, await self._embedder.embed_documents(contents), strict=True))
-        return [Point(memory, embeddings[memory.content], position) for memory, position in memories]
+        embeddings = await embed_memories(self._embedder, [memory for memory, _ in memories])
+        return [Point(memory, embedding, position) for (memory, position), embedding in zip(memories, embeddings, strict=True)]
 
 
 def _newest(changes: Iterable[FeedChange]) -> list[FeedChange]:

@@ -110,7 +110,7 @@ class _Text:
     """What the features look at in a memory, whatever the query."""
 
     terms: Mapping[str, int]
-    """Of its content, and of keywords that the content does not spell out, as BM25 counts them."""
+    """Of its :func:`retrieval.stores.lexical.searched_text`, as BM25 counts them."""
     number_of_terms: int
     subject: str
     """Folded: see :func:`_subject`."""
@@ -258,12 +258,12 @@ def _standardised(scores: Column) -> Column:
 
 def look_at(memory: Memory) -> _Text:
     """What a memory has whatever the query. It is kept: whoever looks at many beforehand, in pieces, has the features in one short one."""
-    return _look_at(memory.content, tuple(memory.keywords), memory.kind == "event")
+    return _look_at(memory.content, tuple(memory.keywords), memory.said, memory.kind == "event")
 
 
 @lru_cache(maxsize=_TEXTS_CACHED)
-def _look_at(content: str, keywords: tuple[str, ...], is_event: bool) -> _Text:
-    terms = Counter(terms_of(searched_text(content, keywords)))
+def _look_at(content: str, keywords: tuple[str, ...], said: str | None, is_event: bool) -> _Text:
+    terms = Counter(terms_of(searched_text(content, keywords, said)))
     subject = _subject(content)
     # A state names everybody whom the user knows.
     whose = content if is_event and not subject else None

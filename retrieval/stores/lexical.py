@@ -40,10 +40,27 @@ class Terms:
     values: list[float]
 
 
-def searched_text(content: str, keywords: Iterable[str]) -> str:
-    """What a memory is found by: its content, and those of its keywords that the content does not spell out."""
+def searched_text(content: str, keywords: Iterable[str], said: str | None = None) -> str:
+    """What a memory is found by: its content, those of its keywords that the content does not spell out, and further words of its message.
+
+    Args:
+        content: The memory's.
+        keywords: Likewise.
+        said: What its first message says, if its content is another text.
+    """
     folded = content.casefold()
-    return " ".join((content, *(keyword for keyword in keywords if keyword.casefold() not in folded)))
+    text = " ".join((content, *(keyword for keyword in keywords if keyword.casefold() not in folded)))
+    return text if said is None else " ".join((text, *_further_words(text, said)))
+
+
+def _further_words(text: str, said: str) -> Iterator[str]:
+    """The words of what was said that bring a term the text lacks, each once."""
+    known = set(terms_of(text))
+    for word in _WORD.findall(said):
+        terms = set(terms_of(word))
+        if not terms <= known:
+            known |= terms
+            yield word
 
 
 def document_terms(text: str) -> Terms:

@@ -109,7 +109,7 @@ def memory_of(record: str) -> Memory:
 
 def terms_of_memory(memory: Memory) -> Terms:
     """The terms that a memory is found by."""
-    return document_terms(searched_text(memory.content, memory.keywords))
+    return document_terms(searched_text(memory.content, memory.keywords, memory.said))
 
 
 def check_points(points: Sequence[Point], *, dimension: int, late_dimension: int | None) -> None:

@@ -103,6 +103,8 @@ def memory_of(present: PresentEvent, extraction: Extraction, *, position: int, f
         entity_keys=list(fed.get(event.id, ())) or None,
         turn=extraction.message_ids.index(first) if first in extraction.message_ids else None,
         message_ids=event.message_ids,
+        # Who corrects an event says that the message is not to be relied on, either.
+        said=event.said if note is None else None,
         extractor=event.extractor,
         generation=extraction.generation,
         version=position if present.correction is None else max(position, present.correction.changed_at),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.stores.lexical import AVERAGE_LENGTH, K1, B, document_terms, query_terms, terms_of
+from retrieval.stores.lexical import AVERAGE_LENGTH, K1, B, document_terms, query_terms, searched_text, terms_of
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,15 @@ def test_longer_texts_weigh_each_term_less(text: str, more: str) -> None:
 def _pair(text: str) -> tuple[list[int], list[float]]:
     terms = document_terms(text)
     return terms.indices, terms.values
+
+
+def test_a_memory_is_found_by_further_words_of_its_message() -> None:
+    text = searched_text("Ann moved.", ["home", "moved"], "Ann (8 May): Ann was moving, moving to Oslo's harbour; Oslo!")
+    assert text == "Ann moved. home 8 May Oslo's harbour"
+
+
+@given(st.text(), st.lists(st.text()), st.text())
+def test_what_was_said_adds_its_terms_and_no_others(content: str, keywords: list[str], said: str) -> None:
+    own = [*terms_of(searched_text(content, keywords))]
+    assert {*terms_of(searched_text(content, keywords, said))} == {*own, *terms_of(said)}
+    assert [*terms_of(searched_text(content, keywords, content))] == own

@@ -53,6 +53,14 @@ async def test_the_best_hit_has_evidence_and_score_parts(edge_store: EdgeStore) 
     assert response.hits[-1].score < best.score
 
 
+async def test_an_event_is_found_by_what_was_said(edge_store: EdgeStore) -> None:
+    said = memory("Ann has a new home", said="Ann moved to Oslo with her bicycle")
+    await store_all(edge_store, memory("Ann has a new job"), memory("Ann has a new dog"), said)
+    response = await recall_over(edge_store).recall(ask("Oslo bicycle", explain=True))
+    assert response.hits[0].memory == said
+    assert [each.memory.content for each in response.hits if "bm25" in each.parts] == [said.content]
+
+
 async def test_an_empty_store_has_no_hits(edge_store: EdgeStore) -> None:
     assert (await recall_over(edge_store).recall(ask("red bicycle"))).hits == ()
 

@@ -76,6 +76,25 @@ async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, 
     assert simulator.requests[0].schema is not None
 
 
+async def test_an_event_bears_what_its_message_says(embedder: Embedder, schema: MemorySchema) -> None:
+    recalled = "Alice is allergic to peanuts."
+    window = window_of("I moved to Oslo yesterday.", "Hey!", recalled, speaker="Alice")
+    context = ExtractionContext(recalled_hashes=frozenset({content_hash(recalled)}))
+    async with extractor_over(events_of("Alice has a new home.", "Alice greets."), embedder) as (extractor, _):
+        extraction = await extractor.extract(window, schema, context)
+
+    assert [event.said for event in extraction.events] == ["Alice (8 May 2023): Alice moved to Oslo yesterday (7 May 2023).", None]
+
+
+async def test_a_merged_event_bears_its_first_message(embedder: Embedder, schema: MemorySchema) -> None:
+    window = window_of("I moved to Oslo.", "As I said, I moved to Oslo!", speaker="Alice")
+    async with extractor_over(events_of("Alice moved to Oslo.", "Alice moved to Oslo."), embedder) as (extractor, _):
+        extraction = await extractor.extract(window, schema, ExtractionContext())
+
+    (event,) = extraction.events
+    assert (event.message_ids, event.said) == (["m0", "m1"], "Alice (8 May 2023): Alice moved to Oslo.")
+
+
 @pytest.mark.parametrize("name", scenario_names())
 async def test_every_scenarios_conversation_is_extracted_whole(embedder: Embedder, name: str) -> None:
     window = sample_window(name)

@@ -72,6 +72,17 @@ async def test_an_invalidated_event_is_retracted_and_hidden(stage: PartitionHarn
     assert memory == before.model_copy(update={"version": 2})
 
 
+async def test_a_corrected_event_is_not_found_by_its_message(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0)])
+    what = what.model_copy(update={"events": [what.events[0].model_copy(update={"said": "The tool (1 May 2024): grep was used."})]})
+    (event,) = what.events
+    await stage.process([extraction_record(what, 0)])
+    right = memories(await stage.process([correction_record(correction(event, 1, content="used rg"), 1)]))[event.id]
+    again = memories(await stage.process([extraction_record(what, 2)]))[event.id]
+    back = memories(await stage.process([correction_record(correction(event, 2, "revert"), 3)]))[event.id]
+    assert [each and each.said for each in (right, again, back)] == [None, None, event.said]
+
+
 async def test_reverts_take_corrections_back_one_by_one(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     event = what.events[0]
