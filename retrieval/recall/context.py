@@ -69,7 +69,15 @@ class _Note:
     tokens: int
 
 
-def pack(scope: TenantScope, *, states: Sequence[Memory], hits: Sequence[RecallHit], tail: Sequence[Message], tokens: int) -> Context:
+def pack(
+    scope: TenantScope,
+    *,
+    states: Sequence[Memory],
+    hits: Sequence[RecallHit],
+    tail: Sequence[Message],
+    tokens: int,
+    with_said: bool = False,
+) -> Context:
     """Packs.
 
     Args:
@@ -78,6 +86,7 @@ def pack(scope: TenantScope, *, states: Sequence[Memory], hits: Sequence[RecallH
         hits: Best first. An entity among them is a state; one that is among the states already is passed over.
         tail: The newest messages of the session, oldest first. Those that a recall put there are passed over.
         tokens: Most tokens of the whole block, at least :data:`MIN_TOKENS`.
+        with_said: Whether an event stands there with what its message says, where its content is other words.
 
     Raises:
         ValueError: If so few tokens hold not even the fence.
@@ -86,8 +95,8 @@ def pack(scope: TenantScope, *, states: Sequence[Memory], hits: Sequence[RecallH
         raise ValueError(f"a context needs at least {MIN_TOKENS} tokens, got {tokens}")
     fence = Fence(scope)
     known = {each.id for each in states}
-    state_notes = [_memory_note(fence, each, tuple(each.message_ids)) for each in _types_in_turn(states)]
-    hit_notes = [_memory_note(fence, each.memory, each.evidence) for each in hits if each.memory.id not in known]
+    state_notes = [_memory_note(fence, each, tuple(each.message_ids), with_said=False) for each in _types_in_turn(states)]
+    hit_notes = [_memory_note(fence, each.memory, each.evidence, with_said=with_said) for each in hits if each.memory.id not in known]
     messages = [_message_note(fence, place, each) for place, each in enumerate(tail) if not each.from_recall]
     messages.reverse()
     packing = _Packing(tokens - estimate_tokens(fence.around([f"{each}:" for each in _SECTIONS])))
@@ -159,14 +168,15 @@ def _types_in_turn(states: Sequence[Memory]) -> list[Memory]:
     return [each for _, each in sorted(zip(rounds, states, strict=True), key=lambda ranked: ranked[0])]
 
 
-def _memory_note(fence: Fence, memory: Memory, evidence: tuple[str, ...]) -> _Note:
+def _memory_note(fence: Fence, memory: Memory, evidence: tuple[str, ...], *, with_said: bool) -> _Note:
     mark = short_hash("memory", memory.id)
     citation = Citation(mark, memory.id, memory.kind, evidence)
     if memory.kind == "entity":
         return _note(fence, "states", (memory.type, memory.entity_key or "", memory.id), citation, memory.content)
     section = "events" if memory.kind == "event" else "summaries"
     order = (memory.event_time, memory.session or "", memory.turn or 0, memory.id)
-    return _note(fence, section, order, citation, f"{shown_date(memory.event_time, memory.date)} {memory.content}")
+    content = f"{memory.content} (said: {memory.said})" if with_said and memory.said is not None else memory.content
+    return _note(fence, section, order, citation, f"{shown_date(memory.event_time, memory.date)} {content}")
 
 
 def _message_note(fence: Fence, place: int, message: Message) -> _Note:

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -210,6 +210,14 @@ async def record_recall(
     counts = dependencies.profiles[profile].base == "memx"
     dependencies.recall_log.append(record, record_headers(trace, record.time), counts=counts)
     return record.id
+
+
+def texts_of(memories: Iterable[Memory]) -> Iterator[str]:
+    """The texts of memories that were returned, any of which may come back in the conversation as an echo."""
+    for each in memories:
+        yield each.content
+        if each.said is not None:
+            yield each.said
 
 
 def deadline_of(dependencies: Dependencies, deadline_ms: int | None) -> float:

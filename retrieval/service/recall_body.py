@@ -217,3 +217,5 @@ class ContextBody(QueryBody):
 
     tokens: int | None = Field(default=None, ge=MIN_TOKENS, le=_MAX_TOKENS)
     """Most tokens of the block; None: the setting."""
+    said: bool = False
+    """An event that a model worded stands there with what its first message says."""

@@ -18,9 +18,22 @@ ANN = TenantScope("acme", "ann")
 MARK = Fence(ANN).preface.removeprefix("Between the two lines with ")[:8]
 
 
-def hit(content: str, *, day: int = 0, message_ids: tuple[str, ...] = ("m1",), id: str | None = None, kind: str = "event") -> RecallHit:
+def hit(
+    content: str,
+    *,
+    day: int = 0,
+    message_ids: tuple[str, ...] = ("m1",),
+    id: str | None = None,
+    kind: str = "event",
+    said: str | None = None,
+) -> RecallHit:
     found = memory(
-        content, id=id or stable_id(content, day, kind), event_time=NOON + timedelta(days=day), message_ids=list(message_ids), kind=kind
+        content,
+        id=id or stable_id(content, day, kind),
+        event_time=NOON + timedelta(days=day),
+        message_ids=list(message_ids),
+        kind=kind,
+        said=said,
     )
     return RecallHit(memory=found, score=0.5, parts={}, evidence=message_ids, evidence_scores=(0.5,) * len(message_ids))
 
@@ -35,8 +48,10 @@ def message(text: str, *, id: str, **fields: object) -> Message:
     )
 
 
-def packed(*hits: RecallHit, states: tuple[Memory, ...] = (), tail: tuple[Message, ...] = (), tokens: int = 2000) -> Context:
-    return pack(ANN, states=states, hits=hits, tail=tail, tokens=tokens)
+def packed(
+    *hits: RecallHit, states: tuple[Memory, ...] = (), tail: tuple[Message, ...] = (), tokens: int = 2000, with_said: bool = False
+) -> Context:
+    return pack(ANN, states=states, hits=hits, tail=tail, tokens=tokens, with_said=with_said)
 
 
 def notes_of(context: Context) -> list[str]:
@@ -59,10 +74,10 @@ HOSTILE = st.lists(
 
 @given(contents=st.lists(HOSTILE, max_size=4), profile=HOSTILE, said=st.lists(HOSTILE, max_size=3), result=HOSTILE)
 def test_no_recalled_text_closes_the_fence(contents: list[str], profile: str, said: list[str], result: str) -> None:
-    hits = [hit(content, day=day) for day, content in enumerate(contents)]
+    hits = [hit(content, day=day, said=result) for day, content in enumerate(contents)]
     turns = [message(text, id=f"t{place}") for place, text in enumerate(said)]
-    call = ToolCall(name="search", result={"text": result})
-    context = packed(*hits, states=(state(profile),), tail=(*turns, message("", id="call", role="tool", tool_call=call)), tokens=100_000)
+    call = message("", id="call", role="tool", tool_call=ToolCall(name="search", result={"text": result}))
+    context = packed(*hits, states=(state(profile),), tail=(*turns, call), tokens=100_000, with_said=True)
     lines = notes_of(context)
     assert context.text.casefold().count(MARK) == 3
     assert [line for line in lines if line in ("states:", "events:", "session:")] == [line for line in lines if not line.startswith("[")]
@@ -131,6 +146,16 @@ def test_every_note_is_cited_with_its_evidence() -> None:
         (event.memory.id, "event", ("m7", "m3")),
         ("t1", "message", ("t1",)),
     ]
+
+
+def test_what_was_said_stands_beside_its_event() -> None:
+    hits = (hit("Ann has a new home", said="Ann (6 May 2024): Ann moved to Oslo."), hit("Ann moved by train", day=1))
+    told = notes_of(packed(*hits, with_said=True))
+    assert [line.split("] ", 1)[1] for line in told[1:]] == [
+        "2024-05-06 Ann has a new home (said: Ann (6 May 2024): Ann moved to Oslo.)",
+        "2024-05-07 Ann moved by train",
+    ]
+    assert "said:" not in packed(*hits).text
 
 
 def test_the_best_events_take_the_room() -> None:

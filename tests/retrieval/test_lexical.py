@@ -91,7 +91,7 @@ def _pair(text: str) -> tuple[list[int], list[float]]:
     return terms.indices, terms.values
 
 
-def test_a_memory_is_found_by_further_words_of_its_message() -> None:
+def test_further_words_of_its_message_count() -> None:
     text = searched_text("Ann moved.", ["home", "moved"], "Ann (8 May): Ann was moving, moving to Oslo's harbour; Oslo!")
     assert text == "Ann moved. home 8 May Oslo's harbour"
 

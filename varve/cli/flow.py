@@ -64,12 +64,13 @@ def context(
     user: Annotated[str | None, typer.Option(help="Only this user's memories, and what holds about this user.")] = None,
     session: Annotated[str | None, typer.Option(help="The session whose newest messages stand at the end.")] = None,
     tokens: Annotated[int | None, typer.Option(help="Most tokens of the block.")] = None,
+    said: Annotated[bool, typer.Option("--said", help="Show what was said beside what a model made of it.")] = False,
     mode: Annotated[str | None, typer.Option(help="What a model does before: expand (the query) or sift (the sessions).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON, with what the marks stand for.")] = False,
     data: DataOption = None,
 ) -> None:
     """Print what the memory knows as a block of text for a prompt."""
-    answer = asyncio.run(_context(query, {"user": user, "session": session, "tokens": tokens, "mode": mode}, data))
+    answer = asyncio.run(_context(query, {"user": user, "session": session, "tokens": tokens, "said": said or None, "mode": mode}, data))
     _say_what_is_missing(answer)
     if as_json:
         say_json(answer, indent=True)

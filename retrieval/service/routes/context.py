@@ -14,7 +14,7 @@ from retrieval.service.asked import asked_of
 from retrieval.service.asked_positions import wait_until_reached
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
-from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
+from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall, texts_of
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.modes import prepare
 from retrieval.service.own_writes import wait_for
@@ -47,7 +47,8 @@ async def post_context(
 
     200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, after, at, degraded, positions, ms}``. In the
     block stand, behind their marks, the states of the body's user, then summaries and events by their time, then the newest messages of
-    the body's session: what changes least comes first. All of it stands in a fence that none of it can close. ``left_out`` counts what was
+    the body's session: what changes least comes first. With ``said`` an event that a model worded stands there with what its first message
+    says. All of it stands in a fence that none of it can close. ``left_out`` counts what was
     found and did not fit. ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
@@ -63,7 +64,14 @@ async def post_context(
         found = await gather(
             dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
         )
-        packed = pack(asked.scope, states=found.entities, hits=found.memories.hits, tail=_messages(found.tail), tokens=tokens)
+        packed = pack(
+            asked.scope,
+            states=found.entities,
+            hits=found.memories.hits,
+            tail=_messages(found.tail),
+            tokens=tokens,
+            with_said=body.said,
+        )
     shown = {each.id for each in packed.citations}
     memories = [each for each in (*(hit.memory for hit in found.memories.hits), *found.entities) if each.id in shown]
     answer = JsonResponse(
@@ -73,7 +81,7 @@ async def post_context(
                 asked,
                 schema,
                 memories,
-                (*(each.content for each in memories), *packed.notes),
+                (*texts_of(memories), *packed.notes),
                 trace,
                 ranking=found.memories.kept_ranking,
             ),

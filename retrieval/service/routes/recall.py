@@ -14,7 +14,7 @@ from retrieval.service.asked import asked_of
 from retrieval.service.asked_positions import wait_until_reached
 from retrieval.service.authentication import RecallCaller
 from retrieval.service.dependencies import AppDependencies, RequestTrace
-from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall
+from retrieval.service.gathering import TailRequest, deadline_of, gather, record_recall, texts_of
 from retrieval.service.json_http import JsonResponse
 from retrieval.service.modes import prepare
 from retrieval.service.own_writes import wait_for
@@ -64,7 +64,7 @@ async def post_recall(
             dependencies, prepared.asked, schema, tail=tail, until=until, sifted=prepared.sifted, left_out=prepared.left_out
         )
         returned = [*(hit.memory for hit in found.memories.hits), *found.entities]
-        hits, texts = (hit.memory for hit in found.memories.hits), (each.content for each in returned)
+        hits, texts = (hit.memory for hit in found.memories.hits), texts_of(returned)
         now = dependencies.clock.now()
         why_nots = WhyNots(store=dependencies.store, now=now, scope=caller.scope, request=prepared.asked, found=found)
         asks_why = body.why_not and "memories" not in found.degraded

@@ -47,6 +47,17 @@ async def test_a_context_packs_states_events_and_tail(service: RunningService) -
     assert (await ask(service, BODY))["context"] == answer["context"]
 
 
+async def test_a_context_shows_what_was_said(service: RunningService) -> None:
+    assert CAT.said is not None
+    assert CAT.said not in (await ask(service, BODY))["context"]
+    answer = await ask(service, {**BODY, "said": True})
+    assert f"{CAT.content} (said: {CAT.said})" in answer["context"]
+    wanted = {content_hash(text) for text in (CAT.said, *(line for line in answer["context"].split("\n") if CAT.said in line))}
+    assert len(wanted) == 2
+    while not wanted <= await service.recall_history.of("acme", "ann", until=datetime.now(UTC)):
+        pass
+
+
 async def test_a_context_is_known_as_an_echo(service: RunningService) -> None:
     answer = await ask(service, {**BODY, "session": None})
     notes = [line for line in answer["context"].split("\n") if line.startswith("[")]

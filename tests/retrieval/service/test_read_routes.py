@@ -71,7 +71,9 @@ async def test_returned_entities_are_recorded_as_echoes_like_hits(service: Runni
 
     assert [entity["id"] for entity in answer["entities"]] == [PROFILE.id]
     assert set(record.memory_ids) == {OSLO.id, CAT.id}
-    assert set(record.content_hashes) == {content_hash(each.content) for each in (OSLO, CAT, PROFILE)}
+    assert CAT.said is not None
+    assert set(record.content_hashes) == {content_hash(text) for text in (OSLO.content, CAT.content, CAT.said, PROFILE.content)}
+    assert {each["id"]: each.get("said") for each in answer["results"]} == {OSLO.id: None, CAT.id: CAT.said}
 
 
 async def _new_recall(service: RunningService, before: int) -> RecallRecord:
