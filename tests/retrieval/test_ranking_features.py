@@ -80,6 +80,13 @@ def test_keywords_beside_the_text_count_as_its_words() -> None:
     assert beside["coverage"][0] > without["coverage"][0]
 
 
+def test_words_that_were_said_count_like_its_content() -> None:
+    plain, other = candidate(0, "Ann bought a dog."), candidate(1, "Ann sold a boat.")
+    said = ScoredMemory(plain.memory.model_copy(update={"said": "Ann: Rex is my dog."}), plain.score, plain.parts)
+    without, beside = (features_of("Who is Rex?", [each, other], NOW) for each in (plain, said))
+    assert (without["coverage"].tolist(), beside["coverage"].tolist()) == ([0, 0], [1, 0])
+
+
 def test_a_year_or_no_date_names_no_month() -> None:
     dates = {None: 1.0, "2026-05": 1.0, "2026-05/2026-07": 1.0, "2026-04": 0.0, "2026": 0.0, "unknown": 0.0}
     candidates = [candidate(number, "I ran.", date=each) for number, each in enumerate(dates)]

@@ -78,12 +78,16 @@ async def test_a_window_becomes_an_extraction_with_one_call(embedder: Embedder, 
 
 async def test_an_event_bears_what_its_message_says(embedder: Embedder, schema: MemorySchema) -> None:
     recalled = "Alice is allergic to peanuts."
-    window = window_of("I moved to Oslo yesterday.", "Hey!", recalled, speaker="Alice")
+    window = window_of("I moved to Oslo yesterday.", "Hey!", f"{recalled}\nI bought oat milk.", speaker="Alice")
     context = ExtractionContext(recalled_hashes=frozenset({content_hash(recalled)}))
-    async with extractor_over(events_of("Alice has a new home.", "Alice greets."), embedder) as (extractor, _):
+    async with extractor_over(events_of("Alice has a new home.", "Alice greets.", "Alice shops."), embedder) as (extractor, _):
         extraction = await extractor.extract(window, schema, context)
 
-    assert [event.said for event in extraction.events] == ["Alice (8 May 2023): Alice moved to Oslo yesterday (7 May 2023).", None]
+    assert [event.said for event in extraction.events] == [
+        "Alice (8 May 2023): Alice moved to Oslo yesterday (7 May 2023).",
+        None,
+        "Alice (8 May 2023): Alice bought oat milk.",
+    ]
 
 
 async def test_a_merged_event_bears_its_first_message(embedder: Embedder, schema: MemorySchema) -> None:
