@@ -100,7 +100,8 @@ class OnePassExtractor:
         task = self._task(window, schema, context)
         draft = await self._run(extraction_flow(task), usage)
         draft = await self._without_repetitions(draft, task, usage)
-        draft = _with_said(draft, await asyncio.to_thread(self._retold, window, context.recalled_hashes))
+        if schema.said:
+            draft = _with_said(draft, await asyncio.to_thread(self._retold, window, context.recalled_hashes))
         return build_extraction(draft, window=window, schema=schema, extractor=self.name, generation=context.generation, usage=usage)
 
     def _task(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Task:

@@ -1,7 +1,7 @@
 """Reads memory schemas from JSON in the paper's form (VikingMem 2.2.1, figure 1).
 
-A whole schema is ``{Name, Version, Description, Detail, EventTypes, EntityTypes}``; the paper's bare list of event and entity types is
-accepted too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``, ``{Or}``,
+A whole schema is ``{Name, Version, Description, Detail, Said, EventTypes, EntityTypes}``; the paper's bare list of event and entity types
+is accepted too. To the paper's fields come, for an entity type, ``Keys``, ``Filters`` (``{Property, Op, Value}``, ``{And}``, ``{Or}``,
 ``{Not}``) and ``Window`` (``{Length, Unit}``), for a part of its key ``Similarity``, for an event type ``Weight``, and in an
 ``AggregateExpression`` the operator's parameters. ``ProfileType`` is another word for ``EntityType``, ``PropertyType`` for
 ``PropertyValueType``, and ``WindowDays`` for a window in days.
@@ -70,7 +70,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         entity_nodes = [each for each in root.items() if _is_entity(each)]
         root = Node({})
     else:
-        root.check_fields("Name", "Version", "Description", "Detail", "EventTypes", "EntityTypes")
+        root.check_fields("Name", "Version", "Description", "Detail", "Said", "EventTypes", "EntityTypes")
         event_nodes = list(root.at("EventTypes").items()) if root.has("EventTypes") else []
         entity_nodes = list(root.at("EntityTypes").items()) if root.has("EntityTypes") else []
     events = tuple(_event_type(each) for each in event_nodes)
@@ -79,6 +79,7 @@ def parse_schema(data: object, *, name: str = "default") -> MemorySchema:
         version=root.at("Version").name() if root.has("Version") else "1",
         description=root.at("Description").text(),
         detail=cast(Detail, root.at("Detail").choice(_DETAILS)) if root.has("Detail") else "brief",
+        said=root.at("Said").value is None or root.at("Said").flag(),
         event_types=events,
         entity_types=tuple(_entity_type(each, events) for each in entity_nodes),
     )

@@ -187,6 +187,8 @@ class MemorySchema:
     description: str = ""
     detail: Detail = "brief"
     """`full`: a model is to lose no detail that somebody may ask for later, which takes it more tokens."""
+    said: bool = True
+    """Whether a model's event bears what its first message says, and is found by that, too."""
     event_types: tuple[EventType, ...] = field(default=())
     entity_types: tuple[EntityType, ...] = field(default=())
 

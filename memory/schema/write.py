@@ -13,8 +13,9 @@ def to_json(schema: MemorySchema) -> dict[str, JsonValue]:
         "Name": schema.name,
         "Version": schema.version,
         "Description": schema.description,
-        # Schemas of before the field was there stay what they were, byte for byte.
+        # Schemas of before these fields were there stay what they were, byte for byte.
         **({} if schema.detail == "brief" else {"Detail": schema.detail}),
+        **({} if schema.said else {"Said": False}),
         "EventTypes": [_event_type(each) for each in schema.event_types],
         "EntityTypes": [_entity_type(each) for each in schema.entity_types],
     }

@@ -288,6 +288,7 @@ FAULTS: list[tuple[list[str | int], Any, str, str]] = [
     (["Version"], 3, "Version", "text"),
     (["Detail"], "everything", "Detail", "one of brief, full"),
     (["Detail"], 2, "Detail", "one of brief, full"),
+    (["Said"], "no", "Said", "true or false"),
 ]
 
 
@@ -394,7 +395,14 @@ def test_a_schema_says_how_much_is_kept() -> None:
     assert parse_schema(to_json(full)) == full
 
 
-def test_a_brief_schema_is_written_as_before() -> None:
-    brief = parse_schema({**whole(), "Detail": "brief"})
+def test_a_schema_says_whether_words_are_kept() -> None:
+    without = parse_schema({**whole(), "Said": False})
+    assert not without.said
+    assert parse_schema(to_json(without)) == without
+
+
+@pytest.mark.parametrize("said", [True, None])
+def test_a_schema_of_defaults_is_written_as_before(said: bool | None) -> None:
+    brief = parse_schema({**whole(), "Detail": "brief", "Said": said})
     assert brief == parse_schema(whole())
-    assert "Detail" not in to_json(brief)
+    assert not {"Detail", "Said"} & to_json(brief).keys()

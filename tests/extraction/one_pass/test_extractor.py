@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,6 +89,14 @@ async def test_an_event_bears_what_its_message_says(embedder: Embedder, schema: 
         None,
         "Alice (8 May 2023): Alice bought oat milk.",
     ]
+
+
+async def test_a_schema_may_leave_out_what_was_said(embedder: Embedder, schema: MemorySchema) -> None:
+    window = window_of("I moved to Oslo.", speaker="Alice")
+    async with extractor_over(events_of("Alice has a new home."), embedder) as (extractor, _):
+        extraction = await extractor.extract(window, replace(schema, said=False), ExtractionContext())
+
+    assert [event.said for event in extraction.events] == [None]
 
 
 async def test_a_merged_event_bears_its_first_message(embedder: Embedder, schema: MemorySchema) -> None:
