@@ -13,7 +13,7 @@ from retrieval.errors import StoreUnavailableError
 from retrieval.stores.edge.client import EdgeStore
 from retrieval.stores.edge.protocol import Frame, read_frame
 from retrieval.stores.port import RecallQuery, TenantScope
-from tests.retrieval.edge_owner_process import EdgeOwnerProcess, launch_owner
+from tests.retrieval.edge_owner_process import EdgeOwnerProcess, launch_owner, standing_still
 from tests.retrieval.factories import DIMENSION, LATE_DIMENSION, MODEL, deletions, embedding, memory, point
 
 pytestmark = pytest.mark.integration
@@ -167,6 +167,20 @@ async def test_a_hanging_owner_times_out(owner: EdgeOwnerProcess) -> None:
     await other.ping()
     await client.ping()
     await other.close()
+    await client.close()
+
+
+async def test_a_closed_client_does_not_connect_again(owner: EdgeOwnerProcess) -> None:
+    client = EdgeStore(path=owner.socket)
+    await client.ping()
+    with standing_still(owner):
+        waiting = asyncio.create_task(client.ping())
+        await asyncio.sleep(0)  # it has sent its request
+        await client.close()
+        with pytest.raises(StoreUnavailableError, match="client of it was closed"):
+            await waiting
+    with pytest.raises(StoreUnavailableError, match="client of it was closed"):
+        await client.ping()
     await client.close()
 
 

@@ -49,6 +49,7 @@ class EdgeStore(StoreBase):
         self._timeout_s = timeout_s
         self._connection: _Connection | None = None
         self._connecting = asyncio.Lock()
+        self._closed = False
         self._slots = asyncio.Semaphore(MAX_PIPELINED)
 
     async def ping(self) -> None:
@@ -117,10 +118,10 @@ class EdgeStore(StoreBase):
         await self._request({"op": "drop"})
 
     async def close(self) -> None:
-        """See :meth:`MemoryStore.close`."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.close()
+        """See :meth:`MemoryStore.close`. A request that waits fails, and so does every later one."""
+        self._closed = True
+        async with self._connecting:
+            await self._disconnect()
 
     async def _scroll_records(self, tenant_filter: TenantFilter, *, start: str | None, limit: int) -> dict[str, str]:
         response = await self._request({"op": "scroll", "filter": tenant_filter.to_json(), "start": start, "limit": limit})
@@ -153,10 +154,18 @@ class EdgeStore(StoreBase):
 
     async def _connected(self) -> "_Connection":
         async with self._connecting:
+            if self._closed:
+                # A request that waited when the client was closed comes here once more: its connection would stay open.
+                raise ConnectionResetError("this client of it was closed")
             if self._connection is None or self._connection.broken:
-                await self.close()
+                await self._disconnect()
                 self._connection = await _Connection.open(self._path)
             return self._connection
+
+    async def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
 
 
 class _Connection:
