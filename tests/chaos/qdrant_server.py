@@ -58,6 +58,8 @@ class QdrantServer:
                 "QDRANT__STORAGE__STORAGE_PATH": str(self._folder / "storage"),
                 "QDRANT__STORAGE__SNAPSHOTS_PATH": str(self._folder / "snapshots"),
                 "QDRANT__TELEMETRY_DISABLED": "true",
+                # It would leave this empty file where the tests are run.
+                "QDRANT_INIT_FILE_PATH": str(self._folder / "initialized"),
             },
         )
 
