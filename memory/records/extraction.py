@@ -44,8 +44,8 @@ class Event(Record):
     message_ids: list[str] = Field(min_length=1)
     """The evidence: the messages it rests on, best first."""
     said: str | None = None
-    """Of a model's event: what its first message says, with names and days in it. None: ``content`` says that, or the message says nothing
-    by itself."""
+    """Of a model's event: what its first message says, with names and days in it. None: ``content`` says that, the message says nothing by
+    itself, or the schema leaves it out."""
     extractor: str
     """``offline``, or ``llm:`` and the model's name."""
 

@@ -48,8 +48,8 @@ async def post_context(
     200 with ``{recall_id, context, tokens, citations: [{mark, id, kind, evidence}], left_out, after, at, degraded, positions, ms}``. In the
     block stand, behind their marks, the states of the body's user, then summaries and events by their time, then the newest messages of
     the body's session: what changes least comes first. With ``said`` an event that a model worded stands there with what its first message
-    says. All of it stands in a fence that none of it can close. ``left_out`` counts what was
-    found and did not fit. ``after``, ``at``, ``degraded`` and ``positions`` are as in a recall.
+    says. All of it stands in a fence that none of it can close. ``left_out`` counts what was found and did not fit. ``after``, ``at``,
+    ``degraded`` and ``positions`` are as in a recall.
     """
     started, until = time.perf_counter(), deadline_of(dependencies, body.deadline_ms)
     tokens = body.tokens or dependencies.settings.recall.context_tokens
