@@ -30,6 +30,9 @@ FEEDBACK: Final = b"feedback"
 CORRECTION: Final = b"correction"
 """A :class:`memory.records.Correction` in the extractions log."""
 
+ERASURE: Final = b"erasure"
+"""A :class:`memory.records.ErasureCommand` in the extractions log, and among the recalls."""
+
 ORIGIN: Final = "varve-origin"
 """Header of a forwarded or redriven record: where it first lay, ``topic/partition/offset``. It is the record's identity."""
 

@@ -2,8 +2,12 @@
 
 A key is its parts, each percent-encoded as UTF-8, joined by ``/``: ``acme/session-1``. Any producer in any language can write it,
 no part can forge a separator, and two different lists of parts never give the same bytes.
+
+In a topic whose records are erased one by one, a mark follows: ``acme/ann#6b1f``. It tells records of one key apart, so that compaction
+keeps all of them until a tombstone names one. It is no part: records that differ by it alone lie in one partition, in their log's order.
 """
 
+import uuid
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
@@ -11,6 +15,7 @@ from urllib.parse import quote, unquote
 from memory.errors import KeyFormatError
 
 _SEPARATOR: Final = "/"
+_MARK: Final = b"#"
 
 LONGEST_KEY_PART: Final = 256
 """Of a part of an entity's key, in characters."""
@@ -39,15 +44,43 @@ def join_parts(*parts: str) -> bytes:
         raise KeyFormatError(f"a key's parts must be valid Unicode, got {parts!r}") from error
 
 
+def marked_key(key: bytes, mark: str) -> bytes:
+    """A key with a mark, which tells its record from others of the same parts.
+
+    Args:
+        key: As :func:`encode_key` builds it.
+        mark: Not empty.
+
+    Raises:
+        KeyFormatError: If the mark is empty, or UTF-8 cannot carry it.
+    """
+    return key + _MARK + join_parts(mark)
+
+
+def distinct_key(*parts: str) -> bytes:
+    """The key of a record like no other: :func:`encode_key` of its parts, with a random mark.
+
+    Raises:
+        KeyFormatError: As :func:`encode_key`.
+    """
+    return marked_key(encode_key(*parts), uuid.uuid4().hex)
+
+
+def unmarked_key(key: bytes) -> bytes:
+    """A key without its mark: what places its record, and what it is handled in order with. A key without one is given back."""
+    return key.partition(_MARK)[0]
+
+
 def decode_key(key: bytes) -> tuple[str, ...]:
-    """Reads the parts back from the bytes that :func:`encode_key` built.
+    """Reads the parts back from the bytes that :func:`encode_key` built; a mark is passed over.
 
     Raises:
         KeyFormatError: If the bytes are not such a key.
     """
+    placing = unmarked_key(key)
     try:
-        parts = tuple(unquote(part, errors="strict") for part in key.decode("ascii").split(_SEPARATOR))
-        if join_parts(*parts) == key:
+        parts = tuple(unquote(part, errors="strict") for part in placing.decode("ascii").split(_SEPARATOR))
+        if join_parts(*parts) == placing:
             return parts
     except (UnicodeDecodeError, KeyFormatError):
         pass
@@ -91,14 +124,18 @@ def entity_key_parts(key: str) -> tuple[str, ...]:
         raise KeyFormatError(f"the entity key {key[:80]!r} is not percent-encoded") from error
 
 
-@lru_cache(maxsize=65_536)
 def partition_of(key: bytes, partitions: int) -> int:
-    """The partition of a key: murmur2, as Kafka's Java client and aiokafka place it.
+    """The partition of a key: murmur2, as Kafka's Java client and aiokafka place it. A mark does not count.
 
     Args:
         key: The bytes of the key.
         partitions: How many partitions the topic has, at least 1.
     """
+    return _placed(unmarked_key(key), partitions)
+
+
+@lru_cache(maxsize=65_536)
+def _placed(key: bytes, partitions: int) -> int:
     return (_murmur2(key) & 0x7FFFFFFF) % partitions
 
 

@@ -4,10 +4,11 @@ from typing import Any, Final
 
 from pydantic.json_schema import models_json_schema
 
-from memory.headers import COMMAND, CORRECTION, EXPIRY, FEEDBACK, GENERATION_DROP, KIND, TICK, TOUCHES
+from memory.headers import COMMAND, CORRECTION, ERASURE, EXPIRY, FEEDBACK, GENERATION_DROP, KIND, TICK, TOUCHES
 from memory.records import (
     Contribution,
     Correction,
+    ErasureCommand,
     Expiry,
     Extraction,
     FeedbackRecord,
@@ -27,12 +28,12 @@ from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MERGED, MER
 RECORDS: Final[dict[str, tuple[type[Record], ...]]] = {
     MESSAGES.name: (Message, SessionCommand),
     WINDOWS.name: (Window,),
-    EXTRACTIONS.name: (Extraction, GenerationDrop, Touches, Expiry, Contribution, Correction),
+    EXTRACTIONS.name: (Extraction, GenerationDrop, Touches, Expiry, Contribution, Correction, ErasureCommand),
     CONTRIBUTIONS.name: (Contribution,),
     MERGES.name: (MergeRequest,),
     MERGED.name: (Contribution,),
     MEMORIES.name: (MemoryChange,),
-    RECALLS.name: (RecallRecord, FeedbackRecord),
+    RECALLS.name: (RecallRecord, FeedbackRecord, ErasureCommand),
     USAGE.name: (Usage,),
 }
 """What lies in each topic, by its name. Missing are those of what others wrote, and the control log, which is nobody else's."""
@@ -44,7 +45,9 @@ KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
     (EXTRACTIONS.name, Expiry): EXPIRY,
     (EXTRACTIONS.name, Contribution): TICK,
     (EXTRACTIONS.name, Correction): CORRECTION,
+    (EXTRACTIONS.name, ErasureCommand): ERASURE,
     (RECALLS.name, FeedbackRecord): FEEDBACK,
+    (RECALLS.name, ErasureCommand): ERASURE,
 }
 """What the header ``varve-kind`` says of a record that is not its topic's usual one."""
 

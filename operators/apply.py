@@ -82,6 +82,12 @@ def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None
     return recorded if state.known is None else max(recorded, state.known)
 
 
+def without_messages(state: EntityState, erased: Contribution) -> EntityState:
+    """The entity without the ids of the messages that an erasure names."""
+    names = {message_id for change in erased.changes for message_id in change.message_ids}
+    return replace(state, message_ids=[each for each in state.message_ids if each[1] not in names])
+
+
 def due_of(state: EntityState, entity_type: EntityType) -> int | None:
     """When an entity changes next as event time goes by, in microseconds since 1970; None: never."""
     dues = (operator.due(inner) for _, operator, inner in _aging(state, entity_type))

@@ -85,6 +85,19 @@ class AskingOperator(Operator):
             moment: When.
         """
 
+    def forget(self, state: State, moment: Moment) -> Settled:
+        """Gives up what was written of what the state has no more, behind an erasure: it is not kept until a model answers.
+
+        Args:
+            state: The state, with what was erased retracted; it is not changed.
+            moment: When.
+        """
+        return Settled(state)
+
+    def kept_parts(self, state: State) -> tuple[str, ...]:
+        """The parts of which the state may have an outcome, which the log then has for a rebuild."""
+        return ("",)
+
     @abstractmethod
     def adopt(self, state: State | None, outcome: Outcome) -> State:
         """The state with an outcome; the state itself where the outcome says nothing new.

@@ -133,6 +133,24 @@ class MergedText(AskingOperator):
         question = self._question(base, net, covered)
         return Settled({**state, "asked": _digest(question)}, questions=(question,))
 
+    def forget(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`AskingOperator.forget`: the rule merges what is left, and a model is asked about that once more.
+
+        What has settled in a model's own words, the model alone can take out again: it is asked to, as behind any retraction.
+        """
+        base, net = _base_of(state), _net_of(state)
+        covered = joined(base["sources"], moment.sources)
+        if net.count <= 0:
+            return self._settled(state, _moved_on({**_EMPTY, "number": base["number"]}, net, covered))
+        if not state["changes"] or (net.withdrawn and moment.has_llm):
+            return Settled(state)
+        outcome = self.outcome_by_rule(self._question(base, net, covered))
+        return self._settled(state, Outcome({**outcome.content, "unasked": moment.has_llm}))
+
+    def kept_parts(self, state: State) -> tuple[str, ...]:
+        """See :meth:`AskingOperator.kept_parts`: it has one."""
+        return ("",) if "base" in state else ()
+
     def adopt(self, state: State | None, outcome: Outcome) -> State:
         """See :meth:`AskingOperator.adopt`."""
         content: dict[str, Any] = dict(outcome.content)

@@ -1,15 +1,18 @@
 """What the operators of an entity ask, and the outcomes that they adopt. Pure: state in, state out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.records import Dropped, Merged
 from memory.schema.model import EntityType
 from operators.apply import Applied, latest_known
-from operators.asking import AskingOperator, Moment, Outcome, Question
+from operators.asking import AskingOperator, Moment, Outcome, Question, Settled
 from operators.entity_state import EntityState
+from operators.operator import State
 from operators.registry import driver_of
+
+_Step = Callable[[AskingOperator, State, Moment], Settled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,30 @@ def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> Set
     Returns:
         With the very state that was given where nothing follows from it.
     """
+    return _settled(state, entity_type, lambda operator, before, moment: operator.settle(before, moment), has_llm=has_llm)
+
+
+def forget(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> SettledEntity:
+    """Has an entity's operators give up what was written of what it has no more; arguments and result as :func:`settle`."""
+    return _settled(state, entity_type, lambda operator, before, moment: operator.forget(before, moment), has_llm=has_llm)
+
+
+def kept_outcomes(state: EntityState, entity_type: EntityType) -> list[tuple[str, str]]:
+    """The outcomes that the log keeps of an entity: property and part of each.
+
+    Args:
+        state: The entity.
+        entity_type: Its type.
+    """
+    return [
+        (name, part)
+        for name, tag, operator in _asking(entity_type)
+        if state.properties.get(name, (None,))[0] == tag
+        for part in operator.kept_parts(state.properties[name][1])
+    ]
+
+
+def _settled(state: EntityState, entity_type: EntityType, step: _Step, *, has_llm: bool) -> SettledEntity:
     questions: list[tuple[str, Question]] = []
     merged: list[Merged] = []
     dropped: list[tuple[str, str]] = []
@@ -45,7 +72,7 @@ def settle(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> Set
         known_tag, before = state.properties.get(name, (None, None))
         if known_tag != tag:
             continue
-        settled = operator.settle(before, moment)
+        settled = step(operator, before, moment)
         if settled.state is before:
             continue
         properties[name] = [tag, settled.state]

@@ -77,6 +77,10 @@ class EntityView:
         written = await self._redis.run("reading a view of an entity", lambda client: client.get(self._key(tenant, memory_id)))
         return None if written is None else _unpacked(cast(bytes, written))
 
+    async def forget(self, tenant: str, memory_id: str) -> None:
+        """Forgets the view of an entity."""
+        await self._redis.run("forgetting a view of an entity", lambda client: client.unlink(self._key(tenant, memory_id)))
+
     def _key(self, tenant: str, memory_id: str) -> str:
         return self._redis.key("entity", encode_key(tenant, memory_id).decode("ascii"))
 

@@ -108,6 +108,15 @@ class LaidDownNotes:
 
         await self._redis.run("keeping what was laid down", add)
 
+    async def forget(self, place: WindowPlace) -> None:
+        """Forgets what a user's windows laid down.
+
+        Args:
+            place: Of any of the user's windows in that generation.
+        """
+        key = self._key(place)
+        await self._redis.run("forgetting what was laid down", lambda client: client.unlink(key))
+
     def _key(self, place: WindowPlace) -> str:
         name = encode_key(place.tenant, place.user, place.generation or "-", str(place.partition)).decode("ascii")
         return self._redis.key("laid", name)

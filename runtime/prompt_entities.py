@@ -56,5 +56,10 @@ class PromptEntities:
         packed = zlib.compress(b"[" + b",".join(entity.to_json() for entity in entities) + b"]")
         await self._redis.run("keeping a prompt's entities", lambda client: client.set(key, packed, px=self._ttl_ms, nx=True))
 
+    async def forget(self, tenant: str, window_id: str, generation: str) -> None:
+        """Forgets what a window was shown."""
+        key = self._key(tenant, window_id, generation)
+        await self._redis.run("forgetting a prompt's entities", lambda client: client.unlink(key))
+
     def _key(self, tenant: str, window_id: str, generation: str) -> str:
         return self._redis.key("shown", encode_key(tenant, window_id, generation or "-").decode("ascii"))

@@ -92,5 +92,10 @@ class RecallHistory:
         )
         return frozenset(member.decode("ascii") for member in members)
 
+    async def forget(self, tenant: str, user: str) -> None:
+        """Forgets what a user's recalls returned."""
+        key = self._key(tenant, user)
+        await self._redis.run("forgetting what was recalled", lambda client: client.unlink(key))
+
     def _key(self, tenant: str, user: str) -> str:
         return self._redis.key("recalled", encode_key(tenant, user).decode("ascii"))

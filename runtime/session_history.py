@@ -102,5 +102,10 @@ class SessionHistory:
 
         await self._redis.run("keeping a session's history", add)
 
+    async def forget(self, tenant: str, session: str, generation: str) -> None:
+        """Forgets what a session's windows gave."""
+        key = self._key(tenant, session, generation)
+        await self._redis.run("forgetting a session's history", lambda client: client.unlink(key))
+
     def _key(self, tenant: str, session: str, generation: str) -> str:
         return self._redis.key("noted", encode_key(tenant, session, generation or "-").decode("ascii"))

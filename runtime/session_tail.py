@@ -132,6 +132,10 @@ class SessionTail:
         places = [place for place in map(_place, values) if place is not None]
         return SessionView(closed=closed, open=opened if still_open else None, place=max(places, default=None))
 
+    async def forget(self, tenant: str, session: str) -> None:
+        """Forgets the tail of a session."""
+        await self._redis.run("forgetting a session tail", lambda client: client.unlink(*self._keys(tenant, session)))
+
     def _keys(self, tenant: str, session: str) -> tuple[str, str]:
         # The braces put both keys into one slot of a Redis cluster.
         name = f"{{{encode_key(tenant, session).decode('ascii')}}}"

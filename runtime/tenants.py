@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from memory.errors import SchemaError
 from memory.schema import MemorySchema, parse_schema
 from runtime.clocks import Clock, SystemClock
-from runtime.control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key
+from runtime.control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key, subject_of
 from runtime.control.draft import Draft
 from runtime.control.follower import ControlFollower
 from runtime.control.state import ControlState
@@ -211,6 +211,27 @@ class TenantDirectory:
         if known is None or known[0] is not document:
             known = self._parsed[ref] = document, parse_schema(document.content, name=document.name)
         return known[1]
+
+    def is_erased(self, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:
+        """Whether an erasure of a user reaches a record, which is passed over then.
+
+        Args:
+            tenant: Whose record.
+            user: The user that it is of; None: it is no user's.
+            topic: Where it lies, or first lay, without the prefix.
+            partition: The partition there.
+            offset: The offset there.
+
+        Raises:
+            ControlLogBehindError: If what is known is too old to tell.
+        """
+        state = self._current()
+        if not state.knows_erasures(tenant):
+            raise ControlLogBehindError(f"the record of an erasure for tenant {tenant!r} is of a newer Varve, or damaged; see the log")
+        if user is None or not state.erasures:
+            return False
+        erasure = state.erasures.get(subject_of(tenant, user))
+        return erasure is not None and erasure.covers(topic, partition, offset)
 
     def _current(self) -> ControlState:
         self._knowledge.require_current()

@@ -58,3 +58,7 @@ class ReplayRefusedError(StreamError):
 
 class LossRefusedError(StreamError):
     """What is to be accepted as lost is not what is lost, or going on would lose more; says what is, and what to do."""
+
+
+class ErasureUnfinishedError(StreamError):
+    """An erasure could not be carried out to its end; running it again goes on."""

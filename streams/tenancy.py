@@ -5,9 +5,11 @@ from typing import Final
 
 from memory.errors import SchemaError
 from memory.schema.model import MemorySchema
+from memory.topics import TopicSpec
 from runtime.control.documents import SchemaRef
 from runtime.errors import ControlLogBehindError, UnknownTenantError
 from runtime.tenants import Tenant, TenantDirectory
+from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
 
 _LOOK_AGAIN_S: Final = 0.5
@@ -70,6 +72,44 @@ def earlier_schemas(tenants: TenantDirectory, tenant: str, generation: str, *, n
     ref = SchemaRef(name=name, revision=revision) if revision else tenant_of(tenants, tenant).schema_of(generation)
     for number in range(ref.revision - 1, 0, -1):
         yield schema_at(tenants, SchemaRef(name=ref.name, revision=number))
+
+
+def is_erased(tenants: TenantDirectory, tenant: str, user: str | None, record: ConsumedRecord, topic: TopicSpec) -> bool:
+    """Whether an erasure reaches a record where it first lay: it is passed over then.
+
+    Args:
+        tenants: Who is known, and who was erased.
+        tenant: Whose record.
+        user: The user that it is of; None: it is no user's.
+        record: As it lies in its topic.
+        topic: That topic.
+
+    Raises:
+        TransientError: If what this process knows is too old to tell.
+    """
+    origin = record.origin
+    place = origin if origin.topic == record.topic else record.position
+    return is_place_erased(tenants, tenant, user, topic.name, place.partition, place.offset)
+
+
+def is_place_erased(tenants: TenantDirectory, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:
+    """The same of a place in a topic.
+
+    Args:
+        tenants: Who is known, and who was erased.
+        tenant: Whose record lies there.
+        user: The user that it is of; None: it is no user's.
+        topic: The topic's name without the prefix.
+        partition: The partition.
+        offset: The offset.
+
+    Raises:
+        TransientError: If what this process knows is too old to tell.
+    """
+    try:
+        return tenants.is_erased(tenant, user, topic, partition, offset)
+    except ControlLogBehindError as error:
+        raise _behind(error) from error
 
 
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:

@@ -5,6 +5,7 @@ from memory.records.base import Record, Value
 from memory.records.contribution import Change, Contribution
 from memory.records.correction import Correction, EntityCorrection, EventSeen
 from memory.records.correction_note import CorrectionNote, EventFields
+from memory.records.erasure import ErasedEntity, ErasedWindow, ErasureCommand
 from memory.records.extraction import Dropped, EntityPatch, Event, Extraction, GenerationDrop, NotedEvent, Segment, Usage
 from memory.records.feedback import FeedbackRecord
 from memory.records.flow import DeadLetter, Memory, MemoryChange, RecalledEvent, RecallRecord
@@ -22,6 +23,9 @@ __all__ = [
     "Dropped",
     "EntityCorrection",
     "EntityPatch",
+    "ErasedEntity",
+    "ErasedWindow",
+    "ErasureCommand",
     "Event",
     "EventFields",
     "EventRef",

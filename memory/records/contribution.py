@@ -52,8 +52,8 @@ class Contribution(Record):
     """Event time of the source."""
     recorded_at: Time | None = None
     """When the source was appended to its log: since then it is known. None: when the contribution was."""
-    cause: Literal["extraction", "correction", "expiry"] = "extraction"
-    """Why the source says so: what a correction takes back was wrong, what an expiry does is let go."""
+    cause: Literal["extraction", "correction", "expiry", "erasure"] = "extraction"
+    """Why the source says so: what a correction takes back was wrong, what an expiry does is let go, what an erasure does is forgotten."""
     schema_name: str = ""
     schema_revision: int = Field(default=0, ge=0)
     """As :class:`~memory.records.Extraction` has it."""

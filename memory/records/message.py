@@ -53,11 +53,13 @@ class Message(Record):
 class SessionCommand(Record):
     """A command to the sessions stage. It lies in the ``messages`` log itself, so a replay closes the same windows at the same messages."""
 
-    command: Literal["flush", "timer"]
+    command: Literal["flush", "timer", "erase"]
     tenant: Name | None = None
     """None: every tenant's sessions in the partition."""
     session: Name | None = None
     """None: every session of the tenant in the partition."""
+    user: Name | None = None
+    """For an erasure: whose open windows are given up, in every session of the tenant in the partition."""
     window_sequence: int | None = None
     """For a timer: the window it was set for; it does nothing to a later one."""
     last_offset: int | None = None

@@ -119,6 +119,17 @@ class TimeCompress(AgingOperator, AskingOperator):
         questions = tuple(_question(period, digest, moment, clock) for period, digest in open_periods)
         return Settled(written(timeline, settled), questions=questions, dropped=tuple(dropped))
 
+    def forget(self, state: State, moment: Moment) -> Settled:
+        """See :meth:`AskingOperator.forget`: what tells other events than its period has is given up."""
+        timeline, texts = timeline_of(state), texts_of(state)
+        standing = texts.standing([] if timeline is None else timeline.periods())
+        dropped = texts.written.keys() - standing.written.keys()
+        return Settled(written(timeline, standing), dropped=tuple(sorted(dropped))) if dropped else Settled(state)
+
+    def kept_parts(self, state: State) -> tuple[str, ...]:
+        """See :meth:`AskingOperator.kept_parts`: the periods that were written of."""
+        return tuple(sorted(texts_of(state).written))
+
     def adopt(self, state: State | None, outcome: Outcome) -> State:
         """See :meth:`AskingOperator.adopt`."""
         texts = texts_of(state)

@@ -68,6 +68,11 @@ class Texts:
         asked |= {period.name: digest_of(period, digest) for period, digest in open_periods}
         return Texts(written, asked), open_periods, sorted(self.written.keys() - written.keys())
 
+    def standing(self, periods: Sequence[tuple[Period, Digest]]) -> "Texts":
+        """Without what was written of other events than the periods have."""
+        named = {period.name: text for period, digest in periods if (text := self.text_of(period, digest)) is not None}
+        return Texts(named, self.asked)
+
     def with_text(self, name: str, text: Text) -> "Texts":
         """With an outcome; the same where it says nothing new, and no question waits for it."""
         known = self.written.get(name)

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from memory.errors import RecordTooLargeError
 from memory.headers import CORRECTION, KIND
-from memory.keys import encode_key
+from memory.keys import distinct_key
 from memory.positions import LogPosition
 from memory.records import Change, Correction, EntityCorrection, EventFields, EventSeen, Memory
 from memory.records.base import path_of_unwritable
@@ -115,7 +115,7 @@ class MemoryCorrections:
         value = correction.to_json()
         if len(value) > self._max_record_bytes:
             raise RecordTooLargeError(f"a correction of {len(value)} bytes is over the limit of {self._max_record_bytes}")
-        key = encode_key(correction.tenant, correction.user or correction.memory_id)
+        key = distinct_key(correction.tenant, correction.user or correction.memory_id)
         record = OutgoingRecord(self._topic, key, value, headers=(*headers, (KIND, CORRECTION)))
         return (await self._producer.send_many([record]))[0]
 

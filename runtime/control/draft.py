@@ -10,7 +10,18 @@ from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
 from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
 from memory.schema.changes import problem_of_change
-from runtime.control.documents import ApiKey, Document, Operators, SchemaDocument, SchemaRef, Tenant, operators_key, schema_key, tenant_key
+from runtime.control.documents import (
+    ApiKey,
+    Document,
+    Erasure,
+    Operators,
+    SchemaDocument,
+    SchemaRef,
+    Tenant,
+    operators_key,
+    schema_key,
+    tenant_key,
+)
 from runtime.control.state import ControlState
 from runtime.errors import ChangeRefusedError, UnknownTenantError
 
@@ -62,6 +73,16 @@ class Draft:
         """All tenants by id, without removed ones."""
         known = self._state.tenants | {each.id: each for each in self._documents(Tenant)}
         return {tenant_id: tenant for tenant_id, tenant in known.items() if tenant.state != "removed"}
+
+    def erasure_of(self, subject: str) -> Erasure | None:
+        """The erasure of a user, by the user's digest; None where there is none."""
+        put = next((each for each in self._documents(Erasure) if each.subject == subject), None)
+        return put or self._state.erasures.get(subject)
+
+    def erasures(self, tenant: str) -> list[Erasure]:
+        """All erasures of a tenant's users, the oldest request first."""
+        known = self._state.erasures | {each.subject: each for each in self._documents(Erasure)}
+        return sorted((each for each in known.values() if each.tenant == tenant), key=lambda each: each.requested_at)
 
     @property
     def operators(self) -> Operators:

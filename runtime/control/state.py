@@ -5,7 +5,19 @@ from typing import Final
 
 from memory.errors import KeyFormatError, RecordError
 from memory.keys import decode_key
-from runtime.control.documents import KINDS, ApiKey, AuditHead, Document, Operators, SchemaDocument, SchemaRef, Tenant, tenant_key
+from runtime.control.documents import (
+    KINDS,
+    ApiKey,
+    AuditHead,
+    Document,
+    Erasure,
+    Operators,
+    SchemaDocument,
+    SchemaRef,
+    Tenant,
+    erasures_key,
+    tenant_key,
+)
 from runtime.logs import logger
 
 _log = logger(__name__)
@@ -27,6 +39,8 @@ class ControlState:
         """The newest revision of each schema, by name."""
         self.operators = Operators()
         self.audit_head = AuditHead(change="", until=0, before=GENESIS, last=GENESIS)
+        self.erasures: dict[str, Erasure] = {}
+        """By the digest of the user, which has the tenant in it."""
         self.unreadable: dict[bytes, str] = {}
         """Why a key's newest record cannot be read: what it stands for is not known here, and nobody is admitted by the one before."""
         self._keys: dict[str, tuple[str, ApiKey]] = {}
@@ -43,6 +57,8 @@ class ControlState:
             return self.tenants.get(parts[0])
         if KINDS.get(kind) is SchemaDocument:
             return self.schemas.get(SchemaRef(name=parts[0], revision=int(parts[1])))
+        if KINDS.get(kind) is Erasure:
+            return self.erasures.get(parts[1])
         if KINDS.get(kind) is Operators:
             return self.operators if self.operators.revision else None
         return self.audit_head if self.audit_head.change else None
@@ -87,12 +103,19 @@ class ControlState:
                         self.newest_schemas[ref.name] = ref
                 case Operators():
                     self.operators = document
+                case Erasure():
+                    self.erasures[document.subject] = document
                 case AuditHead():
                     self.audit_head = document
 
     def is_unreadable(self, tenant: str) -> bool:
         """Whether a tenant's newest record cannot be read."""
         return bool(self.unreadable) and tenant_key(tenant) in self.unreadable
+
+    def knows_erasures(self, tenant: str) -> bool:
+        """Whether every record of an erasure of a tenant's users could be read."""
+        prefix = erasures_key(tenant) + b"/"
+        return not any(each.startswith(prefix) for each in self.unreadable)
 
     def _refuse(self, key: bytes, problem: str) -> None:
         self.unreadable[key] = problem

@@ -11,10 +11,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+import orjson
 from aiokafka import ConsumerRecord
-from aiokafka.admin import RecordsToDelete
 
 from memory.errors import RecordTooLargeError, VarveError
+from memory.keys import encode_key, unmarked_key
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES
 from runtime.clocks import Clock
@@ -34,7 +35,7 @@ from runtime.dead_letters.parts import Content, letter_name, part_count, part_of
 from runtime.dead_letters.redriven import redriven_record
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
-from runtime.kafka.client import admin_client
+from runtime.kafka.deletion import delete_before
 from runtime.seals import Keyring
 from runtime.settings import Settings
 
@@ -66,6 +67,17 @@ class _Found:
     def answer(self) -> str | None:
         """The model's answer, if the letter has one."""
         return next((value.decode("utf-8", "replace") for name, value in self.record.headers if name == ANSWER), None)
+
+    def is_of(self, tenant: str, user: str) -> bool:
+        """Whether the record names the user: in its key, or in its value."""
+        own = encode_key(tenant, user)
+        if unmarked_key(self.record.key or b"") == own or (self.record.key or b"").startswith(own + b"/"):
+            return True
+        try:
+            value = orjson.loads(self.content().value or b"null")
+        except (orjson.JSONDecodeError, DeadLetterMissingError):
+            return False
+        return isinstance(value, dict) and value.get("user") == user
 
     def content(self) -> Content:
         """What the source's record held.
@@ -183,13 +195,23 @@ class DeadLetterBox:
         selected = await self.letters(selection)
         await self._resolve("purged", selected)
         known, ends = await self._all()
-        bounds = deletable_before(known, ends)
-        if bounds:
-            async with admin_client(self._settings.kafka) as admin:
-                await admin.delete_records(
-                    {TopicPartition(self._topic, partition): RecordsToDelete(bound) for partition, bound in bounds.items()}
-                )
+        bounds = {TopicPartition(self._topic, partition): bound for partition, bound in deletable_before(known, ends).items()}
+        await delete_before(bounds, self._settings.kafka)
         return len(selected)
+
+    async def of_user(self, tenant: str, user: str) -> list[Letter]:
+        """A user's letters that are not purged, by what their records say.
+
+        Args:
+            tenant: Whose user.
+            user: Who.
+
+        Raises:
+            KafkaUnavailableError: If no broker answers.
+            TopicMissingError: If there is no dead-letter topic.
+        """
+        kept = LetterSelection(tenant=tenant, states=frozenset({"open", "redriven", "superseded"}))
+        return [each.letter async for each in self._contents(await self.letters(kept)) if each.is_of(tenant, user)]
 
     async def _all(self) -> tuple[list[Letter], dict[int, int]]:
         """All letters with what became of them, and up to where each partition was read."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.headers import GENERATION_DROP, KIND
-from memory.keys import encode_key
+from memory.keys import decode_key, distinct_key
 from memory.records import Extraction, GenerationDrop
 from memory.topics import EXTRACTIONS
 from runtime.control import ControlWriter
@@ -98,9 +98,11 @@ async def retract(settings: Settings, tenant: str, generation: str, *, drops: in
 
 def _marks(partitions: Sequence[TopicPartition], drop: GenerationDrop) -> list[OutgoingRecord]:
     """A drop's mark for each partition of the extractions."""
-    key, value = encode_key(drop.tenant, generation_name(drop.generation)), drop.to_json()
+    parts, value = (drop.tenant, generation_name(drop.generation)), drop.to_json()
     return [
-        OutgoingRecord(topic=each.topic, key=key, value=value, partition=each.partition, headers=((KIND, GENERATION_DROP),))
+        OutgoingRecord(
+            topic=each.topic, key=distinct_key(*parts), value=value, partition=each.partition, headers=((KIND, GENERATION_DROP),)
+        )
         for each in partitions
     ]
 
@@ -142,7 +144,9 @@ class Retractions:
         if extraction.drops < self._drops and (has_content(extraction) or may_stand):
             nothing = {"segments": [], "events": [], "patches": [], "dropped": [], "usage": [], "drops": self._drops}
             value = extraction.model_copy(update=nothing).to_json()
-            retraction = OutgoingRecord(topic=self._topic, key=key, value=value, partition=partition)
+            retraction = OutgoingRecord(
+                topic=self._topic, key=None if key is None else distinct_key(*decode_key(key)), value=value, partition=partition
+            )
         self._newest[extraction.window_id] = _Newest(extraction.drops, retraction)
 
     def records(self) -> list[OutgoingRecord]:

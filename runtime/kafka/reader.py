@@ -1,6 +1,6 @@
 """Reads what a topic holds now, from its beginning to its end."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
@@ -15,7 +15,7 @@ POLL_MS: Final = 500
 
 async def read_topic(
     topic: str, kafka: KafkaSettings, *, start: Mapping[TopicPartition, int] | None = None
-) -> AsyncIterator[ConsumerRecord[bytes | None, bytes | None]]:
+) -> AsyncGenerator[ConsumerRecord[bytes | None, bytes | None], None]:
     """Every committed record of a topic up to the end that it has at the call, in order within a partition.
 
     The end is told by position: the markers of transactions take up offsets, and what was aborted is not read. A transaction that is open

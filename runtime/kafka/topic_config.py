@@ -1,7 +1,7 @@
 """Compares how Kafka keeps Varve's topics with what the flow rests on: a topic that somebody made by hand may forget what it must keep."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -11,7 +11,7 @@ from memory.topics import ALL, topic_name
 from runtime.errors import KafkaUnavailableError, TopicConfigError
 from runtime.kafka.client import admin_client
 from runtime.kafka.topics import broker_config
-from runtime.settings import Settings
+from runtime.settings import KafkaSettings, Settings
 
 _FOR_EVER: Final = -1
 _AT_LEAST: Final = ("delete.retention.ms", "min.insync.replicas")
@@ -20,17 +20,19 @@ _BROKERS_OWN: Final = ("__consumer_offsets", "__transaction_state")
 _MANY: Final = 1 << 15
 
 
-def weaker_settings(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:
+def weaker_settings(wanted: Mapping[str, str], found: Mapping[str, str], *, is_marked: bool = False) -> dict[str, str]:
     """The settings by which a topic keeps less than it must, each with what it should be.
 
     Args:
         wanted: The configuration that Varve makes the topic with.
         found: Its configuration on the broker.
+        is_marked: Its keys bear marks. One of before has keys without, and must not be compacted: it would lose what nothing erased.
     """
     weaker: dict[str, str] = {}
-    if set(found["cleanup.policy"].split(",")) != {wanted["cleanup.policy"]}:
-        weaker["cleanup.policy"] = wanted["cleanup.policy"]
-    if wanted["cleanup.policy"] == "delete":
+    policy = found["cleanup.policy"] if is_marked and found["cleanup.policy"] == "delete" else wanted["cleanup.policy"]
+    if set(found["cleanup.policy"].split(",")) != {policy}:
+        weaker["cleanup.policy"] = policy
+    if policy == "delete":
         if _is_shorter(found["retention.ms"], wanted["retention.ms"]):
             weaker["retention.ms"] = wanted["retention.ms"]
         if int(found["retention.bytes"]) != _FOR_EVER:
@@ -54,6 +56,7 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
     """
     kafka = settings.kafka
     wanted = {topic_name(spec, kafka.topic_prefix): broker_config(spec, kafka) for spec in ALL} | {**changelogs}
+    marked = {topic_name(spec, kafka.topic_prefix) for spec in ALL if spec.mark}
     async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
         (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in wanted])
         topics = await admin.describe_topics()
@@ -65,7 +68,7 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
         problems.extend(
             f"{name} has {setting}={found[setting]} and must have {value}: kafka-configs.sh --bootstrap-server {kafka.bootstrap} --alter "
             f"--entity-type topics --entity-name {name} --add-config {setting}={value}"
-            for setting, value in weaker_settings(wanted[name], found).items()
+            for setting, value in weaker_settings(wanted[name], found, is_marked=name in marked).items()
         )
     replicas = {topic["topic"]: min(len(each["replicas"]) for each in topic["partitions"]) for topic in topics if topic["partitions"]}
     lacking = {name: replicas[name] for name in (*wanted, *_BROKERS_OWN) if replicas.get(name, _MANY) < kafka.replication_factor}
@@ -77,6 +80,24 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
         )
     if problems:
         raise TopicConfigError("topics keep less than the flow rests on. " + "; ".join(problems))
+
+
+async def are_compacted(names: Sequence[str], kafka: KafkaSettings) -> bool:
+    """Whether Kafka compacts all of some topics, and nothing else takes from them.
+
+    Args:
+        names: Their names on the broker.
+        kafka: Where they are.
+
+    Raises:
+        KafkaUnavailableError: If the broker does not answer, or does not show their configuration.
+    """
+    async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
+        (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
+    for code, message, _, name, _ in response.resources:
+        if code:
+            raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} does not show the configuration of {name}: {message}")
+    return all(dict(entry[:2] for entry in entries)["cleanup.policy"] == "compact" for *_, entries in response.resources)
 
 
 def _is_shorter(found: str, wanted: str) -> bool:

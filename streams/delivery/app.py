@@ -7,6 +7,7 @@ from typing import Final
 import faust
 from aiokafka.helpers import create_ssl_context
 
+from memory.topics import COMPACTION_LAG_MS, DAY_MS
 from runtime.settings import KafkaSettings, Settings
 from streams.delivery.consumer import App
 
@@ -71,6 +72,8 @@ def changelog_config(kafka: KafkaSettings) -> dict[str, str]:
         # A worker's table that was away for longer would keep rows that were deleted meanwhile.
         "delete.retention.ms": str(int(kafka.tombstone_retention_s * 1000)),
         "segment.bytes": str(_SEGMENT_BYTES),
+        "segment.ms": str(DAY_MS),
+        "max.compaction.lag.ms": str(COMPACTION_LAG_MS),
         "min.insync.replicas": str(kafka.min_insync_replicas),
         "max.message.bytes": str(kafka.max_message_bytes),
     }

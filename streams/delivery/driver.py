@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+from memory.keys import unmarked_key
 from streams.delivery.holder import Holder
 from streams.delivery.log_gap import LogGap
 from streams.delivery.records import ConsumedRecord
@@ -62,7 +63,7 @@ LaneOf = Callable[[ConsumedRecord], Hashable]
 
 def key_of(record: ConsumedRecord) -> tuple[int, bytes | int]:
     """What records are handled one after the other by: those without a key by themselves."""
-    return record.partition, record.offset if record.key is None else record.key
+    return record.partition, record.offset if record.key is None else unmarked_key(record.key)
 
 
 class Driver(Protocol):

@@ -11,10 +11,11 @@ from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import Contribution, Dropped, MemoryChange, MergeRequest
 from memory.schema.model import EntityType
-from operators.apply import ages, apply_contribution, skip
+from operators.apply import ages, apply_contribution, skip, without_messages
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
-from operators.merging import adopt, settle
+from operators.merging import adopt, forget, kept_outcomes, settle
+from operators.ownership import is_own
 from operators.render import render
 from runtime.clocks import Clock
 from runtime.entity_view import EntityAsOf, EntityUpdate
@@ -26,6 +27,8 @@ from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.entities.codec import EntityRow
+from streams.entities.erasing import EntityEraser, is_reached
+from streams.entities.keys import outcome_key, row_key
 from streams.entities.steps import StepPublisher
 from streams.entities.timelines import TimelinePublisher
 from streams.entities.timers import EntityTimers
@@ -78,6 +81,7 @@ class EntitiesHandler(BatchHandler):
         self._timers = EntityTimers(partition=partition, settings=settings)
         self._timelines = TimelinePublisher(settings=settings, metrics=metrics)
         self._steps = StepPublisher(settings=settings, metrics=metrics)
+        self._eraser = EntityEraser(settings)
 
     async def recover(self, state: PartitionState[EntityRow], now: datetime) -> None:
         """Sets the timers of the entities that change as event time goes by."""
@@ -97,7 +101,7 @@ class EntitiesHandler(BatchHandler):
         if contribution.kind == "merged":
             # It stands for itself, and has no place in an order.
             return
-        key = _key_of(contribution)
+        key = row_key(contribution)
         skipped = skip(state.get(key), contribution)
         self._count(skipped.refused)
         if skipped.changed:
@@ -119,7 +123,7 @@ class EntitiesHandler(BatchHandler):
 
     def _contribution(self, batch: Batch, record: ConsumedRecord, changed: dict[bytes, _LastContribution]) -> None:
         contribution = Contribution.from_json(record.value or b"")
-        key = _key_of(contribution)
+        key = row_key(contribution)
         before = batch.state.get(key)
         try:
             entity_type = self._entity_type(contribution)
@@ -131,6 +135,14 @@ class EntitiesHandler(BatchHandler):
                 return
             self.on_dead_lettered(batch.state, record)
             raise
+        if contribution.cause == "erasure":
+            first = changed[key].before if key in changed else before
+            self._erase(batch, record, contribution, applied_type, before)
+            changed[key] = _LastContribution(record, contribution, entity_type, first)
+            return
+        if is_reached(self._tenants, contribution, entity_type):
+            self._metrics.records.labels("entities", "erased").inc()
+            return
         if contribution.merged is not None:
             recorded_at = contribution.recorded_at or record.appended_at
             applied = adopt(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
@@ -151,6 +163,26 @@ class EntitiesHandler(BatchHandler):
             # Also if it was applied before: a repetition is harmless, and a replay repairs the later stages by it.
             first = changed[key].before if key in changed else before
             changed[key] = _LastContribution(record, contribution, entity_type, first)
+
+    def _erase(
+        self, batch: Batch, record: ConsumedRecord, contribution: Contribution, entity_type: EntityType, before: EntityState | None
+    ) -> None:
+        """An entity of the user's own is no more; another one forgets what was the user's."""
+        if before is None:
+            return
+        self._eraser.drop_history(batch, record, contribution, before)
+        if is_own(entity_type, contribution.entity_key, contribution.user):
+            whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
+            self._eraser.drop_outcomes(batch, record, contribution, kept_outcomes(before, whole_type))
+            batch.state.delete(row_key(contribution), position=record.offset)
+            return
+        applied = apply_contribution(before, contribution, entity_type)
+        self._count(applied.refused)
+        forgotten = forget(without_messages(applied.state, contribution), entity_type, has_llm=self._has_llm)
+        batch.state.put(row_key(contribution), forgotten.state, position=record.offset)
+        self._eraser.drop_outcomes(batch, record, contribution, forgotten.dropped)
+        for merged in forgotten.merged:
+            self._keep(batch, record, contribution.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:
@@ -200,7 +232,7 @@ class EntitiesHandler(BatchHandler):
         for merged in settled.merged:
             self._keep(batch, last.record, cause.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
         for name, part in settled.dropped:
-            batch.emit(OutgoingRecord(self._merged_topic, _outcome_key(cause, name, part), None), last.record)
+            batch.emit(OutgoingRecord(self._merged_topic, outcome_key(cause, name, part), None), last.record)
 
     def _keep(self, batch: Batch, record: ConsumedRecord, contribution: Contribution) -> None:
         """Keeps an outcome that the entity has adopted, for a rebuild, in place of the one before."""
@@ -209,7 +241,7 @@ class EntitiesHandler(BatchHandler):
             return
         if contribution.recorded_at is None:
             contribution = contribution.model_copy(update={"recorded_at": record.appended_at})
-        key = _outcome_key(contribution, merged.property, merged.part)
+        key = outcome_key(contribution, merged.property, merged.part)
         batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
         self._steps.adopted(batch, record, contribution)
 
@@ -248,15 +280,3 @@ class EntitiesHandler(BatchHandler):
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
         if self._view is not None:
             self._view.changed(EntityUpdate(tenant, memory_id, entity, record.partition, record.offset))
-
-
-def _key_of(contribution: Contribution) -> bytes:
-    return encode_key(*_parts_of(contribution))
-
-
-def _outcome_key(contribution: Contribution, property_name: str, part: str) -> bytes:
-    return encode_key(*_parts_of(contribution), property_name, part or "-")
-
-
-def _parts_of(contribution: Contribution) -> tuple[str, str, str, str]:
-    return contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-"

@@ -26,6 +26,10 @@ _MAX_BEFORE: Final = 200_000
 """Bytes of an entity that a step bears."""
 
 
+MOST_PLACES: Final = 2048
+"""Of one source: more than any setting allows."""
+
+
 class StepPublisher:
     """Publishes the steps of one partition's entities.
 
@@ -77,7 +81,7 @@ class StepPublisher:
             contribution: Of kind ``merged``.
         """
         if contribution.merged is not None and self._kept:
-            self._emit(batch, record, contribution, f"merged/{contribution.merged.property}", contribution.merged.part or "-", number=0)
+            self._emit(batch, record, contribution, _source_of(contribution.merged.property), _place_of(contribution.merged.part), number=0)
 
     def _emit(
         self,
@@ -105,3 +109,23 @@ class StepPublisher:
             self._metrics.records.labels("entities", "step_too_large").inc()
             return
         batch.emit(OutgoingRecord(self._topic, encode_key(tenant, name), value), record)
+
+
+def adopted_step(contribution: Contribution, property_name: str, part: str) -> str:
+    """The id of the step that brought an entity the newest outcome of a part of a property.
+
+    Args:
+        contribution: Of the entity.
+        property_name: The property.
+        part: The part; empty: it has one.
+    """
+    entity = entity_id(contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
+    return step_id(entity, _source_of(property_name), _place_of(part))
+
+
+def _source_of(property_name: str) -> str:
+    return f"merged/{property_name}"
+
+
+def _place_of(part: str) -> str:
+    return part or "-"

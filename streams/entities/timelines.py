@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from memory.headers import EXPIRY, KIND
-from memory.keys import encode_key
+from memory.keys import distinct_key, encode_key
 from memory.records import Contribution, EventRef, Expiry, MemoryChange
 from memory.schema.model import EntityType
 from operators.aging import AgedEvent
@@ -88,7 +88,7 @@ class TimelinePublisher:
                 known=known,
                 time=contribution.time,
             )
-            target = encode_key(contribution.tenant, user)
+            target = distinct_key(contribution.tenant, user)
             batch.emit(OutgoingRecord(self._extractions_topic, target, expiry.to_json(), headers=((KIND, EXPIRY),)), record)
             self._metrics.records.labels("entities", "expired").inc(len(events))
 

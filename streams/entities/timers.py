@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from memory.headers import KIND, TICK
-from memory.keys import encode_key
+from memory.keys import distinct_key, encode_key
 from memory.records import Contribution
 from memory.schema.model import EntityType
 from operators.apply import clock_of, due_of
@@ -145,7 +145,7 @@ class EntityTimers:
         for key in self._timers.due(event_now, wall_ms, silence_ms=self._grace_ms):
             # As far as time has come, and not as far as it was awaited: all that is due since goes with one tick.
             tick = self._ticks[key].model_copy(update={"time": _EPOCH + timedelta(milliseconds=event_now)})
-            target = encode_key(tick.tenant, tick.user or tick.entity_key)
+            target = distinct_key(tick.tenant, tick.user or tick.entity_key)
             self._timers.cancel(key)
             yield OutgoingRecord(self._topic, target, tick.to_json(), headers=((KIND, TICK),))
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from memory.keys import encode_key
 from memory.records import Change, Contribution, EventRef, Expiry, Touches
 from memory.schema.model import TIME_COMPRESS
 from runtime.metrics import Metrics
@@ -12,7 +11,16 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.events.corrections import present_events
-from streams.events.ledger import Entry, ExpiredEvents, Ledger, PublishedWindow, corrected_window, expired_events, expired_key
+from streams.events.ledger import (
+    Entry,
+    ExpiredEvents,
+    Ledger,
+    PublishedWindow,
+    corrected_window,
+    expired_events,
+    expired_key,
+    published_key,
+)
 from streams.events.publishing import Publisher
 from streams.tenancy import schema_of_record
 
@@ -110,7 +118,7 @@ class Ager:
                     _add(retractions, contribution, retraction)
             if new:
                 if retractions:
-                    rows.append((_window_key(*window), published.with_correction(self._made(record, retractions, expiry.time))))
+                    rows.append((published_key(*window), published.with_correction(self._made(record, retractions, expiry.time))))
                 rows.append((expired_key(*window), ExpiredEvents(tuple(sorted(gone | new)))))
             tombstones.extend(sorted(held))
             count += len(new)
@@ -177,7 +185,7 @@ def _windows(batch: Batch, tenant: str, generation: str, events: Iterable[EventR
     for event in events:
         by_window[event.window_id].add(event.id)
     for window_id, ids in sorted(by_window.items()):
-        published = Ledger(batch.state).get(_window_key(window_id, generation), PublishedWindow)
+        published = Ledger(batch.state).get(published_key(window_id, generation), PublishedWindow)
         if published is not None and published.extraction.tenant == tenant:
             yield (window_id, generation), published, ids
 
@@ -207,7 +215,3 @@ def _is_of(contribution: Contribution, change: Change, expiry: Expiry) -> bool:
 def _add(changes: EntityChanges, contribution: Contribution, change: Change) -> None:
     entity = contribution.entity_type, contribution.entity_key
     changes.setdefault(entity, (contribution, []))[1].append(change)
-
-
-def _window_key(window_id: str, generation: str) -> bytes:
-    return encode_key(window_id, generation or "-")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from memory.keys import encode_key
 from memory.records import Contribution, Correction, EntityCorrection, EventSeen, Extraction
 from operators.routing import contributions_of
 from runtime.metrics import Metrics
@@ -24,9 +23,11 @@ from streams.events.ledger import (
     CorrectedEntity,
     Ledger,
     PublishedWindow,
+    corrected_entity_key,
     corrected_window,
     corrected_window_key,
     expired_events,
+    published_key,
     revive,
 )
 from streams.events.publishing import Publisher, fed_entities, memory_of
@@ -85,7 +86,7 @@ class Corrector:
         ledger.put(key, after, position=record.offset)
         for window, changed in changes:
             if changed is not None:
-                ledger.put(_window_key(window.extraction), changed, position=record.offset)
+                ledger.put(published_key(window.extraction.window_id, window.extraction.generation), changed, position=record.offset)
 
     def _corrected(
         self, window: CorrectedWindow, published: Sequence[PublishedWindow], correction: Correction, seen: EventSeen, offset: int
@@ -153,7 +154,7 @@ class Corrector:
             self._publisher.contributions(batch, record, (each for each in contributions if each.position == record.offset))
 
     def _entity(self, batch: Batch, record: ConsumedRecord, correction: Correction, entity: EntityCorrection) -> None:
-        key = encode_key("corrected", correction.tenant, entity.entity_type, entity.entity_key, correction.generation or "-")
+        key = corrected_entity_key(correction.tenant, entity.entity_type, entity.entity_key, correction.generation)
         ledger = Ledger(batch.state)
         known = ledger.get(key, CorrectedEntity) or CorrectedEntity()
         if correction.id in known.known:
@@ -200,14 +201,10 @@ def with_valid_events(extraction: Extraction, present: Sequence[PresentEvent]) -
     return extraction.model_copy(update={"events": [each.event for each in present if each.is_valid]})
 
 
-def _window_key(extraction: Extraction) -> bytes:
-    return encode_key(extraction.window_id, extraction.generation or "-")
-
-
 def _windows(ledger: Ledger, correction: Correction, seen: EventSeen) -> list[PublishedWindow]:
     """What is published of the window, that of the memory's own generation first."""
     generations = dict.fromkeys((correction.generation, *correction.generations))
-    found = (ledger.get(encode_key(seen.window_id, each or "-"), PublishedWindow) for each in generations)
+    found = (ledger.get(published_key(seen.window_id, each), PublishedWindow) for each in generations)
     return [each for each in found if each is not None and each.extraction.tenant == correction.tenant]
 
 

@@ -1,9 +1,10 @@
 """The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
 
-from memory.headers import CORRECTION, EXPIRY, GENERATION_DROP, KIND, TICK, TOUCHES
-from memory.keys import encode_key
-from memory.records import Contribution, Correction, Expiry, Extraction, GenerationDrop, Touches
+from memory.headers import CORRECTION, ERASURE, EXPIRY, GENERATION_DROP, KIND, TICK, TOUCHES
+from memory.keys import decode_key, encode_key
+from memory.records import Contribution, Correction, ErasureCommand, Expiry, Extraction, GenerationDrop, Touches
 from memory.schema.model import MemorySchema
+from memory.topics import EXTRACTIONS
 from operators.former_fields import former_part, present_part
 from operators.routing import contributions_of, left_out
 from runtime.metrics import Metrics
@@ -14,9 +15,10 @@ from streams.delivery.records import ConsumedRecord
 from streams.events.aging import Ager
 from streams.events.correcting import Corrector, with_valid_events
 from streams.events.corrections import PresentEvent, present_events
-from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow, corrected_window, expired_events
+from streams.events.erasing import Eraser
+from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow, corrected_window, expired_events, published_key
 from streams.events.publishing import Publisher, fed_entities, memory_of
-from streams.tenancy import schema_of_record
+from streams.tenancy import is_erased, schema_of_record
 
 
 class EventsHandler(BatchHandler):
@@ -36,6 +38,7 @@ class EventsHandler(BatchHandler):
         self._metrics = metrics
         self._publisher = Publisher(settings)
         self._ager = Ager(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
+        self._eraser = Eraser(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
         self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
 
     async def handle(self, batch: Batch) -> None:
@@ -43,8 +46,14 @@ class EventsHandler(BatchHandler):
         await batch.each(lambda record: self._record(batch, record))
 
     def _record(self, batch: Batch, record: ConsumedRecord) -> None:
+        if record.value is None:
+            return  # of a record that was erased
         if (KIND, GENERATION_DROP) in record.headers:
             self._drop(batch, record)
+        elif (KIND, ERASURE) in record.headers:
+            self._eraser.erase(batch, record, ErasureCommand.from_json(record.value))
+        elif self._is_erased(record):
+            self._metrics.records.labels("events", "erased_record").inc()
         elif (KIND, TICK) in record.headers:
             self._ager.tick(batch, record, Contribution.from_json(record.value or b""))
         elif (KIND, TOUCHES) in record.headers:
@@ -55,6 +64,10 @@ class EventsHandler(BatchHandler):
             self._corrector.correct(batch, record, Correction.from_json(record.value or b""))
         else:
             self._extraction(batch, record)
+
+    def _is_erased(self, record: ConsumedRecord) -> bool:
+        tenant, *rest = decode_key(record.key or b"")
+        return is_erased(self._tenants, tenant, rest[0] if rest else None, record, EXTRACTIONS)
 
     def _drop(self, batch: Batch, record: ConsumedRecord) -> None:
         """Remembers a drop: what was begun before it may still come, however late, and is passed over."""
@@ -79,7 +92,7 @@ class EventsHandler(BatchHandler):
             name=extraction.schema_name,
             revision=extraction.schema_revision,
         )
-        ledger, key = Ledger(batch.state), encode_key(extraction.window_id, extraction.generation or "-")
+        ledger, key = Ledger(batch.state), published_key(extraction.window_id, extraction.generation)
         previous = ledger.get(key, PublishedWindow)
         offset = self._original_offset(record)
         if previous is not None and offset < previous.position:

@@ -154,6 +154,17 @@ def corrected_window(state: PartitionState[PackedEntry], tenant: str, window_id:
     return Ledger(state).get(corrected_window_key(tenant, window_id), CorrectedWindow) or CorrectedWindow()
 
 
+def published_key(window_id: str, generation: str) -> bytes:
+    """The key of what is published of a window in one generation."""
+    return encode_key(window_id, generation or "-")
+
+
+def corrected_entity_key(tenant: str, entity_type: str, entity_key: str, generation: str) -> bytes:
+    """The key of an entity's corrections."""
+    # Five parts, where a window's corrections have three.
+    return encode_key("corrected", tenant, entity_type, entity_key, generation or "-")
+
+
 def corrected_window_key(tenant: str, window_id: str) -> bytes:
     """The key of a window's corrections, in all generations."""
     # Three parts, where what is published of a window in one generation has two.

@@ -8,9 +8,10 @@ from extraction.errors import UnusableAnswerError
 from extraction.port import ExtractionContext, Extractor
 from memory.errors import RecordError
 from memory.headers import origin_of
-from memory.keys import decode_key, encode_key
+from memory.keys import decode_key, distinct_key
 from memory.records import Extraction, Window
 from memory.schema.model import MemorySchema
+from memory.topics import WINDOWS
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from retrieval.recall import Recall
 from runtime.errors import RedisUnavailableError
@@ -28,7 +29,7 @@ from streams.extraction.entity_context import EntityContext, EntityNotes
 from streams.extraction.laid_down import laid_down_by
 from streams.extraction.lanes import is_patched
 from streams.extraction.similar_keys import SimilarKeys
-from streams.tenancy import schema_at, tenant_of
+from streams.tenancy import is_erased, schema_at, tenant_of
 
 _log = logger(__name__)
 
@@ -83,8 +84,21 @@ class ExtractionHandler:
             return ""
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Extracts one window."""
-        window = Window.from_json(record.value or b"")
+        """Extracts one window; nothing comes of one whose user is erased, nor of the tombstone that erased it."""
+        if record.value is None:
+            return []
+        window = Window.from_json(record.value)
+        if self._is_erased(window, record):
+            self._records.labels("extraction", "erased").inc()
+            return []
+        extracted = await self._extracted(window, record)
+        # Asked again, since a call takes its time: what was erased meanwhile is not laid down.
+        return [] if self._is_erased(window, record) else extracted
+
+    def _is_erased(self, window: Window, record: ConsumedRecord) -> bool:
+        return is_erased(self._tenants, window.tenant, window.user, record, WINDOWS)
+
+    async def _extracted(self, window: Window, record: ConsumedRecord) -> list[OutgoingRecord]:
         tenant = tenant_of(self._tenants, window.tenant)
         generation = tenant.generation if self._generation is None else self._generation
         if not tenant.has_generation(generation):
@@ -123,7 +137,7 @@ class ExtractionHandler:
             self._records.labels("extraction", "nothing_found").inc()
         settled = extraction if self._similar_keys is None else await self._similar_keys.settled(extraction, schema, place)
         await self._remember(extraction, settled, schema, context, place)
-        return [OutgoingRecord(self._extractions_topic, encode_key(settled.tenant, settled.user), settled.to_json())]
+        return [OutgoingRecord(self._extractions_topic, distinct_key(settled.tenant, settled.user), settled.to_json())]
 
     async def _extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         """Tries again after an unusable answer. Attempts are numbered alike in every redelivery, for the answer cache."""

@@ -6,10 +6,13 @@ from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.keys import decode_key, encode_key
 from memory.records import Contribution, Merged, MergeRequest
+from memory.schema.model import EntityType
+from memory.topics import MERGES
 from models.errors import BudgetExceededError, InputRefusedError, ModelError, TransientModelError
 from models.llm.port import LLM, ChatMessage, LLMRequest
 from operators.asking import AskingOperator, Outcome, Question
 from operators.errors import UnusableAnswerError
+from operators.ownership import is_own
 from operators.registry import driver_of
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
@@ -18,7 +21,7 @@ from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError, TransientError
-from streams.tenancy import schema_of_record
+from streams.tenancy import is_erased, schema_of_record
 
 STAGE: Final = "merging"
 
@@ -50,9 +53,12 @@ class MergingHandler:
             return ""
 
     async def handle(self, record: ConsumedRecord) -> list[OutgoingRecord]:
-        """Answers one request."""
+        """Answers one request; nobody waits for the answer to one of an erased user's own entity."""
         request = MergeRequest.from_json(record.value or b"")
-        operator = self._operator_of(request)
+        entity_type, operator = self._operator_of(request)
+        if is_own(entity_type, request.entity_key, request.user) and is_erased(self._tenants, request.tenant, request.user, record, MERGES):
+            self._records.labels(STAGE, "erased").inc()
+            return []
         question = Question(request.question, request.part)
         outcome = await self._outcome(request, operator, question)
         answer = Contribution(
@@ -72,20 +78,20 @@ class MergingHandler:
         key = encode_key(request.tenant, request.entity_type, request.entity_key)
         return [OutgoingRecord(self._contributions_topic, key, answer.to_json())]
 
-    def _operator_of(self, request: MergeRequest) -> AskingOperator:
+    def _operator_of(self, request: MergeRequest) -> tuple[EntityType, AskingOperator]:
         schema = schema_of_record(
             self._tenants, request.tenant, request.generation, name=request.schema_name, revision=request.schema_revision
         )
         entity_type = schema.entity_type(request.entity_type)
         each = None if entity_type is None else entity_type.property(request.property)
         driver = None if entity_type is None or each is None else driver_of(each, entity_type)
-        if driver is None or not isinstance(driver.operator, AskingOperator):
+        if entity_type is None or driver is None or not isinstance(driver.operator, AskingOperator):
             raise PoisonRecordError(
                 "unknown_property",
                 f"the schema {schema.name!r} of tenant {request.tenant!r} has no merged property "
                 f"{request.entity_type}.{request.property}; add it, then redrive the dead letter",
             )
-        return driver.operator
+        return entity_type, driver.operator
 
     async def _outcome(self, request: MergeRequest, operator: AskingOperator, question: Question) -> Outcome:
         if self._llm is None:

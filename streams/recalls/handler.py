@@ -6,9 +6,9 @@ its record, and how often an event is recalled does not count: the log of touche
 
 from typing import Final
 
-from memory.headers import FEEDBACK, KIND, TOUCHES
-from memory.keys import encode_key
-from memory.records import EventRef, RecallRecord, Touches
+from memory.headers import ERASURE, FEEDBACK, KIND, TOUCHES
+from memory.keys import distinct_key, encode_key
+from memory.records import ErasureCommand, EventRef, RecallRecord, Touches
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.delivery.batch import Batch, BatchHandler
@@ -37,10 +37,13 @@ class RecallsHandler(BatchHandler):
         await batch.each(lambda record: self._recall(batch, record, touched))
         for (tenant, user, _), (record, touches) in sorted(touched.items(), key=lambda each: each[0]):
             batch.emit(
-                OutgoingRecord(self._extractions_topic, encode_key(tenant, user), touches.to_json(), headers=((KIND, TOUCHES),)), record
+                OutgoingRecord(self._extractions_topic, distinct_key(tenant, user), touches.to_json(), headers=((KIND, TOUCHES),)), record
             )
 
     def _recall(self, batch: Batch, record: ConsumedRecord, touched: dict[Owner, tuple[ConsumedRecord, Touches]]) -> None:
+        if (KIND, ERASURE) in record.headers:
+            self._forget(batch, record, ErasureCommand.from_json(record.value or b""))
+            return
         if (KIND, FEEDBACK) in record.headers:
             # It names recalls of before, which have touched what they returned.
             return
@@ -66,3 +69,10 @@ class RecallsHandler(BatchHandler):
                     time=max(recall.time, before.time) if before else recall.time,
                 ),
             )
+
+    @staticmethod
+    def _forget(batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
+        """Forgets which events of an erased user were touched, in every generation."""
+        known = [key for key, _ in batch.state.scan_prefix(encode_key(command.tenant, command.user) + b"/")]
+        for key in known:
+            batch.state.delete(key, position=record.offset)

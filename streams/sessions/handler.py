@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 
 from memory.errors import MalformedRecordError
 from memory.headers import COMMAND, KIND, ORIGIN, origin_of
-from memory.ids import message_id
-from memory.keys import encode_key, partition_of
+from memory.ids import message_id, window_id
+from memory.keys import encode_key, marked_key, partition_of
 from memory.records import Message, SessionCommand
 from memory.records.limits import check_message_size, max_messages_bytes
 from memory.text import estimate_tokens
+from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord
 from runtime.metrics import Metrics
 from runtime.seals import Keyring
@@ -30,7 +31,7 @@ from streams.sessions.known_ids import IdPage
 from streams.sessions.provenance import Provenance, ProvenanceCheck
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
-from streams.tenancy import tenant_of
+from streams.tenancy import is_erased, tenant_of
 
 _MAX_REDRIVEN: Final = 1000
 """Origins of redriven messages that a session remembers."""
@@ -143,6 +144,9 @@ class SessionsHandler(BatchHandler):
 
     def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> None:
         message, entry = self._read(batch, record, provenance)
+        if is_erased(self._tenants, message.tenant, message.user, record, MESSAGES):
+            self._metrics.records.labels("sessions", "erased").inc()
+            return
         key = encode_key(message.tenant, message.session)
         if self._forward(batch, record, key, wall_ms):
             return
@@ -213,6 +217,8 @@ class SessionsHandler(BatchHandler):
             keys = [encode_key(command.tenant, command.session)]
             if command.command == "flush" and self._forward(batch, record, keys[0], wall_ms):
                 return
+        elif command.command == "erase" and command.tenant is None:
+            raise MalformedRecordError("an erasure names the tenant whose user it is of")
         else:
             keys = sorted(self._open_sessions(command.tenant))
         self._id_pages.advance(batch.state, record)
@@ -222,13 +228,21 @@ class SessionsHandler(BatchHandler):
             state = batch.state.get(key)
             if state is None or record.offset <= state.last_offset:
                 continue
-            if state.is_open and self._is_current(command, state):
+            if command.command == "erase":
+                self._give_up(batch, state, command.user)
+            elif state.is_open and self._is_current(command, state):
                 reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
                 closed = [self._window_builder.close(state, reason, partition=self._partition)]
                 self._emit(batch, key, state, closed, record)
                 self._publish_tail(state, closed)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
+
+    def _give_up(self, batch: Batch, state: SessionState, user: str | None) -> None:
+        """Forgets the open window of a user that is erased: what lies before the command in the log, and no window has told yet."""
+        if state.is_open and state.user == user:
+            self._window_builder.give_up(state)
+            self._publish_tail(state, [])
 
     @staticmethod
     def _is_current(command: SessionCommand, state: SessionState) -> bool:
@@ -241,7 +255,9 @@ class SessionsHandler(BatchHandler):
             # Closed by another session's flush or by a timer, it goes on in the trace of its own newest message all the same.
             trace = batch.spans.gather("close window", window.traces, record=cause)
             # By user, whatever the session: so one worker has all windows of a user, in one order.
-            batch.emit(OutgoingRecord(self._windows_topic, encode_key(state.tenant, window.user), window.value, trace), cause)
+            name = window_id(state.tenant, state.session, window.sequence)
+            by_user = marked_key(encode_key(state.tenant, window.user), name)
+            batch.emit(OutgoingRecord(self._windows_topic, by_user, window.value, trace), cause)
             self._id_pages.remember(batch.state, key, state, window.ids, cause.offset)
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:

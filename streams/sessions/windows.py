@@ -138,9 +138,15 @@ class WindowBuilder:
         record = self._record(state, reason, partition)
         closed = ClosedWindow(state.sequence, state.user, tuple(state.raw_messages), tuple(state.ids), record, tuple(state.traces))
         state.sequence += 1
+        self.give_up(state)
+        return closed
+
+    @staticmethod
+    def give_up(state: SessionState) -> None:
+        """Forgets the open window and whose it is; the session goes on with the window behind it."""
         state.raw_messages, state.ids, state.traces = [], [], []
         state.tokens = state.size = 0
-        return closed
+        state.user = ""
 
     def due_ms(self, state: SessionState) -> int:
         """The event time at which silence closes the open window, in milliseconds."""

@@ -14,6 +14,7 @@ from varve.cli import (
     dev,
     dlq,
     entities,
+    erasures,
     extract,
     flow,
     generations,
@@ -39,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, model, extract, apply):
+for group in (dev, demo, processes, flow, status, config, rebuild, replay, loss, erasures, model, extract, apply):
     app.add_typer(group.app)
 app.add_typer(processes.topics, name="topics")
 app.add_typer(tenants.app, name="tenants")
@@ -47,6 +48,7 @@ app.add_typer(dlq.app, name="dlq")
 app.add_typer(memories.app, name="memories")
 app.add_typer(entities.app, name="entities")
 app.add_typer(generations.app, name="generations")
+app.add_typer(erasures.group, name="erasures")
 app.add_typer(keys.app, name="keys")
 app.add_typer(keys.operators, name="operators")
 app.add_typer(schemas.app, name="schemas")

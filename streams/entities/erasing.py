@@ -1,0 +1,78 @@
+"""What an erasure takes of an entity beside its state: its history, and what was written of it."""
+
+from collections.abc import Iterable
+
+from memory.ids import entity_id, step_id
+from memory.keys import encode_key
+from memory.records import Contribution
+from memory.schema.model import EntityType
+from operators.entity_state import EntityState
+from operators.ownership import is_own
+from runtime.kafka import OutgoingRecord
+from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
+from streams.delivery.batch import Batch
+from streams.delivery.records import ConsumedRecord
+from streams.entities.keys import outcome_key
+from streams.entities.steps import MOST_PLACES, adopted_step
+from streams.tenancy import is_place_erased
+
+
+class EntityEraser:
+    """Takes away what entities have published, by tombstones.
+
+    Args:
+        settings: The settings in force.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._memories_topic = settings.topic("memories")
+        self._merged_topic = settings.topic("merged")
+
+    def drop_history(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, state: EntityState) -> None:
+        """Takes away every step that an entity has come by: any of them may bear the entity whole.
+
+        Args:
+            batch: The step of the stage that it is part of.
+            record: Where the erasure lies.
+            contribution: The erasure.
+            state: The entity before it.
+        """
+        tenant = contribution.tenant
+        entity = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
+        for source, count in state.steps.items():
+            for place in range(min(count, MOST_PLACES)):
+                batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, step_id(entity, source, str(place))), None), record)
+
+    def drop_outcomes(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, outcomes: Iterable[tuple[str, str]]) -> None:
+        """Takes away what was written of an entity, with the steps that brought it.
+
+        Args:
+            batch: The step of the stage that it is part of.
+            record: Where the erasure lies.
+            contribution: The erasure.
+            outcomes: Property and part of each.
+        """
+        for name, part in outcomes:
+            step = adopted_step(contribution, name, part)
+            batch.emit(OutgoingRecord(self._merged_topic, outcome_key(contribution, name, part), None), record)
+            batch.emit(OutgoingRecord(self._memories_topic, encode_key(contribution.tenant, step), None), record)
+
+
+def is_reached(tenants: TenantDirectory, contribution: Contribution, entity_type: EntityType) -> bool:
+    """Whether an erasure reaches a contribution. What time or a model brings to an entity that others share goes on.
+
+    Args:
+        tenants: Who was erased.
+        contribution: The contribution.
+        entity_type: The type of its entity.
+
+    Raises:
+        TransientError: If what this process knows is too old to tell.
+    """
+    if contribution.kind != "change" and not is_own(entity_type, contribution.entity_key, contribution.user):
+        return False
+    topic, _, partition = contribution.source.rpartition("/")
+    return partition.isdigit() and is_place_erased(
+        tenants, contribution.tenant, contribution.user, topic, int(partition), contribution.position
+    )

@@ -1,0 +1,152 @@
+"""What the extractions log has of one user, and the commands that it takes to erase it. Pure."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeVar
+
+from memory.errors import VarveError
+from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, TICK, TOUCHES
+from memory.records import Correction, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
+from memory.schema.model import MemorySchema
+from operators.ownership import is_own
+from operators.routing import contributions_of
+from runtime.control.documents import SchemaRef
+from runtime.tenants import TenantDirectory
+from runtime.tracing import Headers
+
+_T = TypeVar("_T")
+
+_WINDOWS_OF_A_COMMAND: Final = 200
+_ENTITIES_OF_A_COMMAND: Final = 1000
+"""What an entity gets of one command has to fit into a record, and the command itself."""
+
+_WORDLESS: Final = frozenset({TICK, ERASURE})
+"""Kinds of records that say nothing of what a user has said, and that nobody misses."""
+
+
+class UserTrace:
+    """Gathers what extractions say of one user, record by record.
+
+    Args:
+        tenant: Whose user.
+        user: Who.
+        tenants: Knows the schemas that extractions were made under.
+    """
+
+    def __init__(self, tenant: str, user: str, *, tenants: TenantDirectory) -> None:
+        self.tenant = tenant
+        self.user = user
+        self._tenants = tenants
+        self._windows: dict[tuple[str, str], None] = {}
+        self._entities: dict[tuple[str, str, str], ErasedEntity] = {}
+        self.sessions: set[tuple[str, str]] = set()
+        """Session and generation."""
+        self.event_ids: set[str] = set()
+        self.patched: set[tuple[str, str, str]] = set()
+        """Type, key and field of the texts of entities shared with others that the user's windows have patched: where a patch has settled
+        among another's, nothing takes it out."""
+        self.unread = 0
+        """Records that this Varve cannot read: what they reached is not known."""
+
+    @property
+    def windows(self) -> list[ErasedWindow]:
+        """The user's windows, in each generation, in the order of the log."""
+        return [ErasedWindow(window_id=window, generation=generation) for window, generation in self._windows]
+
+    @property
+    def entities(self) -> list[ErasedEntity]:
+        """The entities that the user's words have ever reached."""
+        return list(self._entities.values())
+
+    def add(self, value: bytes, headers: Headers) -> None:
+        """Takes note of the user's next record.
+
+        Args:
+            value: What the record says.
+            headers: Tell what it is.
+        """
+        kind = next((content for name, content in headers if name == KIND), None)
+        try:
+            if kind is None:
+                self._extraction(Extraction.from_json(value))
+            elif kind == CORRECTION:
+                self._correction(Correction.from_json(value))
+        except VarveError:
+            self.unread += 1
+
+    def is_about(self, value: bytes, headers: Headers) -> bool:
+        """Whether a record that came later is about what is gathered here, and not about what the user has come back with.
+
+        Args:
+            value: What the record says.
+            headers: Tell what it is.
+        """
+        kind = next((content for name, content in headers if name == KIND), None)
+        try:
+            return kind in _WORDLESS or bool(_windows_named(kind, value) & {window for window, _ in self._windows})
+        except VarveError:
+            return False
+
+    def commands(self) -> Iterator[ErasureCommand]:
+        """What tells the events stage: every window and every entity once."""
+        windows, entities = self.windows, self.entities
+        yield from (self._command(windows=part) for part in _parts(windows, _WINDOWS_OF_A_COMMAND))
+        yield from (self._command(entities=part) for part in _parts(entities, _ENTITIES_OF_A_COMMAND))
+
+    def _command(self, *, windows: Iterable[ErasedWindow] = (), entities: Iterable[ErasedEntity] = ()) -> ErasureCommand:
+        return ErasureCommand(tenant=self.tenant, user=self.user, windows=list(windows), entities=list(entities))
+
+    def _extraction(self, extraction: Extraction) -> None:
+        self._windows.setdefault((extraction.window_id, extraction.generation))
+        self.sessions.add((extraction.session, extraction.generation))
+        self.event_ids |= {each.id for each in extraction.events}
+        if not extraction.events and not extraction.patches:
+            return
+        schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
+        for each in contributions_of(extraction, schema, source="", position=0):
+            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision)
+        for patch in extraction.patches:
+            entity = self._entities.get((patch.entity_type, patch.entity_key, extraction.generation))
+            if entity is not None and not entity.own:
+                self.patched.add((patch.entity_type, patch.entity_key, patch.field))
+
+    def _correction(self, correction: Correction) -> None:
+        entity = correction.entity
+        if entity is not None:
+            schema = self._schema(entity.schema_name, entity.schema_revision, correction.generation)
+            self._reached(schema, entity.entity_type, entity.entity_key, correction.generation, revision=entity.schema_revision)
+        elif correction.event is not None:
+            self._windows.setdefault((correction.event.window_id, correction.generation))
+
+    def _reached(self, schema: MemorySchema, entity_type: str, entity_key: str, generation: str, *, revision: int) -> None:
+        found = schema.entity_type(entity_type)
+        if found is not None:
+            self._entities[entity_type, entity_key, generation] = ErasedEntity(
+                entity_type=entity_type,
+                entity_key=entity_key,
+                generation=generation,
+                own=is_own(found, entity_key, self.user),
+                schema_name=schema.name,
+                schema_revision=revision,
+            )
+
+    def _schema(self, name: str, revision: int, generation: str) -> MemorySchema:
+        if not revision:
+            return self._tenants.schema_of(self.tenant, generation)
+        return self._tenants.schema(SchemaRef(name=name, revision=revision))
+
+
+def _windows_named(kind: bytes | None, value: bytes) -> set[str]:
+    if kind is None:
+        return {Extraction.from_json(value).window_id}
+    if kind == CORRECTION:
+        event = Correction.from_json(value).event
+        return set() if event is None else {event.window_id}
+    if kind == TOUCHES:
+        return {each.window_id for each in Touches.from_json(value).events}
+    if kind == EXPIRY:
+        return {each.window_id for each in Expiry.from_json(value).events}
+    return set()
+
+
+def _parts(items: list[_T], size: int) -> Iterator[list[_T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))

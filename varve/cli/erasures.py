@@ -1,0 +1,102 @@
+"""``varve erase`` and ``varve erasures``: a user is erased everywhere, with a receipt, and what still names one is found."""
+
+import asyncio
+import getpass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from varve.cli.options import ByOption, DataOption, attached_settings, print_notice
+
+if TYPE_CHECKING:
+    from runtime.control.documents import Erasure
+    from runtime.settings import Settings
+    from streams.erasure.remnants import Remnant
+
+app = typer.Typer()
+group = typer.Typer(help="What was erased, and whether anything still names a user.", no_args_is_help=True)
+
+TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
+UserArgument = Annotated[str, typer.Argument(help="The user, as messages name it.")]
+
+
+@app.command()
+def erase(
+    tenant: TenantArgument,
+    user: UserArgument,
+    reason: Annotated[str, typer.Option(help="Why; kept for ever in the control log and the audit, so name nobody in it.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    patience: Annotated[float, typer.Option(min=1, help="How long each stage may take to come so far, in seconds.")] = 900.0,
+    by: ByOption = None,
+    data: DataOption = None,
+) -> None:
+    """Erase a user from every topic, state and store while all stages run, and print the receipt. It cannot be taken back.
+
+    What the user says from then on begins a new life. Repeated, it erases that, too; broken off, it goes on.
+    """
+    settings = attached_settings(data)
+    if not yes:
+        typer.confirm(f"erase user {user!r} of tenant {tenant!r} for good?", abort=True)
+    receipt = asyncio.run(_erase(settings, tenant, user, reason=reason, by=by or getpass.getuser(), patience=patience))
+    for line in receipt_lines(receipt):
+        typer.echo(line)
+
+
+@group.command("list")
+def list_all(tenant: TenantArgument, data: DataOption = None) -> None:
+    """List a tenant's erasures with their receipts. Users are named by a digest."""
+    from runtime.control import Draft, read_control
+
+    for each in Draft(asyncio.run(read_control(attached_settings(data)))).erasures(tenant):
+        for line in receipt_lines(each):
+            typer.echo(line)
+
+
+@group.command("check")
+def check(tenant: TenantArgument, user: UserArgument, data: DataOption = None) -> None:
+    """Show where a user is still named: in every topic, changelog, and the vector store. Ends with 1 where anything stands."""
+    found = asyncio.run(_remnants(attached_settings(data), tenant, user))
+    for each in found:
+        typer.echo(f"{each.place}\t{each.standing} standing\t{each.on_disk} on disk")
+    if any(each.standing for each in found):
+        raise typer.Exit(1)
+
+
+def receipt_lines(receipt: "Erasure") -> list[str]:
+    """An erasure as lines for people.
+
+    Args:
+        receipt: The erasure, as the control log has it.
+    """
+    found = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in sorted(receipt.found.items()))
+    state = "under way" if receipt.finished_at is None else f"done {receipt.finished_at.isoformat(timespec='seconds')}"
+    lines = [f"{receipt.subject[:12]}\tasked {receipt.requested_at.isoformat(timespec='seconds')}\t{state}\t{found or '-'}"]
+    if receipt.gone_by is not None:
+        lines.append(f"\tthe last bytes are gone from Kafka's disks by {receipt.gone_by.isoformat(timespec='seconds')}")
+    return lines + [f"\tremains: {each}" for each in receipt.remains]
+
+
+async def _erase(settings: "Settings", tenant: str, user: str, *, reason: str, by: str, patience: float) -> "Erasure":
+    from retrieval.stores.build import build_store
+    from runtime.redis import open_redis
+    from streams.erasure.erase import erase as erase_user
+    from streams.erasure.log import Subject
+
+    store = build_store(settings)
+    try:
+        async with open_redis(settings.redis) as redis:
+            subject = Subject(tenant=tenant, user=user, by=by, reason=reason)
+            return await erase_user(settings, subject, store=store, redis=redis, patience_s=patience, notice=print_notice)
+    finally:
+        await store.close()
+
+
+async def _remnants(settings: "Settings", tenant: str, user: str) -> "list[Remnant]":
+    from retrieval.stores.build import build_store
+    from streams.erasure.remnants import remnants
+
+    store = build_store(settings)
+    try:
+        return [each async for each in remnants(settings, tenant, user, store=store)]
+    finally:
+        await store.close()
