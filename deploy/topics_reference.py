@@ -14,7 +14,7 @@ _HEAD: Final = """# Topics
 Made from `memory/topics.py`, `memory/wire_schema.py`, `streams/stages.py` and `runtime/kafka/topics.py`: `make generated`.
 `varve topics create` makes what is missing. On the broker each name has a prefix (`VARVE_KAFKA__TOPIC_PREFIX`, `{prefix}`); each topic has
 `VARVE_KAFKA__PARTITIONS` partitions unless the table says otherwise, and `VARVE_KAFKA__REPLICATION_FACTOR` replicas. A key's parts are
-percent-encoded and joined by a slash.
+percent-encoded and joined by a slash; a mark follows a `#`, tells records of one key apart for compaction, and places nothing.
 
 The records' fields: [records.schema.json](records.schema.json); the topics as AsyncAPI: [asyncapi.json](asyncapi.json). Who writes what,
 and why: [architecture.md](../architecture.md), [delivery.md](../delivery.md).
@@ -66,11 +66,13 @@ def _row(topic: TopicSpec) -> str:
     readers = ", ".join(f"`{name}`" for name, stage in STAGES.items() if stage.source == topic)
     records = RECORDS.get(topic.name)
     holds = _ELSEWHERE[topic.name] if records is None else ", ".join(f"`{record.__name__}`" for record in records)
-    key = ", ".join(topic.key)
+    key = ", ".join(topic.key) + (f"; marked by {topic.mark}" if topic.mark else "")
     return f"| `{topic.name}` | {key} | {holds} | {readers} | {_kept(topic)} | {topic.partitions or ''} |\n"
 
 
 def _kept(topic: TopicSpec) -> str:
+    if topic.mark:
+        return "for ever, but for what is erased"
     if topic.cleanup == "compact":
         return "the newest of each key"
     return "for ever" if topic.retention_ms < 0 else f"{topic.retention_ms // DAY_MS} days"

@@ -52,6 +52,7 @@ KINDS: Final[dict[tuple[str, type[Record]], bytes]] = {
 """What the header ``varve-kind`` says of a record that is not its topic's usual one."""
 
 _KEY: Final = "The parts of the key, in this order, percent-encoded, joined by a slash: "
+_MARK: Final = "; behind them a `#` and a mark, which no two records share"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -74,7 +75,7 @@ def asyncapi() -> dict[str, Any]:
             "contentType": "application/json",
             **_headers(topic, record),
             "payload": {"$ref": f"#/components/schemas/{record.__name__}"},
-            "bindings": {"kafka": {"key": {"type": "string", "description": _KEY + ", ".join(topic.key)}}},
+            "bindings": {"kafka": {"key": {"type": "string", "description": _KEY + ", ".join(topic.key) + (_MARK if topic.mark else "")}}},
         }
         for topic in ALL
         for record in RECORDS.get(topic.name, ())

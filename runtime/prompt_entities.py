@@ -57,7 +57,13 @@ class PromptEntities:
         await self._redis.run("keeping a prompt's entities", lambda client: client.set(key, packed, px=self._ttl_ms, nx=True))
 
     async def forget(self, tenant: str, window_id: str, generation: str) -> None:
-        """Forgets what a window was shown."""
+        """Forgets what a window was shown.
+
+        Args:
+            tenant: Whose window.
+            window_id: The window.
+            generation: Empty for the first one.
+        """
         key = self._key(tenant, window_id, generation)
         await self._redis.run("forgetting a prompt's entities", lambda client: client.unlink(key))
 

@@ -103,7 +103,13 @@ class SessionHistory:
         await self._redis.run("keeping a session's history", add)
 
     async def forget(self, tenant: str, session: str, generation: str) -> None:
-        """Forgets what a session's windows gave."""
+        """Forgets what a session's windows gave.
+
+        Args:
+            tenant: Whose session.
+            session: The session.
+            generation: Empty for the first one.
+        """
         key = self._key(tenant, session, generation)
         await self._redis.run("forgetting a session's history", lambda client: client.unlink(key))
 

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from memory.errors import SchemaError
 from memory.schema import MemorySchema, parse_schema
 from runtime.clocks import Clock, SystemClock
-from runtime.control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key, subject_of
+from runtime.control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key
 from runtime.control.draft import Draft
 from runtime.control.follower import ControlFollower
 from runtime.control.state import ControlState
@@ -228,10 +228,7 @@ class TenantDirectory:
         state = self._current()
         if not state.knows_erasures(tenant):
             raise ControlLogBehindError(f"the record of an erasure for tenant {tenant!r} is of a newer Varve, or damaged; see the log")
-        if user is None or not state.erasures:
-            return False
-        erasure = state.erasures.get(subject_of(tenant, user))
-        return erasure is not None and erasure.covers(topic, partition, offset)
+        return state.is_erased(tenant, user, topic, partition, offset)
 
     def _current(self) -> ControlState:
         self._knowledge.require_current()

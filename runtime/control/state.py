@@ -16,6 +16,7 @@ from runtime.control.documents import (
     SchemaRef,
     Tenant,
     erasures_key,
+    subject_of,
     tenant_key,
 )
 from runtime.logs import logger
@@ -111,6 +112,21 @@ class ControlState:
     def is_unreadable(self, tenant: str) -> bool:
         """Whether a tenant's newest record cannot be read."""
         return bool(self.unreadable) and tenant_key(tenant) in self.unreadable
+
+    def is_erased(self, tenant: str, user: str | None, topic: str, partition: int, offset: int) -> bool:
+        """Whether an erasure of a user reaches a record.
+
+        Args:
+            tenant: Whose record.
+            user: The user that it is of; None: it is no user's.
+            topic: Where it lies, or first lay, without the prefix.
+            partition: The partition there.
+            offset: The offset there.
+        """
+        if user is None or not self.erasures:
+            return False
+        erasure = self.erasures.get(subject_of(tenant, user))
+        return erasure is not None and erasure.covers(topic, partition, offset)
 
     def knows_erasures(self, tenant: str) -> bool:
         """Whether every record of an erasure of a tenant's users could be read."""

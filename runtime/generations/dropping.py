@@ -87,7 +87,7 @@ async def retract(settings: Settings, tenant: str, generation: str, *, drops: in
     async with Producer(kafka=settings.kafka) as producer:
         # Before the log is read: what lies behind the marks is passed over, what lies before them is read and retracted.
         await producer.send_many(_marks(partitions, GenerationDrop(tenant=tenant, generation=generation, drops=drops)))
-        async for record, extraction in records_of(Extraction, topic, settings, tenant):
+        async for record, extraction in records_of(Extraction, EXTRACTIONS, settings, tenant):
             if extraction.generation == generation:
                 gathered.add(extraction, key=record.key, partition=record.partition)
         retractions = gathered.records()

@@ -9,7 +9,7 @@ from aiokafka import ConsumerRecord
 from memory.errors import KeyFormatError, MalformedRecordError
 from memory.keys import decode_key
 from memory.records import Extraction, Window
-from memory.topics import EXTRACTIONS
+from memory.topics import EXTRACTIONS, WINDOWS, TopicSpec
 from runtime.control import Draft, read_control
 from runtime.generations.names import windows_topic
 from runtime.kafka import KafkaOffsets, TopicPartition, read_topic
@@ -21,20 +21,24 @@ _Read = TypeVar("_Read", Extraction, Window)
 
 
 async def records_of(
-    kind: type[_Read], topic: str, settings: Settings, tenant: str, *, start: Offsets | None = None
+    kind: type[_Read], spec: TopicSpec, settings: Settings, tenant: str, *, start: Offsets | None = None
 ) -> AsyncIterator[tuple[_Raw, _Read]]:
-    """A tenant's records of a topic, without those that no stage can read.
+    """A tenant's records of a topic that is keyed by user, without those that no stage can read, and what was erased.
 
     Args:
         kind: What its records are.
-        topic: Its name on the broker.
+        spec: The topic.
         settings: The settings in force.
         tenant: Whose.
         start: As :func:`runtime.kafka.read_topic` takes it.
     """
-    async for record in read_topic(topic, settings.kafka, start=start):
+    known = await read_control(settings)
+    async for record in read_topic(settings.topic(spec.name), settings.kafka, start=start):
         try:
-            if record.value is None or decode_key(record.key or b"")[0] != tenant:
+            owner, *user = decode_key(record.key or b"")
+            if record.value is None or owner != tenant:
+                continue
+            if user and known.is_erased(tenant, user[0], spec.name, record.partition, record.offset):
                 continue
             read = kind.from_json(record.value)
         except (KeyFormatError, MalformedRecordError):
@@ -76,7 +80,7 @@ async def windows_only_in_live(
     in_other: dict[str, bool] = {}
     before_drop: set[str] = set()
     """Windows of the other one whose newest extraction was begun before it was dropped."""
-    async for _, extraction in records_of(Extraction, settings.topic(EXTRACTIONS.name), settings, tenant):
+    async for _, extraction in records_of(Extraction, EXTRACTIONS, settings, tenant):
         window_id = extraction.window_id
         if extraction.generation == old:
             (in_live.add if has_content(extraction) else in_live.discard)(window_id)
@@ -94,7 +98,7 @@ async def windows_only_in_live(
     # Only now, so that these include a window that came and was extracted after the offsets were read.
     start = {partition: live.get(partition, 0) for partition in await offsets.end_offsets([windows_topic(settings)])}
     ahead: set[str] = set()
-    async for record, window in records_of(Window, windows_topic(settings), settings, tenant, start=start):
+    async for record, window in records_of(Window, WINDOWS, settings, tenant, start=start):
         passed = record.offset < candidate.get(TopicPartition(record.topic, record.partition), 0)
         (in_live if passed else ahead).add(window.id)
     return len(in_live - in_other.keys() - ahead)

@@ -35,7 +35,7 @@ def broker_config(spec: TopicSpec, kafka: KafkaSettings) -> dict[str, str]:
         "retention.ms": str(spec.retention_ms),
         "min.insync.replicas": str(kafka.min_insync_replicas),
         "max.message.bytes": str(largest_record_bytes(topic_name(spec, kafka.topic_prefix), kafka)),
-        **({"delete.retention.ms": str(int(kafka.tombstone_retention_s * 1000))} if spec == MEMORIES or spec.mark else {}),
+        **({"delete.retention.ms": str(int(kafka.tombstone_retention_s * 1000))} if spec == MEMORIES else {}),
         **spec.config,
     }
 

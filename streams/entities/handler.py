@@ -176,9 +176,9 @@ class EntitiesHandler(BatchHandler):
             self._eraser.drop_outcomes(batch, record, contribution, kept_outcomes(before, whole_type))
             batch.state.delete(row_key(contribution), position=record.offset)
             return
-        applied = apply_contribution(before, contribution, entity_type)
-        self._count(applied.refused)
-        forgotten = forget(without_messages(applied.state, contribution), entity_type, has_llm=self._has_llm)
+        retracted = apply_contribution(before, contribution, entity_type)
+        self._count(retracted.refused)
+        forgotten = forget(without_messages(retracted.state, contribution), entity_type, has_llm=self._has_llm)
         batch.state.put(row_key(contribution), forgotten.state, position=record.offset)
         self._eraser.drop_outcomes(batch, record, contribution, forgotten.dropped)
         for merged in forgotten.merged:

@@ -169,6 +169,7 @@ class _Erasing:
         records = [self._log.command(RECALLS, command, partition) for partition in self._log.partitions]
         positions = await self._producer.send_many(records)
         await self._passage.of(STAGES["recalls"], {TopicPartition(each.topic, each.partition): each.offset + 1 for each in positions})
+        await self._reach({RECALLS.name: {each.partition: each.offset for each in positions}}, settle=False)
 
     async def _take_back(self) -> tuple[UserTrace, WrittenRecords]:
         """Returns what the extractions had of the user, and their records as they lie in the log."""

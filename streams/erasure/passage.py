@@ -55,7 +55,13 @@ class Passage:
                 await asyncio.sleep(_POLL_S)
 
     async def of_second_workers(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffixes: list[str]) -> None:
-        """The same for each second set of workers that is running; one that is stopped has nothing in work."""
+        """The same for each second set of workers that is running; one that is stopped has nothing in work.
+
+        Args:
+            stage: The stage.
+            offsets: By partition.
+            suffixes: What their groups' names end with.
+        """
         groups = {stage.group(self._settings.kafka.topic_prefix, each): each for each in suffixes}
         members = await ConsumerGroups(kafka=self._settings.kafka).members(list(groups))
         for group, suffix in groups.items():

@@ -1,7 +1,8 @@
 """Carries out erasures: what was published of a user's windows is taken back, and nothing of it stays in the ledger."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from memory.records import Contribution, ErasedEntity, ErasedWindow, ErasureCommand, Extraction
 from operators.routing import contributions_of
@@ -50,7 +51,8 @@ class Eraser:
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
         contributions = self._retractions(record, published)
         told = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
-        contributions += [self._forgetting(record, command, each) for each in command.entities if _ref(each) not in told]
+        reached = {_ref(each): each for each in (*_reached_by(published), *command.entities)}
+        contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in told]
         for window in published:
             for memory_id in window.memory_ids:
                 self._publisher.tombstone(batch, record, command.tenant, memory_id)
@@ -113,6 +115,20 @@ class Eraser:
 
 def _ref(entity: ErasedEntity) -> EntityRef:
     return entity.entity_type, entity.entity_key, entity.generation
+
+
+def _reached_by(published: Iterable[PublishedWindow]) -> Iterator[ErasedEntity]:
+    """The entities that windows have ever fed by what the ledger knows, also those of which all was taken back since."""
+    for window in published:
+        for each in (*window.former, *window.contributions, *chain.from_iterable(window.corrections)):
+            yield ErasedEntity(
+                entity_type=each.entity_type,
+                entity_key=each.entity_key,
+                generation=each.generation,
+                own=False,
+                schema_name=each.schema_name,
+                schema_revision=each.schema_revision,
+            )
 
 
 def _nothing_of(extraction: Extraction) -> Extraction:

@@ -1,5 +1,6 @@
 """The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
 
+from memory.errors import KeyFormatError
 from memory.headers import CORRECTION, ERASURE, EXPIRY, GENERATION_DROP, KIND, TICK, TOUCHES
 from memory.keys import decode_key, encode_key
 from memory.records import Contribution, Correction, ErasureCommand, Expiry, Extraction, GenerationDrop, Touches
@@ -66,7 +67,10 @@ class EventsHandler(BatchHandler):
             self._extraction(batch, record)
 
     def _is_erased(self, record: ConsumedRecord) -> bool:
-        tenant, *rest = decode_key(record.key or b"")
+        try:
+            tenant, *rest = decode_key(record.key or b"")
+        except KeyFormatError:
+            return False  # whoever wrote it knows no keys: no erasure finds it, and what it says is handled
         return is_erased(self._tenants, tenant, rest[0] if rest else None, record, EXTRACTIONS)
 
     def _drop(self, batch: Batch, record: ConsumedRecord) -> None:

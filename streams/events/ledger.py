@@ -160,7 +160,14 @@ def published_key(window_id: str, generation: str) -> bytes:
 
 
 def corrected_entity_key(tenant: str, entity_type: str, entity_key: str, generation: str) -> bytes:
-    """The key of an entity's corrections."""
+    """The key of an entity's corrections.
+
+    Args:
+        tenant: Whose entity.
+        entity_type: Its type.
+        entity_key: Its key, as :func:`memory.keys.entity_key` builds it.
+        generation: Its generation; empty: the first.
+    """
     # Five parts, where a window's corrections have three.
     return encode_key("corrected", tenant, entity_type, entity_key, generation or "-")
 

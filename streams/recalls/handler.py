@@ -73,6 +73,9 @@ class RecallsHandler(BatchHandler):
     @staticmethod
     def _forget(batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
         """Forgets which events of an erased user were touched, in every generation."""
-        known = [key for key, _ in batch.state.scan_prefix(encode_key(command.tenant, command.user) + b"/")]
-        for key in known:
-            batch.state.delete(key, position=record.offset)
+        prefix = encode_key(command.tenant, command.user) + b"/"
+        # Those of this batch are not among the rows yet.
+        known = {key for key, _ in batch.state.scan_prefix(prefix)} | {row.key for row in batch.state.changes()}
+        for key in sorted(known):
+            if key.startswith(prefix):
+                batch.state.delete(key, position=record.offset)

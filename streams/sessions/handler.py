@@ -229,7 +229,11 @@ class SessionsHandler(BatchHandler):
             if state is None or record.offset <= state.last_offset:
                 continue
             if command.command == "erase":
-                self._give_up(batch, state, command.user)
+                if not state.is_open or state.user != command.user:
+                    continue
+                # What lies before the command in the log, and no window has told yet, is told by none.
+                self._window_builder.give_up(state)
+                self._publish_tail(state, [])
             elif state.is_open and self._is_current(command, state):
                 reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
                 closed = [self._window_builder.close(state, reason, partition=self._partition)]
@@ -237,12 +241,6 @@ class SessionsHandler(BatchHandler):
                 self._publish_tail(state, closed)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
-
-    def _give_up(self, batch: Batch, state: SessionState, user: str | None) -> None:
-        """Forgets the open window of a user that is erased: what lies before the command in the log, and no window has told yet."""
-        if state.is_open and state.user == user:
-            self._window_builder.give_up(state)
-            self._publish_tail(state, [])
 
     @staticmethod
     def _is_current(command: SessionCommand, state: SessionState) -> bool:

@@ -190,7 +190,12 @@ class Cluster:
             stderr=asyncio.subprocess.STDOUT,
             env={**os.environ, **self.environment()},
         )
-        output, _ = await child.communicate()
+        try:
+            output, _ = await child.communicate()
+        except asyncio.CancelledError:
+            child.kill()
+            await child.wait()
+            raise
         return child.returncode or 0, output.decode()
 
     async def metrics(self, worker: str) -> str:

@@ -1,4 +1,4 @@
-"""Compaction that runs all the time: of the feed and of the stages' changelogs, while their readers and writers are killed."""
+"""Compaction that runs all the time: of what is compacted, changelogs included, while readers and writers are killed."""
 
 import asyncio
 import signal
@@ -10,7 +10,7 @@ from typing import Final
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from memory.topics import MEMORIES, MERGED
+from memory.topics import EXTRACTIONS, MEMORIES, MERGED, WINDOWS
 from runtime.kafka.client import admin_client
 from runtime.settings import Settings
 from streams.delivery.folders import remove_folders, tables_folder
@@ -32,8 +32,9 @@ def compaction_under(part: Injection) -> Injection:
     async def inject(context: FaultContext) -> None:
         settings = context.cluster.settings
         prefix = settings.kafka.topic_prefix
-        topics = [settings.topic(MEMORIES.name), settings.topic(MERGED.name), *(STAGES[name].changelog(prefix) for name in _WITH_ROWS)]
-        async with _compacting(settings, topics):
+        compacted = [settings.topic(each.name) for each in (MEMORIES, MERGED, WINDOWS, EXTRACTIONS)]
+        topics = [*compacted, *(STAGES[name].changelog(prefix) for name in _WITH_ROWS)]
+        async with compacting(settings, topics):
             await part(context)
             for stage in _WITH_ROWS:
                 await _lose_tables(context, stage)
@@ -51,7 +52,13 @@ async def _lose_tables(context: FaultContext, stage: str) -> None:
 
 
 @asynccontextmanager
-async def _compacting(settings: Settings, topics: list[str]) -> AsyncIterator[None]:
+async def compacting(settings: Settings, topics: list[str]) -> AsyncIterator[None]:
+    """Has the broker compact topics every second for the length of a block.
+
+    Args:
+        settings: Where it is.
+        topics: Their names on the broker.
+    """
     async with admin_client(settings.kafka) as admin:
         before = await _own_settings(admin, topics)
         await _configure(admin, {topic: {**own, **_EAGER} for topic, own in before.items()})

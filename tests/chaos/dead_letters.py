@@ -61,10 +61,12 @@ async def dead_letter_problems(settings: Settings, history: LogHistory) -> list[
     """
     letters = await read_letters(settings)
     sources: dict[str, list[LogRecord]] = defaultdict(list)
+    driven_again: dict[str, list[LogRecord]] = defaultdict(list)
     for topic in _SOURCES:
         for record in await history.read(topic):
             sources[str(record.position)].append(record)
-    problems = [problem for letter in letters if (problem := _problem_of(letter, sources)) is not None]
+            driven_again[(record.header("varve-origin") or b"").decode()].append(record)
+    problems = [problem for letter in letters if (problem := _problem_of(letter, sources, driven_again)) is not None]
     dead = {letter.source for letter in letters}
     problems += [
         f"no dead letter of {place} ({record.poison})"
@@ -109,8 +111,12 @@ async def redrive(settings: Settings, known: set[str]) -> int:
     return len(records)
 
 
-def _problem_of(letter: Letter, sources: Mapping[str, Sequence[LogRecord]]) -> str | None:
+def _problem_of(letter: Letter, sources: Mapping[str, Sequence[LogRecord]], driven_again: Mapping[str, Sequence[LogRecord]]) -> str | None:
     if letter.source not in sources:
+        # Of two records of one window compaction keeps the later one: what was driven again stands for what was refused.
+        kept = [each for each in driven_again.get(letter.source, ()) if (each.key, each.value) == (letter.record.key, letter.record.value)]
+        if letter.reason == _REFUSED_ANSWER and kept:
+            return None
         return f"a dead letter of {letter.source}, which does not exist"
     content = (letter.record.key, letter.record.value, letter.source_headers)
     source = next((each for each in sources[letter.source] if (each.key, each.value, each.headers) == content), None)

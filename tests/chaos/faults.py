@@ -11,6 +11,7 @@ from runtime.kafka import client_options
 from streams.stages import STAGES
 from tests.chaos.budget import flood_without_budget
 from tests.chaos.compaction import compaction_under
+from tests.chaos.erasure import check_erased, erasure_amid
 from tests.chaos.full_disk import fill_disk
 from tests.chaos.kill_on_cue import CUES, kill_at
 from tests.chaos.log_loss import log_cut, retention_passes
@@ -225,6 +226,12 @@ FAULTS: dict[str, Fault] = {
         Fault(
             name="compaction",
             inject=compaction_under(kill(*(worker(stage) for stage in ("sessions", "events", "entities", "merging", "index")), times=6)),
+            pause_s=_SLOW_PAUSE_S,
+        ),
+        Fault(
+            name="erasure",
+            inject=erasure_amid(kill(*(worker(stage) for stage in STAGES), times=8, within_s=8.0)),
+            afterwards=check_erased,
             pause_s=_SLOW_PAUSE_S,
         ),
         Fault(name="rolling-restart", inject=rolling_restart(_ALL_STAGES)),

@@ -34,6 +34,8 @@ class Ledger:
     """Batches sent, including failed ones and retries."""
     recalls: int = 0
     """Recalls that were answered."""
+    erased: set[str] = field(default_factory=set)
+    """Users that were erased: nothing of theirs is there, and all of the others' is."""
     aborted: set[str] = field(default_factory=set)
     """Ids of messages that were written in transactions alone which did not come to be."""
 

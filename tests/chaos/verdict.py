@@ -1,11 +1,14 @@
 """Compares the result of a run with its ledger and its log."""
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
+import orjson
 from pydantic import JsonValue
 
+from memory.headers import KIND
+from memory.keys import decode_key
 from memory.records import Memory, MemoryChange, Window
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.settings import Settings
@@ -75,25 +78,40 @@ async def judge(*, settings: Settings, store: MemoryStore, tenant: str, ledger: 
     verdict = Verdict(produced=len(ledger.acknowledged))
     log = await history.read("messages")
     judge_ledger(verdict, ledger, log)
-    handled = [record for record in log if not history.is_lost(record.position)]
+    handled = [record for record in log if not history.is_lost(record.position) and not _is_said_by(record, ledger.erased)]
     oracle = WindowOracle(tenant=tenant, settings=settings)
     oracle.read(handled)
     verdict.record("messages in windows that never closed", oracle.still_open())
     places = {(record.partition, record.offset) for record in handled}
     acknowledged = {identity: place for identity, place in ledger.acknowledged.items() if place in places}
     expected = {window.id: window for window in oracle.windows()}
-    closed = await history.read("windows")
+    closed = [record for record in await history.read("windows") if not _is_keyed_by(record, ledger.erased)]
     judge_windows(verdict, replace(ledger, acknowledged=acknowledged), expected, latest_windows(tenant, closed, verdict))
     judge_feed(verdict, tenant, await history.read("memories"))
     extracted = latest_windows(tenant, [record for record in closed if not history.is_lost(record.position)], Verdict())
     stated = [each for each in expected.values() if each.id in extracted]
-    timelines = timelines_of(tenant, stated, await history.read("extractions"))
+    extractions = [record for record in await history.read("extractions") if not _is_keyed_by(record, ledger.erased)]
+    timelines = timelines_of(tenant, stated, extractions)
     memories = expected_memories(tenant, stated, timelines.corrections) | stories(tenant, timelines)
     standing = {identity: each for identity, each in memories.items() if identity not in timelines.gone}
     observed = {memory.id: memory async for memory in _all_memories(store, tenant)}
     _judge_memories(verdict, observed, standing)
     judge_timelines(verdict, timelines, [each for each in observed.values() if each.kind == "summary"])
     return verdict
+
+
+def _is_said_by(record: LogRecord, users: Collection[str]) -> bool:
+    """Whether a record of the messages is one of these users' messages."""
+    return (
+        bool(users) and record.header(KIND) is None and record.poison is None and orjson.loads(record.value or b"{}").get("user") in users
+    )
+
+
+def _is_keyed_by(record: LogRecord, users: Collection[str]) -> bool:
+    """Whether a record is one of these users', or the tombstone of one that was erased."""
+    if record.value is None:
+        return True
+    return bool(users) and record.poison is None and decode_key(record.key or b"")[1:2] in [(user,) for user in users]
 
 
 def judge_ledger(verdict: Verdict, ledger: Ledger, log: Iterable[LogRecord]) -> None:

@@ -110,7 +110,8 @@ class WindowOracle:
         session.rules.add(OracleMessage(identity, message.user, _milliseconds(message), tokens, size, record.offset))
 
     def _command(self, record: LogRecord, command: SessionCommand) -> None:
-        if command.tenant not in (None, self._tenant):
+        if command.tenant not in (None, self._tenant) or command.command == "erase":
+            # Who is erased is left out as a whole.
             return
         for name, session in self._sessions.items():
             home = partition_of(encode_key(self._tenant, name), self._partitions)

@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator
 from typing import TypeVar
 
 from memory.errors import RecordError
-from memory.headers import FEEDBACK, KIND
+from memory.headers import ERASURE, FEEDBACK, KIND
 from memory.keys import decode_key
 from memory.records import FeedbackRecord, RecallRecord
 from memory.records.base import Record
 from memory.topics import RECALLS
 from retrieval.recall.training.judged import JudgedRecalls, last_feedback
+from runtime.control import read_control
 from runtime.kafka import read_topic
 from runtime.settings import Settings
 
@@ -17,7 +18,7 @@ R = TypeVar("R", bound=Record)
 
 
 async def read_judged(settings: Settings, tenant: str) -> JudgedRecalls:
-    """A tenant's recalls that somebody judged, as far as the topic still has them.
+    """A tenant's recalls that somebody judged, as far as the topic still has them, without those of users who were erased.
 
     It is read twice, so that of recalls that nobody judged nothing is held.
 
@@ -39,12 +40,15 @@ async def read_judged(settings: Settings, tenant: str) -> JudgedRecalls:
 
 async def _records(settings: Settings, tenant: str, kind: type[R], found: JudgedRecalls) -> AsyncIterator[R]:
     """Those of one kind; what cannot be read is counted."""
+    known = await read_control(settings)
     async for record in read_topic(settings.topic(RECALLS.name), settings.kafka):
         is_feedback = (KIND, FEEDBACK) in record.headers
-        if is_feedback is not (kind is FeedbackRecord):
+        if is_feedback is not (kind is FeedbackRecord) or (KIND, ERASURE) in record.headers:
             continue
         try:
-            if decode_key(record.key or b"")[0] == tenant:
+            owner, *user = decode_key(record.key or b"")
+            is_erased = bool(user) and known.is_erased(owner, user[0], RECALLS.name, record.partition, record.offset)
+            if owner == tenant and not is_erased:
                 yield kind.from_json(record.value or b"")
         except RecordError:
             found.left_out["unreadable"] += 1

@@ -1,0 +1,215 @@
+"""An erased user is named nowhere any more, by no replay and no rebuild, and on no disk once Kafka has compacted its logs."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+
+from memory.keys import encode_key
+from memory.records import Message
+from memory.topics import ALL
+from retrieval.stores.build import build_store
+from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.clocks import SystemClock
+from runtime.control import Draft, read_audit, read_control
+from runtime.control.documents import Erasure
+from runtime.dead_letters import DeadLetterBox, LetterSelection
+from runtime.errors import UnknownTenantError
+from runtime.kafka import OutgoingRecord, Producer
+from runtime.kafka.client import admin_client
+from runtime.redis import GuardedRedis, open_redis
+from runtime.session_tail import SessionTail
+from runtime.settings import ControlSettings, Settings
+from streams.erasure.erase import erase
+from streams.erasure.log import Subject
+from streams.erasure.remnants import STORE, remnants
+from streams.errors import ErasureUnfinishedError, ReplayRefusedError
+from streams.rebuild import rebuild
+from streams.replay import ReplayStart, replay
+from streams.snapshot import snapshot
+from streams.stages import STAGES
+from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
+
+LEAVING, STAYING = "ada", "bob"
+SUBJECT = Subject(tenant=TENANT, user=LEAVING, by="test", reason="asked for it")
+LEASE_S = 5.0
+EAGER = {"segment.ms": "100", "min.cleanable.dirty.ratio": "0.01", "max.compaction.lag.ms": "100", "delete.retention.ms": "100"}
+DEADLINE_S = 240.0
+REPLAYED = ("index", "entities", "events", "extraction")
+_VERSION = re.compile(rb'"version":[0-9]+,')
+
+
+@pytest.fixture
+def leased(flow: Settings) -> Settings:
+    """The same flow, in which a change of the control log holds everywhere sooner."""
+    return flow.model_copy(update={"control": ControlSettings(lease_s=LEASE_S)})
+
+
+@pytest.fixture
+async def store(leased: Settings) -> AsyncIterator[MemoryStore]:
+    store = build_store(leased)
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def redis(leased: Settings) -> AsyncIterator[GuardedRedis]:
+    async with open_redis(leased.redis) as redis:
+        yield redis
+
+
+async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+    await send_sample(leased, session="s-1", user=LEAVING)
+    await send_sample(leased, session="s-2", user=STAYING)
+    await _say(leased, "My PIN is 4711, in a window that is still open.", session="s-3")
+    await _say(leased, "I was born in a time to come.", session="s-1", at=datetime(2999, 1, 1, tzinfo=UTC))
+    async with serving(leased):
+        await caught_up(leased)
+        standing = {each.place: each.standing for each in [each async for each in remnants(leased, TENANT, LEAVING, store=store)]}
+        assert {"messages", "windows", "extractions", "memories"} <= {
+            each.removeprefix(leased.kafka.topic_prefix) for each in standing if standing[each]
+        }
+        assert standing[STORE] > 0
+        others = await _memories(store, STAYING)
+        assert others
+        assert await _letters(leased) == 1
+
+        receipt = await erase(leased, SUBJECT, store=store, redis=redis)
+
+        assert await _standing(leased, store) == {}
+        assert await _memories(store, STAYING) == others, "the other user has what there was"
+        assert await _letters(leased) == 0
+        tail = SessionTail(redis=redis)
+        assert [(await tail.read(TENANT, session)).messages for session in ("s-1", "s-3")] == [(), ()]
+        _check_receipt(receipt)
+        await _check_control_log(leased, receipt)
+
+    await _check_replays(leased, store, others)
+    others = await _memories(store, STAYING)
+    await rebuild(leased, store=store, redis=redis)
+    async with serving(leased):
+        await caught_up(leased)
+        assert await _standing(leased, store) == {}
+        assert await _memories(store, STAYING) == others
+
+        await _say(leased, "I moved to Lisbon in May.", session="s-1")
+        await flush(leased)
+        await caught_up(leased)
+        assert len(await _memories(store, LEAVING)) > 0, "what is said behind an erasure begins a new life"
+        await asyncio.gather(
+            erase(leased, SUBJECT, store=store, redis=redis),
+            erase(leased, Subject(tenant=TENANT, user=STAYING, by="test"), store=store, redis=redis),
+        )
+        assert await _standing(leased, store) == {}
+        assert await _standing(leased, store, user=STAYING) == {}
+        assert [line async for line in snapshot(store, TENANT)] == []
+    await _check_disks(leased, store)
+
+
+async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
+    await send_sample(leased, session="s-1", user=LEAVING)
+    async with serving(leased):
+        await flush(leased)
+        await caught_up(leased)
+    with pytest.raises(UnknownTenantError, match="there is no tenant 'nobody'"):
+        await erase(leased, Subject(tenant="nobody", user=LEAVING, by="test"), store=store, redis=redis)
+    with pytest.raises(ErasureUnfinishedError, match=r"sessions has .* records before it after 1 s: start its workers"):
+        await erase(leased, SUBJECT, store=store, redis=redis, patience_s=1.0)
+    (begun,) = Draft(await read_control(leased)).erasures(TENANT)
+    assert begun.finished_at is None
+    assert await store.count(TenantScope(TENANT, LEAVING)) > 0
+    async with serving(leased):
+        receipt = await erase(leased, SUBJECT, store=store, redis=redis)
+        assert receipt.subject == begun.subject
+        assert await _standing(leased, store) == {}
+
+
+async def _say(settings: Settings, text: str, *, session: str, at: datetime | None = None) -> None:
+    now = datetime.now(UTC)
+    said = Message(tenant=TENANT, user=LEAVING, session=session, id=f"{session}-{now.timestamp()}", text=text, event_time=at or now)
+    async with Producer(kafka=settings.kafka) as producer:
+        await producer.send(settings.topic("messages"), key=encode_key(TENANT, session), value=said.to_json())
+
+
+async def _memories(store: MemoryStore, user: str) -> list[bytes]:
+    quoted = f'"user":"{user}"'.encode()
+    return [line async for line in snapshot(store, TENANT) if quoted in line]
+
+
+def _events(memories: list[bytes]) -> list[bytes]:
+    return [_VERSION.sub(b"", each) for each in memories if b'"kind":"event"' in each]
+
+
+async def _standing(settings: Settings, store: MemoryStore, *, user: str = LEAVING) -> dict[str, int]:
+    found = [each async for each in remnants(settings, TENANT, user, store=store)]
+    return {each.place: each.standing for each in found if each.standing}
+
+
+async def _letters(settings: Settings) -> int:
+    async with Producer(kafka=settings.kafka) as producer:
+        box = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())
+        return len(await box.letters(LetterSelection(tenant=TENANT)))
+
+
+def _check_receipt(receipt: Erasure) -> None:
+    assert receipt.finished_at is not None
+    assert receipt.gone_by is not None
+    assert receipt.found["windows"] > 1
+    assert receipt.found["events"] > 3
+    assert receipt.found["entities"] >= 1
+    assert receipt.found["dead_letters"] == 1
+    assert receipt.remains == ()
+
+
+async def _check_control_log(settings: Settings, receipt: Erasure) -> None:
+    (known,) = Draft(await read_control(settings)).erasures(TENANT)
+    assert known.model_copy(update={"revision": receipt.revision}) == receipt
+    check, audited = await read_audit(settings)
+    assert check.problems == []
+    actions = [each.action for each in audited if each.subject == receipt.key.decode()]
+    assert actions[0] == "erasure begin"
+    assert actions[-1] == "erasure finish"
+    assert not any(f'"{LEAVING}"'.encode() in each.to_json() for each in audited), "the audit is kept for ever"
+
+
+async def _check_replays(settings: Settings, store: MemoryStore, others: list[bytes]) -> None:
+    with pytest.raises(ReplayRefusedError, match="no longer begins at offset 0"):
+        await replay(settings, "sessions", ReplayStart())
+    for stage in REPLAYED:
+        assert await replay(settings, stage, ReplayStart()), stage
+        async with serving(settings):
+            await caught_up(settings)
+        assert await _standing(settings, store) == {}, stage
+        told = await _memories(store, STAYING)
+        # A window that is extracted again lies further back in the log: what it gave is of a later version.
+        assert told == others or (stage == "extraction" and _events(told) == _events(others)), stage
+
+
+async def _check_disks(settings: Settings, store: MemoryStore) -> None:
+    """Hurries Kafka, and writes something harmless into every partition: only a segment that another follows is compacted."""
+    prefix = settings.kafka.topic_prefix
+    compacted = [settings.topic(each.name) for each in ALL if each.cleanup == "compact" and each.partitions is None]
+    compacted += [stage.changelog(prefix) for stage in STAGES.values() if stage.has_table]
+    async with admin_client(settings.kafka) as admin:
+        for name in compacted:
+            config = {"cleanup.policy": "compact", **EAGER}
+            await admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, config)])
+    async with asyncio.timeout(DEADLINE_S), Producer(kafka=settings.kafka) as producer:
+        while left := await _on_disk(settings, store, compacted):
+            nudges = [
+                OutgoingRecord(name, encode_key("nobody", "nothing"), None, partition=partition)
+                for name in left
+                for partition in range(settings.kafka.partitions)
+            ]
+            await producer.send_many(nudges)
+            await asyncio.sleep(1.0)
+
+
+async def _on_disk(settings: Settings, store: MemoryStore, topics: list[str]) -> dict[str, int]:
+    found = [each async for each in remnants(settings, TENANT, LEAVING, store=store)]
+    return {each.place: each.on_disk for each in found if each.on_disk and each.place in topics}
