@@ -63,7 +63,12 @@ def distinct_key(*parts: str) -> bytes:
     Raises:
         KeyFormatError: As :func:`encode_key`.
     """
-    return marked_key(encode_key(*parts), uuid.uuid4().hex)
+    return remarked_key(encode_key(*parts))
+
+
+def remarked_key(key: bytes) -> bytes:
+    """A key with a random mark in place of the one that it may have."""
+    return marked_key(unmarked_key(key), uuid.uuid4().hex)
 
 
 def unmarked_key(key: bytes) -> bytes:

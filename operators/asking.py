@@ -94,9 +94,9 @@ class AskingOperator(Operator):
         """
         return Settled(state)
 
-    def kept_parts(self, state: State) -> tuple[str, ...]:
-        """The parts of which the state may have an outcome, which the log then has for a rebuild."""
-        return ("",)
+    @abstractmethod
+    def outcomes(self, state: State) -> tuple[Outcome, ...]:
+        """The outcomes that the state stands on: the log keeps them for a rebuild, and gives them up with the entity."""
 
     @abstractmethod
     def adopt(self, state: State | None, outcome: Outcome) -> State:

@@ -147,9 +147,9 @@ class MergedText(AskingOperator):
         outcome = self.outcome_by_rule(self._question(base, net, covered))
         return self._settled(state, Outcome({**outcome.content, "unasked": moment.has_llm}))
 
-    def kept_parts(self, state: State) -> tuple[str, ...]:
-        """See :meth:`AskingOperator.kept_parts`: it has one."""
-        return ("",) if "base" in state else ()
+    def outcomes(self, state: State) -> tuple[Outcome, ...]:
+        """See :meth:`AskingOperator.outcomes`: the newest."""
+        return (Outcome(dict(state["base"])),) if "base" in state else ()
 
     def adopt(self, state: State | None, outcome: Outcome) -> State:
         """See :meth:`AskingOperator.adopt`."""

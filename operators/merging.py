@@ -47,19 +47,34 @@ def forget(state: EntityState, entity_type: EntityType, *, has_llm: bool) -> Set
     return _settled(state, entity_type, lambda operator, before, moment: operator.forget(before, moment), has_llm=has_llm)
 
 
-def kept_outcomes(state: EntityState, entity_type: EntityType) -> list[tuple[str, str]]:
-    """The outcomes that the log keeps of an entity: property and part of each.
+def outcomes_of(state: EntityState, entity_type: EntityType) -> list[Merged]:
+    """The outcomes that an entity stands on, which the log keeps for a rebuild.
 
     Args:
         state: The entity.
         entity_type: Its type.
     """
     return [
-        (name, part)
+        Merged(property=name, part=each.part, outcome=each.content)
         for name, tag, operator in _asking(entity_type)
         if state.properties.get(name, (None,))[0] == tag
-        for part in operator.kept_parts(state.properties[name][1])
+        for each in operator.outcomes(state.properties[name][1])
     ]
+
+
+def stands(merged: Merged, state: EntityState, entity_type: EntityType) -> bool:
+    """Whether an entity stands on an outcome: one that came late may only have ended a question.
+
+    Args:
+        merged: The outcome.
+        state: The entity behind it.
+        entity_type: Its type.
+    """
+    return any(
+        (each.property, each.part) == (merged.property, merged.part)
+        and all(merged.outcome.get(name) == value for name, value in each.outcome.items())
+        for each in outcomes_of(state, entity_type)
+    )
 
 
 def _settled(state: EntityState, entity_type: EntityType, step: _Step, *, has_llm: bool) -> SettledEntity:

@@ -54,8 +54,7 @@ def contributions_of(
         previous: What this function returned for the last extraction of the same window in the same generation. All that it applied is
             retracted first.
         recorded_at: When the extraction was appended to its log, or what corrects it; None: no log is told of.
-        cause: Whether the extraction is sent as it was made, or as it was corrected; or its window is erased, and the entities forget its
-            messages, too.
+        cause: Whether the extraction is sent as it was made, as it was corrected, or is erased.
 
     Returns:
         Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
@@ -65,7 +64,7 @@ def contributions_of(
     for before in previous:
         # What the schema has no more is taken back under the one that it was made under.
         made_under[before.entity_type, before.entity_key] = before.schema_name, before.schema_revision
-        retractions = [_retraction(each, forgets=cause == "erasure") for each in before.changes if each.op == "apply"]
+        retractions = [_retraction(each) for each in before.changes if each.op == "apply"]
         if retractions:
             changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
     for entity, applied in _route(extraction, schema).changes.items():
@@ -107,8 +106,8 @@ def left_out(extraction: Extraction, schema: MemorySchema) -> tuple[Dropped, ...
     )
 
 
-def _retraction(change: Change, *, forgets: bool) -> Change:
-    return change.model_copy(update={"op": "retract", "message_ids": change.message_ids if forgets else []})
+def _retraction(change: Change) -> Change:
+    return change.model_copy(update={"op": "retract", "message_ids": []})
 
 
 def _route(extraction: Extraction, schema: MemorySchema) -> _Routes:

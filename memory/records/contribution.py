@@ -48,6 +48,8 @@ class Contribution(Record):
     changes: list[Change] = Field(default_factory=list)
     merged: Merged | None = None
     """Of kind ``merged``."""
+    forgotten_messages: list[str] = Field(default_factory=list)
+    """Of an erasure: ids of messages that the entity has from the user."""
     time: Time
     """Event time of the source."""
     recorded_at: Time | None = None

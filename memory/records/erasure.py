@@ -21,6 +21,8 @@ class ErasedEntity(Value):
     generation: str = ""
     own: bool
     """Whether its key names the user: it is given up as a whole. Of another one that is taken back which the user's windows gave."""
+    message_ids: list[str] = Field(default_factory=list)
+    """Of one that is not the user's own: the newest of the user's messages that it has come by."""
     schema_name: str = ""
     schema_revision: int = Field(default=0, ge=0)
     """As :class:`~memory.records.Extraction` has it: the last under which they have reached it."""

@@ -126,9 +126,9 @@ class TimeCompress(AgingOperator, AskingOperator):
         dropped = texts.written.keys() - standing.written.keys()
         return Settled(written(timeline, standing), dropped=tuple(sorted(dropped))) if dropped else Settled(state)
 
-    def kept_parts(self, state: State) -> tuple[str, ...]:
-        """See :meth:`AskingOperator.kept_parts`: the periods that were written of."""
-        return tuple(sorted(texts_of(state).written))
+    def outcomes(self, state: State) -> tuple[Outcome, ...]:
+        """See :meth:`AskingOperator.outcomes`: one for each period that was written of."""
+        return tuple(Outcome(dict(text), name) for name, text in sorted(texts_of(state).written.items()))
 
     def adopt(self, state: State | None, outcome: Outcome) -> State:
         """See :meth:`AskingOperator.adopt`."""

@@ -75,7 +75,13 @@ class Draft:
         return {tenant_id: tenant for tenant_id, tenant in known.items() if tenant.state != "removed"}
 
     def erasure_of(self, subject: str) -> Erasure | None:
-        """The erasure of a user, by the user's digest; None where there is none."""
+        """The erasure of a user, by the user's digest; None where there is none.
+
+        Raises:
+            ChangeRefusedError: If its record cannot be read: what it reaches to would be forgotten.
+        """
+        if any(key.endswith(b"/" + subject.encode()) for key in self._state.unreadable):
+            raise ChangeRefusedError(f"the record of the erasure of {subject} is of a newer Varve, or damaged; use that Varve to go on")
         put = next((each for each in self._documents(Erasure) if each.subject == subject), None)
         return put or self._state.erasures.get(subject)
 

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-import orjson
 from aiokafka import ConsumerRecord
 
 from memory.errors import RecordTooLargeError, VarveError
@@ -33,6 +32,7 @@ from runtime.dead_letters.metadata import (
 )
 from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
 from runtime.dead_letters.redriven import redriven_record
+from runtime.dead_letters.words import says
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.kafka.deletion import delete_before
@@ -70,14 +70,15 @@ class _Found:
 
     def is_of(self, tenant: str, user: str) -> bool:
         """Whether the record names the user: in its key, or in its value."""
+        key = self.record.key or b""
         own = encode_key(tenant, user)
-        if unmarked_key(self.record.key or b"") == own or (self.record.key or b"").startswith(own + b"/"):
-            return True
         try:
-            value = orjson.loads(self.content().value or b"null")
-        except (orjson.JSONDecodeError, DeadLetterMissingError):
+            value = self.content().value or b""
+        except DeadLetterMissingError:
+            value = b""
+        if self.letter.metadata.tenant != tenant and not says(value, "tenant", tenant):
             return False
-        return isinstance(value, dict) and value.get("user") == user
+        return unmarked_key(key) == own or key.startswith(own + b"/") or says(value, "user", user)
 
     def content(self) -> Content:
         """What the source's record held.
@@ -199,8 +200,8 @@ class DeadLetterBox:
         await delete_before(bounds, self._settings.kafka)
         return len(selected)
 
-    async def of_user(self, tenant: str, user: str) -> list[Letter]:
-        """A user's letters that are not purged, by what their records say.
+    async def of_user(self, tenant: str, user: str) -> list[LetterWithContent]:
+        """A user's letters that are not purged, by what their records say; of one in parts the first alone.
 
         Args:
             tenant: Whose user.
@@ -210,8 +211,12 @@ class DeadLetterBox:
             KafkaUnavailableError: If no broker answers.
             TopicMissingError: If there is no dead-letter topic.
         """
-        kept = LetterSelection(tenant=tenant, states=frozenset({"open", "redriven", "superseded"}))
-        return [each.letter async for each in self._contents(await self.letters(kept)) if each.is_of(tenant, user)]
+        kept = LetterSelection(states=frozenset({"open", "redriven", "superseded"}))
+        letters = [each for each in await self.letters(kept) if each.metadata.tenant in (tenant, None)]
+        found = [each async for each in self._contents(letters) if each.is_of(tenant, user)]
+        return [
+            LetterWithContent(each.letter, each.record.key, each.record.value, tuple(each.record.headers), each.answer) for each in found
+        ]
 
     async def _all(self) -> tuple[list[Letter], dict[int, int]]:
         """All letters with what became of them, and up to where each partition was read."""

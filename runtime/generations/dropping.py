@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memory.headers import GENERATION_DROP, KIND
-from memory.keys import decode_key, distinct_key
+from memory.keys import distinct_key, remarked_key
 from memory.records import Extraction, GenerationDrop
 from memory.topics import EXTRACTIONS
 from runtime.control import ControlWriter
@@ -144,9 +144,8 @@ class Retractions:
         if extraction.drops < self._drops and (has_content(extraction) or may_stand):
             nothing = {"segments": [], "events": [], "patches": [], "dropped": [], "usage": [], "drops": self._drops}
             value = extraction.model_copy(update=nothing).to_json()
-            retraction = OutgoingRecord(
-                topic=self._topic, key=None if key is None else distinct_key(*decode_key(key)), value=value, partition=partition
-            )
+            again = None if key is None else remarked_key(key)
+            retraction = OutgoingRecord(topic=self._topic, key=again, value=value, partition=partition)
         self._newest[extraction.window_id] = _Newest(extraction.drops, retraction)
 
     def records(self) -> list[OutgoingRecord]:

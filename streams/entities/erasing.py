@@ -59,6 +59,11 @@ class EntityEraser:
             batch.emit(OutgoingRecord(self._memories_topic, encode_key(contribution.tenant, step), None), record)
 
 
+def nobodys(erasure: Contribution) -> Contribution:
+    """What stands for an erasure in what comes of it: nothing of that names the user, and none of it is taken for an erasure."""
+    return erasure.model_copy(update={"user": None, "cause": "extraction", "changes": [], "forgotten_messages": []})
+
+
 def is_reached(tenants: TenantDirectory, contribution: Contribution, entity_type: EntityType) -> bool:
     """Whether an erasure reaches a contribution. What time or a model brings to an entity that others share goes on.
 

@@ -14,7 +14,7 @@ from memory.schema.model import EntityType
 from operators.apply import ages, apply_contribution, skip, without_messages
 from operators.entity_state import EntityState
 from operators.former_fields import has_former_fields, with_former_fields
-from operators.merging import adopt, forget, kept_outcomes, settle
+from operators.merging import adopt, forget, outcomes_of, settle, stands
 from operators.ownership import is_own
 from operators.render import render
 from runtime.clocks import Clock
@@ -27,7 +27,7 @@ from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.state import PartitionState
 from streams.entities.codec import EntityRow
-from streams.entities.erasing import EntityEraser, is_reached
+from streams.entities.erasing import EntityEraser, is_reached, nobodys
 from streams.entities.keys import outcome_key, row_key
 from streams.entities.steps import StepPublisher
 from streams.entities.timelines import TimelinePublisher
@@ -138,7 +138,7 @@ class EntitiesHandler(BatchHandler):
         if contribution.cause == "erasure":
             first = changed[key].before if key in changed else before
             self._erase(batch, record, contribution, applied_type, before)
-            changed[key] = _LastContribution(record, contribution, entity_type, first)
+            changed[key] = _LastContribution(record, nobodys(contribution), entity_type, first)
             return
         if is_reached(self._tenants, contribution, entity_type):
             self._metrics.records.labels("entities", "erased").inc()
@@ -155,7 +155,7 @@ class EntitiesHandler(BatchHandler):
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
             self._steps.applied(batch, record, contribution, number=applied.step, before=before)
-            if contribution.merged is not None:
+            if contribution.merged is not None and stands(contribution.merged, applied.state, entity_type):
                 self._keep(batch, record, contribution)
         if applied.aged:
             self._timelines.expiries(batch, record, contribution, entity_type, applied)
@@ -171,18 +171,22 @@ class EntitiesHandler(BatchHandler):
         if before is None:
             return
         self._eraser.drop_history(batch, record, contribution, before)
+        whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
+        kept = [(each.property, each.part) for each in outcomes_of(before, whole_type)]
         if is_own(entity_type, contribution.entity_key, contribution.user):
-            whole_type = self._shown_type(before, _LastContribution(record, contribution, entity_type, before))
-            self._eraser.drop_outcomes(batch, record, contribution, kept_outcomes(before, whole_type))
+            self._eraser.drop_outcomes(batch, record, contribution, kept)
             batch.state.delete(row_key(contribution), position=record.offset)
             return
         retracted = apply_contribution(before, contribution, entity_type)
         self._count(retracted.refused)
-        forgotten = forget(without_messages(retracted.state, contribution), entity_type, has_llm=self._has_llm)
-        batch.state.put(row_key(contribution), forgotten.state, position=record.offset)
-        self._eraser.drop_outcomes(batch, record, contribution, forgotten.dropped)
-        for merged in forgotten.merged:
-            self._keep(batch, record, contribution.model_copy(update={"kind": "merged", "merged": merged, "changes": []}))
+        state = forget(without_messages(retracted.state, contribution), entity_type, has_llm=self._has_llm).state
+        batch.state.put(row_key(contribution), state, position=record.offset)
+        standing = outcomes_of(state, entity_type)
+        gone = set(kept) - {(each.property, each.part) for each in standing}
+        self._eraser.drop_outcomes(batch, record, contribution, sorted(gone))
+        for merged in standing:
+            # Once more, whoever's words had made it: what the log has of it named the user, or was never adopted.
+            self._keep(batch, record, nobodys(contribution).model_copy(update={"kind": "merged", "merged": merged}))
 
     def _count(self, refused: Iterable[Dropped]) -> None:
         for each in refused:

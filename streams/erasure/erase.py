@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
+from memory.headers import ERASURE, KIND
 from memory.records import ErasureCommand, Window
 from memory.topics import COMPACTION_LAG_MS, DAY_MS, DEAD_LETTERS, EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS
 from retrieval.stores.port import MemoryStore, TenantScope
@@ -25,7 +26,8 @@ from runtime.clocks import Clock, SystemClock
 from runtime.control import ControlWriter, read_control
 from runtime.control.documents import Erasure
 from runtime.control.erasure_changes import begin_erasure, extend_erasure, finish_erasure
-from runtime.dead_letters import DeadLetterBox, LetterSelection
+from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
+from runtime.dead_letters.words import says
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, check_topics
 from runtime.kafka.deletion import delete_before
 from runtime.kafka.topic_config import are_compacted
@@ -36,6 +38,7 @@ from streams.erasure.kept_views import forget_views
 from streams.erasure.log import BATCH, Subject, UserLog, WrittenRecords
 from streams.erasure.passage import Passage
 from streams.erasure.trace import UserTrace
+from streams.errors import ErasureUnfinishedError
 from streams.stages import STAGES
 
 _PATIENCE_S: Final = 900.0
@@ -211,11 +214,17 @@ class _Erasing:
     async def _purge_letters(self) -> int:
         box = DeadLetterBox(settings=self._settings, producer=self._producer, clock=self._clock)
         letters = await box.of_user(self._subject.tenant, self._subject.user)
-        if letters:
-            everywhere = LetterSelection(
-                positions=frozenset(each.position for each in letters), states=frozenset({"open", "redriven", "superseded"})
+        refused = [each.letter for each in letters if _is_of_an_erasure(each)]
+        if refused:
+            first = refused[0]
+            raise ErasureUnfinishedError(
+                f"{len(refused)} commands of an erasure were refused, such as the dead letter {first.position.within_topic} of "
+                f"{first.metadata.stage} ({first.metadata.reason}: {first.metadata.detail}): mend what it names, `varve dlq redrive` or "
+                "`varve dlq purge` it, then run the command again, which goes on"
             )
-            await box.purge(everywhere)
+        if letters:
+            positions = frozenset(each.letter.position for each in letters)
+            await box.purge(LetterSelection(positions=positions, states=frozenset({"open", "redriven", "superseded"})))
         self._found["dead_letters"] = len(letters)
         return len(letters)
 
@@ -267,3 +276,11 @@ class _Erasing:
         """Returns when a stage has handled all that its source has now."""
         stage = STAGES[stage_name]
         await self._passage.of(stage, await self._log.ends(stage.source))
+
+
+def _is_of_an_erasure(letter: LetterWithContent) -> bool:
+    """Whether a stage has refused a command of an erasure, or what came of one."""
+    is_open = letter.letter.state == "open"
+    return is_open and (
+        (KIND, ERASURE) in letter.headers or says(letter.value or b"", "cause", "erasure") or says(letter.value or b"", "command", "erase")
+    )

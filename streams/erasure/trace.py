@@ -1,12 +1,14 @@
 """What the extractions log has of one user, and the commands that it takes to erase it. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Final, TypeVar
 
 from memory.errors import VarveError
 from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, TICK, TOUCHES
-from memory.records import Correction, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
+from memory.records import Change, Correction, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
 from memory.schema.model import MemorySchema
+from operators.apply import MAX_MESSAGE_IDS
 from operators.ownership import is_own
 from operators.routing import contributions_of
 from runtime.control.documents import SchemaRef
@@ -14,6 +16,8 @@ from runtime.tenants import TenantDirectory
 from runtime.tracing import Headers
 
 _T = TypeVar("_T")
+_EntityRef = tuple[str, str, str]
+"""Type, key and generation."""
 
 _WINDOWS_OF_A_COMMAND: Final = 200
 _ENTITIES_OF_A_COMMAND: Final = 1000
@@ -37,7 +41,8 @@ class UserTrace:
         self.user = user
         self._tenants = tenants
         self._windows: dict[tuple[str, str], None] = {}
-        self._entities: dict[tuple[str, str, str], ErasedEntity] = {}
+        self._entities: dict[_EntityRef, ErasedEntity] = {}
+        self._messages: dict[_EntityRef, dict[str, datetime]] = {}
         self.sessions: set[tuple[str, str]] = set()
         """Session and generation."""
         self.event_ids: set[str] = set()
@@ -55,7 +60,10 @@ class UserTrace:
     @property
     def entities(self) -> list[ErasedEntity]:
         """The entities that the user's words have ever reached."""
-        return list(self._entities.values())
+        return [
+            each.model_copy(update={"message_ids": sorted(self._messages[ref])}) if ref in self._messages else each
+            for ref, each in self._entities.items()
+        ]
 
     def add(self, value: bytes, headers: Headers) -> None:
         """Takes note of the user's next record.
@@ -103,7 +111,7 @@ class UserTrace:
             return
         schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
         for each in contributions_of(extraction, schema, source="", position=0):
-            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision)
+            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=each.changes)
         for patch in extraction.patches:
             entity = self._entities.get((patch.entity_type, patch.entity_key, extraction.generation))
             if entity is not None and not entity.own:
@@ -117,17 +125,38 @@ class UserTrace:
         elif correction.event is not None:
             self._windows.setdefault((correction.event.window_id, correction.generation))
 
-    def _reached(self, schema: MemorySchema, entity_type: str, entity_key: str, generation: str, *, revision: int) -> None:
+    def _reached(
+        self,
+        schema: MemorySchema,
+        entity_type: str,
+        entity_key: str,
+        generation: str,
+        *,
+        revision: int,
+        changes: Sequence[Change] = (),
+    ) -> None:
         found = schema.entity_type(entity_type)
         if found is not None:
+            own = is_own(found, entity_key, self.user)
+            if not own:
+                self._note_messages((entity_type, entity_key, generation), changes)
             self._entities[entity_type, entity_key, generation] = ErasedEntity(
                 entity_type=entity_type,
                 entity_key=entity_key,
                 generation=generation,
-                own=is_own(found, entity_key, self.user),
+                own=own,
                 schema_name=schema.name,
                 schema_revision=revision,
             )
+
+    def _note_messages(self, entity: _EntityRef, changes: Iterable[Change]) -> None:
+        """An entity remembers its newest messages alone: so many of the user's are enough."""
+        known = self._messages.setdefault(entity, {})
+        for change in changes:
+            for message_id in change.message_ids:
+                known[message_id] = max(change.event_time, known.get(message_id, change.event_time))
+        for message_id in sorted(known, key=lambda each: (known[each], each))[:-MAX_MESSAGE_IDS]:
+            del known[message_id]
 
     def _schema(self, name: str, revision: int, generation: str) -> MemorySchema:
         if not revision:

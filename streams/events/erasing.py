@@ -49,7 +49,7 @@ class Eraser:
             TransientError: If this process does not know them yet.
         """
         published = [each for each in (self._published(batch, command, window) for window in command.windows) if each is not None]
-        contributions = self._retractions(record, published)
+        contributions = self._retractions(record, command, published)
         told = {(each.entity_type, each.entity_key, each.generation) for each in contributions}
         reached = {_ref(each): each for each in (*_reached_by(published), *command.entities)}
         contributions += [self._forgetting(record, command, each) for ref, each in reached.items() if ref not in told]
@@ -65,7 +65,11 @@ class Eraser:
         is_theirs = found is not None and (found.extraction.tenant, found.extraction.user) == (command.tenant, command.user)
         return found if is_theirs else None
 
-    def _retractions(self, record: ConsumedRecord, published: Sequence[PublishedWindow]) -> list[Contribution]:
+    def _is_nobody_elses(self, batch: Batch, command: ErasureCommand, window: ErasedWindow) -> bool:
+        key = published_key(window.window_id, window.generation)
+        return batch.state.get(key) is None or self._published(batch, command, window) is not None
+
+    def _retractions(self, record: ConsumedRecord, command: ErasureCommand, published: Sequence[PublishedWindow]) -> list[Contribution]:
         """One contribution for each entity: it applies a position once."""
         made_under: defaultdict[tuple[str, str, int], list[PublishedWindow]] = defaultdict(list)
         for window in published:
@@ -88,7 +92,8 @@ class Eraser:
                 ref = each.entity_type, each.entity_key, each.generation
                 before = by_entity.get(ref)
                 by_entity[ref] = each if before is None else before.model_copy(update={"changes": [*before.changes, *each.changes]})
-        return list(by_entity.values())
+        messages = {_ref(each): each.message_ids for each in command.entities}
+        return [each.model_copy(update={"forgotten_messages": messages.get(ref, [])}) for ref, each in by_entity.items()]
 
     def _forgetting(self, record: ConsumedRecord, command: ErasureCommand, entity: ErasedEntity) -> Contribution:
         return Contribution(
@@ -98,6 +103,7 @@ class Eraser:
             entity_key=entity.entity_key,
             source=self._source,
             position=record.offset,
+            forgotten_messages=entity.message_ids,
             time=record.appended_at,
             schema_name=entity.schema_name,
             schema_revision=entity.schema_revision,
@@ -107,8 +113,8 @@ class Eraser:
         )
 
     def _forget(self, batch: Batch, record: ConsumedRecord, command: ErasureCommand) -> None:
-        keys = [*_keys_of_windows(command), *_keys_of_entities(command)]
-        for key in keys:
+        windows = [each for each in command.windows if self._is_nobody_elses(batch, command, each)]
+        for key in (*_keys_of_windows(command.tenant, windows), *_keys_of_entities(command)):
             if batch.state.get(key) is not None:
                 batch.state.delete(key, position=record.offset)
 
@@ -135,14 +141,14 @@ def _nothing_of(extraction: Extraction) -> Extraction:
     return extraction.model_copy(update={"events": [], "patches": []})
 
 
-def _keys_of_windows(command: ErasureCommand) -> Iterable[bytes]:
-    for each in command.windows:
+def _keys_of_windows(tenant: str, windows: Iterable[ErasedWindow]) -> Iterator[bytes]:
+    for each in windows:
         yield published_key(each.window_id, each.generation)
         yield expired_key(each.window_id, each.generation)
-        yield corrected_window_key(command.tenant, each.window_id)
+        yield corrected_window_key(tenant, each.window_id)
 
 
-def _keys_of_entities(command: ErasureCommand) -> Iterable[bytes]:
+def _keys_of_entities(command: ErasureCommand) -> Iterator[bytes]:
     # The corrections of what several share are another's to keep.
     for each in filter(lambda entity: entity.own, command.entities):
         yield corrected_entity_key(command.tenant, each.entity_type, each.entity_key, each.generation)

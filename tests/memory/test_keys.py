@@ -6,9 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import KeyFormatError
-from memory.keys import LONGEST_KEY_PART, decode_key, encode_key, entity_key, entity_key_parts, key_part, partition_of
+from memory.keys import (
+    LONGEST_KEY_PART,
+    decode_key,
+    distinct_key,
+    encode_key,
+    entity_key,
+    entity_key_parts,
+    key_part,
+    marked_key,
+    partition_of,
+    unmarked_key,
+)
 
-PARTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20), min_size=1, max_size=5)
+PART = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+PARTS = st.lists(PART, min_size=1, max_size=5)
 
 
 @given(PARTS)
@@ -28,10 +40,49 @@ def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
         parts = decode_key(raw)
     except KeyFormatError:
         return
-    assert encode_key(*parts) == raw
+    assert encode_key(*parts) == unmarked_key(raw)
 
 
-@pytest.mark.parametrize("raw", [b"", b"a//b", b"/a", b"a b", b"%2", b"%ff", b"\xff", b"a%2fb"])
+@given(PARTS, PART, PART)
+def test_marks_tell_records_of_one_key_apart(parts: list[str], one: str, other: str) -> None:
+    key = encode_key(*parts)
+    marked = marked_key(key, one)
+    assert unmarked_key(marked) == unmarked_key(key) == key
+    assert (marked == marked_key(key, other)) == (one == other)
+    assert marked != key
+
+
+@given(PARTS, PART)
+def test_a_marked_keys_parts_are_read_without_its_mark(parts: list[str], mark: str) -> None:
+    assert decode_key(marked_key(encode_key(*parts), mark)) == tuple(parts)
+
+
+@given(PARTS, PART, st.integers(1, 64))
+def test_a_mark_moves_no_record_to_another_partition(parts: list[str], mark: str, partitions: int) -> None:
+    key = encode_key(*parts)
+    assert partition_of(marked_key(key, mark), partitions) == partition_of(key, partitions)
+
+
+@given(PARTS)
+def test_distinct_keys_differ_by_their_marks_alone(parts: list[str]) -> None:
+    one, other = distinct_key(*parts), distinct_key(*parts)
+    assert one != other
+    assert unmarked_key(one) == unmarked_key(other) == encode_key(*parts)
+    assert decode_key(one) == decode_key(other) == tuple(parts)
+
+
+@pytest.mark.parametrize("mark", ["", "\ud800"])
+def test_a_mark_that_no_key_can_have_is_refused(mark: str) -> None:
+    with pytest.raises(KeyFormatError):
+        marked_key(b"acme/ann", mark)
+
+
+def test_no_part_of_a_key_forges_a_mark() -> None:
+    assert marked_key(encode_key("acme", "ann#1"), "2#3") == b"acme/ann%231#2%233"
+    assert unmarked_key(encode_key("acme", "ann#1")) == b"acme/ann%231"
+
+
+@pytest.mark.parametrize("raw", [b"", b"a//b", b"/a", b"a b", b"%2", b"%ff", b"\xff", b"a%2fb", b"#1", b"a/#1"])
 def test_bytes_that_no_key_has_are_refused(raw: bytes) -> None:
     with pytest.raises(KeyFormatError):
         decode_key(raw)
@@ -50,8 +101,9 @@ def test_an_entity_key_that_is_not_ascii_is_refused() -> None:
 
 @given(st.binary(max_size=200), st.integers(1, 64))
 def test_the_partition_is_the_one_of_kafkas_clients(key: bytes, partitions: int) -> None:
+    """What stands behind a mark does not count: Kafka's clients are given the key without it."""
     everywhere = list(range(partitions))
-    assert partition_of(key, partitions) == DefaultPartitioner()(key, everywhere, everywhere)
+    assert partition_of(key, partitions) == DefaultPartitioner()(unmarked_key(key), everywhere, everywhere)
 
 
 def test_the_partition_is_the_one_of_the_java_client() -> None:

@@ -16,9 +16,28 @@ def test_a_prefix_stands_before_the_name() -> None:
     assert topics.topic_name(topics.DEAD_LETTERS, "") == "dead-letters"
 
 
-def test_source_topics_are_kept_for_ever_uncompacted() -> None:
-    for spec in (topics.MESSAGES, topics.EXTRACTIONS):
-        assert (spec.cleanup, spec.retention_ms) == ("delete", -1)
+def test_messages_are_kept_for_ever_uncompacted() -> None:
+    assert (topics.MESSAGES.cleanup, topics.MESSAGES.retention_ms, topics.MESSAGES.mark) == ("delete", -1, "")
+
+
+def test_marked_topics_are_compacted_and_kept_for_ever() -> None:
+    marked = [spec for spec in topics.ALL if spec.mark]
+    assert marked == [topics.WINDOWS, topics.EXTRACTIONS]
+    assert {(spec.cleanup, spec.retention_ms) for spec in marked} == {("compact", -1)}
+
+
+def test_only_marked_topics_are_compacted_with_every_record_kept() -> None:
+    """Of the others the newest record of each key says all: what is superseded may go."""
+    newest_says_all = [topics.CONTROL, topics.MEMORIES, topics.MERGED]
+    unmarked = [spec for spec in topics.ALL if spec.cleanup == "compact" and not spec.mark]
+    assert sorted(unmarked, key=lambda spec: spec.name) == newest_says_all
+
+
+def test_what_a_tombstone_names_is_compacted_in_time() -> None:
+    """Kafka closes a segment by time alone where little is written, and compacts closed segments alone."""
+    for spec in (topics.WINDOWS, topics.EXTRACTIONS, topics.MERGED, topics.MEMORIES):
+        assert spec.config["max.compaction.lag.ms"] == str(topics.COMPACTION_LAG_MS)
+        assert int(spec.config["segment.ms"]) < topics.COMPACTION_LAG_MS
 
 
 def test_no_producers_clock_dates_a_message_in_the_log() -> None:

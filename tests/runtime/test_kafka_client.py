@@ -5,7 +5,7 @@ from aiokafka.errors import KafkaConnectionError, MessageSizeTooLargeError, Unkn
 from pydantic import SecretStr
 
 from memory.errors import RecordTooLargeError, VarveError
-from memory.topics import ALL, DEAD_LETTERS, MEMORIES, WINDOWS
+from memory.topics import ALL, CONTRIBUTIONS, DEAD_LETTERS, MEMORIES, WINDOWS
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka import client_options
 from runtime.kafka.client import kafka_faults
@@ -58,11 +58,20 @@ def test_aiokafka_errors_become_our_own(raised: Exception, expected: type[VarveE
 
 def test_each_topic_is_configured_as_its_spec_says() -> None:
     kafka = KafkaSettings(min_insync_replicas=2, max_message_bytes=2_000_000)
-    assert broker_config(WINDOWS, kafka) == {
+    assert broker_config(CONTRIBUTIONS, kafka) == {
         "cleanup.policy": "delete",
         "retention.ms": str(7 * 24 * 3600 * 1000),
         "min.insync.replicas": "2",
         "max.message.bytes": "2000000",
+        "segment.ms": str(24 * 3600 * 1000),
+    }
+    assert broker_config(WINDOWS, kafka) == {
+        "cleanup.policy": "compact",
+        "retention.ms": "-1",
+        "min.insync.replicas": "2",
+        "max.message.bytes": "2000000",
+        "max.compaction.lag.ms": str(7 * 24 * 3600 * 1000),
+        "segment.ms": str(24 * 3600 * 1000),
     }
     assert broker_config(MEMORIES, kafka)["cleanup.policy"] == "compact"
 

@@ -54,3 +54,15 @@ async def test_only_a_users_latest_windows_are_kept(redis: GuardedRedis) -> None
         await notes.add(replace(PLACE, offset=offset), [line(str(offset))])
     kept = await notes.before(replace(PLACE, offset=10_000))
     assert [each.added[0] for each in kept] == [str(offset) for offset in range(3, MAX_WINDOWS + 3)]
+
+
+async def test_a_forgotten_users_windows_have_laid_down_nothing(redis: GuardedRedis) -> None:
+    notes, later = LaidDownNotes(redis=redis), replace(PLACE, offset=99)
+    others = [replace(later, user="bob"), replace(later, tenant="umbrella"), replace(later, generation="v2")]
+    for place in (later, *others):
+        for offset in (9, 10):
+            await notes.add(replace(place, offset=offset), [line(str(offset))])
+    await notes.forget(replace(PLACE, offset=0))
+    await notes.forget(replace(PLACE, user="never"))
+    assert await notes.before(later) == ()
+    assert [await notes.before(place) for place in others] == [(line("9"), line("10"))] * 3

@@ -28,3 +28,13 @@ async def test_the_entities_of_the_first_prompt_stay(redis: GuardedRedis, client
     assert await prompts.of("acme", "empty", "") == (), "an empty prompt is one, too"
     (key,) = [key async for key in client.scan_iter(match=redis.key("shown", "acme/w/*"))]
     assert 0 < await client.ttl(key) <= 60
+
+
+async def test_what_a_forgotten_window_was_shown_is_unknown(redis: GuardedRedis) -> None:
+    prompts = PromptEntities(redis=redis, ttl_s=60)
+    for name, generation in (("w", ""), ("w", "v2"), ("w2", "")):
+        await prompts.remember("acme", name, generation, [entity("Ada walks.")])
+    await prompts.forget("acme", "w", "")
+    await prompts.forget("acme", "never", "")
+    assert await prompts.of("acme", "w", "") is None
+    assert [await prompts.of("acme", *each) for each in (("w", "v2"), ("w2", ""))] == [(entity("Ada walks."),)] * 2

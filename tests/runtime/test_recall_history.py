@@ -43,3 +43,16 @@ async def test_only_the_newest_hashes_are_kept(redis: GuardedRedis) -> None:
         await history.add([Returned("acme", "ann", [content])])
 
     assert await history.of("acme", "ann", until=datetime.now(UTC)) == {"b", "c"}
+
+
+async def test_a_forgotten_user_has_recalled_nothing(redis: GuardedRedis) -> None:
+    history = RecallHistory(redis=redis)
+    await history.add([Returned("acme", "ann", ["a"]), Returned("acme", "ben", ["b"]), Returned("umbrella", "ann", ["c"])])
+    await history.forget("acme", "ann")
+    await history.forget("acme", "never")
+    until = datetime.now(UTC)
+    assert [await history.of(*each, until=until) for each in (("acme", "ann"), ("acme", "ben"), ("umbrella", "ann"))] == [
+        set(),
+        {"b"},
+        {"c"},
+    ]

@@ -79,3 +79,14 @@ async def test_only_the_latest_windows_are_kept(redis: GuardedRedis, client: Red
     (key,) = [key async for key in client.scan_iter(match=redis.key("noted", "*"))]
     assert await client.hlen(key) == 2 * MAX_WINDOWS
     assert 0 < await client.ttl(key) <= 60
+
+
+async def test_a_forgotten_session_has_no_earlier_windows(redis: GuardedRedis, client: Redis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    for generation in ("", "v2"):
+        await history.add(extraction(0, "tea").model_copy(update={"generation": generation}))
+    await history.forget("acme", "s", "")
+    await history.forget("acme", "never", "")
+    assert await history.before(window(1), "") == EarlierWindows()
+    assert await history.before(window(1), "v2") == EarlierWindows(("tea",), ())
+    assert len([key async for key in client.scan_iter(match=redis.key("noted", "*"))]) == 1

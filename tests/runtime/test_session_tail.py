@@ -110,3 +110,14 @@ async def test_a_tail_without_a_place_is_replaced(tail: SessionTail, redis: Guar
     assert await tail.read("acme", "s") == old
     await tail.write([TailUpdate("acme", "s", SessionView(open=window(8, "c")), 0, 0)])
     assert await tail.read("acme", "s") == SessionView(open=window(8, "c"))
+
+
+async def test_a_forgotten_session_is_unknown(tail: SessionTail, redis: GuardedRedis, client: Redis) -> None:
+    for tenant, session in (("acme", "s"), ("acme", "s2"), ("umbrella", "s")):
+        await tail.write([TailUpdate(tenant, session, SessionView(closed=window(0, "a"), open=window(1, "b")), 0, 0)])
+    before = {key async for key in client.scan_iter(match=redis.key("*"))}
+    await tail.forget("acme", "s")
+    await tail.forget("acme", "never")
+    assert await tail.read("acme", "s") == SessionView()
+    assert [(await tail.read(*each)).closed for each in (("acme", "s2"), ("umbrella", "s"))] == [window(0, "a")] * 2
+    assert len(before) - len({key async for key in client.scan_iter(match=redis.key("*"))}) == len(before) // 3

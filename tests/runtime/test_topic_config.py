@@ -7,7 +7,7 @@ import pytest
 from aiokafka.admin import NewTopic
 from pydantic import ValidationError
 
-from memory.topics import ALL, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS
+from memory.topics import ALL, CONTRIBUTIONS, EXTRACTIONS, MEMORIES, MESSAGES, WINDOWS, TopicSpec
 from runtime.errors import KafkaUnavailableError, TopicConfigError
 from runtime.kafka import check_topic_configs, create_topic, create_topics
 from runtime.kafka.client import admin_client
@@ -29,7 +29,7 @@ UNLIMITED = {"retention.bytes": "-1", "delete.retention.ms": "86400000"}
 def test_topics_as_created_pass() -> None:
     for spec in ALL:
         wanted = broker_config(spec, KAFKA)
-        assert weaker_settings(wanted, {**UNLIMITED, **wanted}) == {}
+        assert weaker_settings(wanted, {**UNLIMITED, **wanted}, is_marked=bool(spec.mark)) == {}
 
 
 def test_shorter_or_smaller_retention_is_weaker() -> None:
@@ -38,7 +38,33 @@ def test_shorter_or_smaller_retention_is_weaker() -> None:
     assert weaker_settings(wanted, {**found, "retention.ms": "3600000"}) == {"retention.ms": "-1"}
     assert weaker_settings(wanted, {**found, "retention.bytes": "1000000"}) == {"retention.bytes": "-1"}
     assert weaker_settings(wanted, {**found, "cleanup.policy": "compact,delete"}) == {"cleanup.policy": "delete"}
-    assert weaker_settings(broker_config(WINDOWS, KAFKA), {**found, "retention.ms": "-1"}) == {}, "it keeps more"
+    assert weaker_settings(broker_config(CONTRIBUTIONS, KAFKA), {**found, "retention.ms": "-1"}) == {}, "it keeps more"
+
+
+@pytest.mark.parametrize("spec", [WINDOWS, EXTRACTIONS], ids=lambda spec: spec.name)
+def test_a_marked_topic_of_before_stays_uncompacted(spec: TopicSpec) -> None:
+    """Its keys bear no marks: compacted, it would lose what nothing has erased. It has to keep all the same."""
+    wanted = broker_config(spec, KAFKA)
+    of_before = {**UNLIMITED, **wanted, "cleanup.policy": "delete"}
+    assert weaker_settings(wanted, of_before, is_marked=True) == {}
+    assert weaker_settings(wanted, {**of_before, "retention.ms": "604800000"}, is_marked=True) == {"retention.ms": "-1"}
+    assert weaker_settings(wanted, {**of_before, "retention.bytes": "1000000"}, is_marked=True) == {"retention.bytes": "-1"}
+
+
+def test_a_marked_topic_of_before_passes_as_created() -> None:
+    """Kafka's own default of how long tombstones are kept concerns no topic that is not compacted."""
+    wanted = broker_config(EXTRACTIONS, KAFKA)
+    as_created = {**wanted, "cleanup.policy": "delete", "retention.ms": "-1", **UNLIMITED}
+    assert weaker_settings(wanted, as_created, is_marked=True) == {}
+
+
+def test_a_policy_that_takes_what_nothing_erased_is_weaker() -> None:
+    wanted = broker_config(WINDOWS, KAFKA)
+    both = {**UNLIMITED, **wanted, "cleanup.policy": "compact,delete"}
+    assert weaker_settings(wanted, both, is_marked=True) == {"cleanup.policy": "compact"}
+    unmarked = broker_config(MEMORIES, KAFKA)
+    deleted = {**UNLIMITED, **unmarked, "cleanup.policy": "delete"}
+    assert weaker_settings(unmarked, deleted) == {"cleanup.policy": "compact"}, "its keys are as they were"
 
 
 def test_tombstones_that_go_too_early_are_weaker() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from memory.headers import ORIGIN
-from memory.keys import encode_key, partition_of
+from memory.keys import distinct_key, encode_key, marked_key, partition_of
 from memory.positions import LogPosition
 from memory.records import Memory, MemoryChange
 from runtime.clocks import ManualClock
@@ -190,3 +190,57 @@ async def test_purged_letters_are_hidden_and_their_records_deleted(settings: Set
     partition = TopicPartition(topic, partition_of(key, 2))
     assert beginnings[partition] == ends[partition] > 0
     assert await box.letters(LetterSelection(states=EVERYTHING)) == []
+
+
+async def _of_user(box: DeadLetterBox, user: str = "ann", *, tenant: str = "acme") -> set[LogPosition]:
+    return {each.letter.position for each in await box.of_user(tenant, user)}
+
+
+async def _refused(flow: Flow, topic: str, key: bytes, value: bytes | None) -> LogPosition:
+    return await flow.refused(topic, "a stage", key, value, await flow.record(topic, key, value))
+
+
+async def test_a_users_letters_are_found_by_what_they_say(box: DeadLetterBox, flow: Flow) -> None:
+    by_session, by_user = encode_key("acme", "s-1"), distinct_key("acme", "ann")
+    named = [
+        await _refused(flow, "messages", by_session, b'{"tenant": "acme", "user": "ann"}'),
+        await _refused(flow, "windows", marked_key(encode_key("acme", "ann"), "w"), b"{"),
+        await _refused(flow, "extractions", by_user, b'"nothing"'),
+        await _refused(flow, "recalls", encode_key("acme", "ann"), None),
+        await _refused(flow, "contributions", encode_key("acme", "tool", "grep"), b'{"user": "ann", "changes": []}'),
+    ]
+    for key, value in (
+        (by_session, b'{"tenant": "acme", "user": "bob", "text": "ann"}'),
+        (by_session, b'{"tenant": "acme", "user": "ann'),
+        (distinct_key("acme", "anna"), b"{}"),
+        (encode_key("umbrella", "ann"), b'{"tenant": "umbrella", "user": "ann"}'),
+        (encode_key("acme", "tool", "ann"), b"[]"),
+    ):
+        await _refused(flow, "messages", key, value)
+    assert await _of_user(box) == set(named)
+    assert len(await _of_user(box, tenant="umbrella")) == 1
+    assert await _of_user(box, "nobody") == set()
+
+
+async def test_a_users_letters_are_found_until_they_are_purged(box: DeadLetterBox, flow: Flow) -> None:
+    open_letter, driven = [
+        await _refused(flow, "messages", encode_key("acme", "s-1"), b'{"user": "ann", "number": %d}' % number) for number in (0, 1)
+    ]
+    await box.redrive(LetterSelection(positions=frozenset({driven})))
+    assert await _of_user(box) == {open_letter, driven}
+    await box.purge(LetterSelection(positions=frozenset({open_letter, driven}), states=EVERYTHING))
+    assert await _of_user(box) == set()
+
+
+async def test_a_memorys_letter_is_its_users(box: DeadLetterBox, flow: Flow) -> None:
+    memory = Memory(id="m", tenant="acme", user="ann", kind="event", type="t", content="c", event_time=NOON, version=1)
+    change = MemoryChange(op="upsert", memory_id="m", tenant="acme", memory=memory)
+    position = await _refused(flow, "memories", encode_key("acme", "m"), change.to_json())
+    assert await _of_user(box) == {position}
+
+
+async def test_a_broken_records_letter_is_its_users(box: DeadLetterBox, flow: Flow) -> None:
+    position = await _refused(flow, "messages", b"no key of ours", b'{"tenant": "acme", "user" : "ann", "text": "half a mes')
+    other = await _refused(flow, "messages", b"no key of ours", b'{"tenant": "umbrella", "user": "ann", "text": "half a mes')
+    assert await _of_user(box) == {position}
+    assert await _of_user(box, tenant="umbrella") == {other}

@@ -143,7 +143,7 @@ async def test_a_redriven_extraction_is_published_once(stage: PartitionHarness) 
 
 async def test_an_unusable_extraction_is_refused_alone(stage: PartitionHarness) -> None:
     bad = [
-        delivered("extractions", 1, b"k", None),
+        delivered("extractions", 1, b"k", b""),
         delivered("extractions", 2, b"k", b"\xff"),
         extraction_record(extraction(1, [("grep", 0)], tenant="nobody"), 3),
         extraction_record(extraction(1, [("grep", 0)]).model_copy(update={"schema_revision": 7}), 4),

@@ -1,0 +1,40 @@
+"""Users that are erased up to some place, known without a broker."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from memory.headers import ERASURE, KIND
+from memory.keys import distinct_key
+from memory.records import ErasureCommand
+from runtime.control import Draft
+from runtime.control.documents import subject_of
+from runtime.control.erasure_changes import begin_erasure, extend_erasure
+from runtime.tenants import TenantDirectory
+from streams.delivery.records import ConsumedRecord
+from tests.control_log import now_known
+from tests.streams.harness import delivered
+
+ASKED_AT = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def now_erased(tenants: TenantDirectory, tenant: str, user: str, reaches: Mapping[str, Mapping[int, int]]) -> None:
+    """Makes it known that an erasure of a user reaches so far: by topic and partition, the offset behind it."""
+
+    def change(draft: Draft) -> None:
+        begin_erasure(draft, tenant, user, at=ASKED_AT)
+        extend_erasure(draft, subject_of(tenant, user), reaches)
+
+    now_known(tenants, change)
+
+
+def unreadably_erased(tenants: TenantDirectory, tenant: str) -> None:
+    """Makes a record of an erasure for a tenant known that nobody can read."""
+    now_erased(tenants, tenant, "somebody", {})
+    state = tenants._knowledge.state
+    state.take(state.erasures[subject_of(tenant, "somebody")].key, b"{", offset=state.position)
+
+
+def command_record(topic: str, command: ErasureCommand, offset: int, *, partition: int = 0) -> ConsumedRecord:
+    """The command as it lies among the extractions or recalls."""
+    key = distinct_key(command.tenant, command.user)
+    return delivered(topic, offset, key, command.to_json(), headers=((KIND, ERASURE),), partition=partition)
