@@ -33,6 +33,12 @@ TIMELINE: Final = "operators/timeline/timeline.py"
 PRODUCER: Final = "runtime/kafka/transactional.py"
 SIMILAR_KEYS: Final = "streams/extraction/similar_keys.py"
 
+SESSIONS: Final = "streams/sessions/handler.py"
+EXTRACTION: Final = "streams/extraction/handler.py"
+ENTITIES: Final = "streams/entities/handler.py"
+ERASING: Final = "streams/events/erasing.py"
+KEYS: Final = "memory/keys.py"
+
 TEST_WRITER: Final = "tests/streams/delivery/test_partition_writer.py"
 TEST_PROCESSOR: Final = "tests/streams/delivery/test_partition_processor.py"
 TEST_KEYED: Final = "tests/streams/delivery/test_keyed_driver.py"
@@ -60,6 +66,11 @@ TEST_COMPRESS: Final = "tests/operators/timeline/test_time_compress.py"
 TEST_TIMELINES: Final = "tests/streams/test_timelines.py"
 TEST_FORMER: Final = "tests/streams/entities/test_former_entities.py"
 TEST_CORRECTIONS: Final = "tests/streams/events/test_corrections.py"
+TEST_KEYS: Final = "tests/memory/test_keys.py"
+TEST_ERASED_SESSIONS: Final = "tests/streams/sessions/test_erased_sessions.py"
+TEST_ERASED_WINDOWS: Final = "tests/streams/extraction/test_erased_windows.py"
+TEST_ERASING: Final = "tests/streams/events/test_erasing.py"
+TEST_ERASED_ENTITIES: Final = "tests/streams/entities/test_erased_entities.py"
 TEST_SIMILAR_KEYS: Final = "tests/streams/extraction/test_similar_keys.py"
 
 
@@ -569,6 +580,98 @@ MUTANTS: Final = (
         "session_history.add(as_made)",
         "session_history.add(settled)",
         (TEST_SIMILAR_KEYS,),
+    ),
+    Mutant("marked keys placed by their marks", KEYS, "_placed(unmarked_key(key), partitions)", "_placed(key, partitions)", (TEST_KEYS,)),
+    Mutant(
+        "windows of a user under one key",
+        SESSIONS,
+        "by_user = marked_key(encode_key(state.tenant, window.user), name)",
+        "by_user = encode_key(state.tenant, window.user)",
+        (TEST_ERASED_SESSIONS,),
+    ),
+    Mutant(
+        "erased message taken",
+        SESSIONS,
+        "if is_erased(self._tenants, message.tenant, message.user, record, MESSAGES):",
+        "if False:",
+        (TEST_ERASED_SESSIONS,),
+    ),
+    Mutant(
+        "open window of an erased user kept", SESSIONS, "                self._window_builder.give_up(state)\n", "", (TEST_ERASED_SESSIONS,)
+    ),
+    Mutant("open window of another given up", SESSIONS, " or state.user != command.user", "", (TEST_ERASED_SESSIONS,)),
+    Mutant(
+        "erased window extracted",
+        EXTRACTION,
+        "        if self._is_erased(window, record):\n",
+        "        if False:\n",
+        (TEST_ERASED_WINDOWS,),
+    ),
+    Mutant(
+        "window erased during its call laid down",
+        EXTRACTION,
+        "return [] if self._is_erased(window, record) else extracted",
+        "return extracted",
+        (TEST_ERASED_WINDOWS,),
+    ),
+    Mutant("erased extraction handled", EVENTS, "elif self._is_erased(record):", "elif False:", (TEST_ERASING,)),
+    Mutant(
+        "erased window kept in the ledger",
+        ERASING,
+        "                batch.state.delete(key, position=record.offset)\n",
+        "                pass\n",
+        (TEST_ERASING,),
+    ),
+    Mutant(
+        "erased events stay memories",
+        ERASING,
+        "self._publisher.tombstone(batch, record, command.tenant, memory_id)",
+        "pass",
+        (TEST_ERASING,),
+    ),
+    Mutant(
+        "own entity of an erased user kept",
+        ENTITIES,
+        "            batch.state.delete(row_key(contribution), position=record.offset)\n",
+        "",
+        (TEST_ERASED_ENTITIES,),
+    ),
+    Mutant(
+        "late contribution of an erased user applied",
+        ENTITIES,
+        "if is_reached(self._tenants, contribution, entity_type):",
+        "if False:",
+        (TEST_ERASED_ENTITIES,),
+    ),
+    Mutant(
+        "history of an erased entity kept",
+        ENTITIES,
+        "self._eraser.drop_history(batch, record, contribution, before)",
+        "pass",
+        (TEST_ERASED_ENTITIES,),
+    ),
+    Mutant("what comes of an erasure names the user", "streams/entities/erasing.py", '"user": None, ', "", (TEST_ERASED_ENTITIES,)),
+    Mutant("what comes of an erasure taken for one", "streams/entities/erasing.py", '"cause": "extraction", ', "", (TEST_ERASED_ENTITIES,)),
+    Mutant(
+        "answer kept that was not adopted",
+        ENTITIES,
+        " and stands(contribution.merged, applied.state, entity_type)",
+        "",
+        (TEST_ERASED_ENTITIES,),
+    ),
+    Mutant(
+        "erased words kept in a merged text",
+        MERGED_TEXT,
+        'if not state["changes"] or (net.withdrawn and moment.has_llm):',
+        "if True:",
+        ("tests/operators/test_forgetting.py",),
+    ),
+    Mutant(
+        "reach of an erasure goes back",
+        "runtime/control/erasure_changes.py",
+        "max(known[each] if each < len(known) else 0, offsets.get(each, 0))",
+        "offsets.get(each, 0)",
+        ("tests/runtime/control/test_erasures.py",),
     ),
     Mutant(
         "one contribution in 40 not applied",
