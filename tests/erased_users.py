@@ -7,7 +7,7 @@ from memory.headers import ERASURE, KIND
 from memory.keys import distinct_key
 from memory.records import ErasureCommand
 from runtime.control import Draft
-from runtime.control.documents import subject_of
+from runtime.control.erasure import subject_of
 from runtime.control.erasure_changes import begin_erasure, extend_erasure
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from runtime.control.documents import Document
+from runtime.control.document import Document
 from runtime.control.draft import DocumentChange
 
 _UNSHOWN: Final = frozenset({"revision", "schema_version", "hash", "created"})

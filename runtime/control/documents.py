@@ -5,16 +5,16 @@ A record of the log holds the whole of one document. They stand in ``runtime`` b
 
 import hashlib
 import secrets
-from abc import ABC, abstractmethod
 from datetime import datetime
-from functools import lru_cache
 from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints, field_serializer, model_validator
 
 from memory.keys import encode_key
-from memory.records.base import Record, Value
+from memory.records.base import Value
 from memory.records.message import Name
+from runtime.control.document import Document, Label
+from runtime.control.erasure import ERASURE, Erasure
 from runtime.message_signing import SigningPolicy
 from runtime.settings import BudgetSettings, QuotaSettings
 
@@ -27,18 +27,14 @@ ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
 
 KeyHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 KeyId = Annotated[str, StringConstraints(pattern=r"^[0-9a-z]{4,32}$")]
-Label = Annotated[str, StringConstraints(max_length=100, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Weight = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False)]
 """A tenant's share where tenants compete: with one next to nothing, or without bound, sums of what others had would lose them."""
-Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Offset = Annotated[int, Field(ge=0)]
 GenerationName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 
 _TENANT: Final = "tenant"
 _SCHEMA: Final = "schema"
 _OPERATORS: Final = "operators"
 _AUDIT: Final = "audit"
-_ERASURE: Final = "erasure"
 
 
 class SchemaRef(Value):
@@ -99,18 +95,6 @@ class Drops(Value):
     generation: str
     """Its name; empty: the first."""
     count: int = Field(ge=1)
-
-
-class Document(Record, ABC):
-    """What one key of the log stands for."""
-
-    revision: int = Field(default=0, ge=0)
-    """How often it has been written."""
-
-    @property
-    @abstractmethod
-    def key(self) -> bytes:
-        """Its key in the log."""
 
 
 class Tenant(Document):
@@ -226,46 +210,6 @@ class AuditHead(Document):
         return encode_key(_AUDIT)
 
 
-class Erasure(Document):
-    """What was erased of one user, once or several times.
-
-    A user is named by a digest alone: the log, and the audit of it, are kept for ever, and must not bear a name that was to be forgotten.
-    """
-
-    tenant: Name
-    subject: Digest
-    """The user, as :func:`subject_of` names it."""
-    reason: Label = ""
-    requested_at: AwareDatetime
-    """The last time that it was asked for, by the wall clock."""
-    reaches: dict[str, tuple[Offset, ...]] = Field(default_factory=dict)
-    """By topic, for each partition: what the user has there before that offset is passed over by whoever reads it. It never goes back."""
-    finished_at: AwareDatetime | None = None
-    """When nothing of it was left that can be read through Varve; None: it is still being carried out."""
-    gone_by: AwareDatetime | None = None
-    """When Kafka will have removed the last of its bytes."""
-    found: dict[str, int] = Field(default_factory=dict)
-    """How much there was, by what it was: the receipt."""
-    remains: tuple[str, ...] = ()
-    """What could not be erased, in words."""
-
-    @property
-    def key(self) -> bytes:
-        """Its key in the log."""
-        return encode_key(_ERASURE, self.tenant, self.subject)
-
-    def covers(self, topic: str, partition: int, offset: int) -> bool:
-        """Whether it reaches a place in a topic.
-
-        Args:
-            topic: Its name without the prefix.
-            partition: The partition.
-            offset: Where in it a record lies, or first lay.
-        """
-        reach = self.reaches.get(topic, ())
-        return partition < len(reach) and offset < reach[partition]
-
-
 def tenant_key(tenant: str) -> bytes:
     """The key of a tenant's document."""
     return encode_key(_TENANT, tenant)
@@ -281,23 +225,12 @@ def operators_key() -> bytes:
     return encode_key(_OPERATORS)
 
 
-@lru_cache(maxsize=65_536)
-def subject_of(tenant: str, user: str) -> str:
-    """The SHA-256 (hex) that stands for a user of a tenant."""
-    return hashlib.sha256(encode_key(tenant, user)).hexdigest()
-
-
-def erasures_key(tenant: str) -> bytes:
-    """What the keys of a tenant's erasures begin with."""
-    return encode_key(_ERASURE, tenant)
-
-
 KINDS: Final[dict[str, type[Document]]] = {
     _TENANT: Tenant,
     _SCHEMA: SchemaDocument,
     _OPERATORS: Operators,
     _AUDIT: AuditHead,
-    _ERASURE: Erasure,
+    ERASURE: Erasure,
 }
 """The documents by the first part of their keys."""
 

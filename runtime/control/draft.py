@@ -10,10 +10,9 @@ from memory.errors import SchemaError
 from memory.records.base import Value, problems_of
 from memory.schema import MemorySchema, parse_schema, scenario_names, to_json
 from memory.schema.changes import problem_of_change
+from runtime.control.document import Document
 from runtime.control.documents import (
     ApiKey,
-    Document,
-    Erasure,
     Operators,
     SchemaDocument,
     SchemaRef,
@@ -22,6 +21,7 @@ from runtime.control.documents import (
     schema_key,
     tenant_key,
 )
+from runtime.control.erasure import Erasure
 from runtime.control.state import ControlState
 from runtime.errors import ChangeRefusedError, UnknownTenantError
 

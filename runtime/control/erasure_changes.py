@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from runtime.control.documents import Erasure, subject_of
 from runtime.control.draft import Draft, changed, new
+from runtime.control.erasure import Erasure, subject_of
 from runtime.errors import ChangeRefusedError
 
 

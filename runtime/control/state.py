@@ -5,20 +5,18 @@ from typing import Final
 
 from memory.errors import KeyFormatError, RecordError
 from memory.keys import decode_key
+from runtime.control.document import Document
 from runtime.control.documents import (
     KINDS,
     ApiKey,
     AuditHead,
-    Document,
-    Erasure,
     Operators,
     SchemaDocument,
     SchemaRef,
     Tenant,
-    erasures_key,
-    subject_of,
     tenant_key,
 )
+from runtime.control.erasure import Erasure, erasures_key, subject_of
 from runtime.logs import logger
 
 _log = logger(__name__)

@@ -17,6 +17,7 @@ from memory.errors import SchemaError
 from memory.records.base import problems_of
 from memory.records.message import Name
 from memory.schema import MemorySchema, load_schema
+from runtime.control.document import Label
 from runtime.control.documents import (
     SCOPES,
     ApiKey,
@@ -25,7 +26,6 @@ from runtime.control.documents import (
     GenerationName,
     KeyHash,
     KeyId,
-    Label,
     OperatorKey,
     Role,
     Scope,

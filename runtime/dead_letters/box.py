@@ -14,27 +14,19 @@ from typing import Final, TypeAlias
 from aiokafka import ConsumerRecord
 
 from memory.errors import RecordTooLargeError, VarveError
-from memory.keys import encode_key, unmarked_key
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES
 from runtime.clocks import Clock
-from runtime.dead_letters.letters import Letter, LetterSelection, LetterWithContent, apply_resolutions, deletable_before
+from runtime.dead_letters.letters import Letter, LetterSelection, LetterWithContent, deletable_before
+from runtime.dead_letters.log import FoundLetter, LetterLog
 from runtime.dead_letters.memory_redrive import MemoryRedrive
 from runtime.dead_letters.metadata import (
-    ANSWER,
     Outcome,
-    Resolution,
-    read_metadata,
-    read_resolution,
     resolution_headers,
-    tenant_of,
-    without_metadata,
 )
-from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
 from runtime.dead_letters.redriven import redriven_record
-from runtime.dead_letters.words import says
 from runtime.errors import DeadLetterMissingError
-from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
+from runtime.kafka import OutgoingRecord, Producer, TopicPartition
 from runtime.kafka.deletion import delete_before
 from runtime.seals import Keyring
 from runtime.settings import Settings
@@ -53,44 +45,6 @@ class RedriveResult:
     """Changes of memories that have a newer value in the feed: nothing to redrive."""
     refused: tuple[str, ...] = ()
     """Those that Kafka does not take, each with its position and why. They stay open."""
-
-
-@dataclass(slots=True)
-class _Found:
-    """A letter as it was read, with what was read of its parts."""
-
-    letter: Letter
-    record: _Record
-    parts: list[bytes] = field(default_factory=list)
-
-    @property
-    def answer(self) -> str | None:
-        """The model's answer, if the letter has one."""
-        return next((value.decode("utf-8", "replace") for name, value in self.record.headers if name == ANSWER), None)
-
-    def is_of(self, tenant: str, user: str) -> bool:
-        """Whether the record names the user: in its key, or in its value."""
-        key = self.record.key or b""
-        own = encode_key(tenant, user)
-        try:
-            value = self.content().value or b""
-        except DeadLetterMissingError:
-            value = b""
-        if self.letter.metadata.tenant != tenant and not says(value, "tenant", tenant):
-            return False
-        return unmarked_key(key) == own or key.startswith(own + b"/") or says(value, "user", user)
-
-    def content(self) -> Content:
-        """What the source's record held.
-
-        Raises:
-            DeadLetterMissingError: If it lies in parts, and not all are there.
-        """
-        if not self.letter.parts:
-            return Content(self.record.key, self.record.value, without_metadata(self.record.headers))
-        if len(self.parts) < self.letter.parts:
-            raise DeadLetterMissingError(f"{len(self.parts)} of {self.letter.parts} parts of its content are left; purge it")
-        return unpack(self.parts)
 
 
 @dataclass(slots=True)
@@ -118,6 +72,7 @@ class DeadLetterBox:
         self._producer = producer
         self._clock = clock
         self._topic = settings.topic(DEAD_LETTERS.name)
+        self._log = LetterLog(topic=self._topic, kafka=settings.kafka)
         self._memories = settings.topic(MEMORIES.name)
         self._messages = settings.topic(MESSAGES.name)
         self._keyring = Keyring.of(settings.signing)
@@ -129,7 +84,7 @@ class DeadLetterBox:
             KafkaUnavailableError: If no broker answers.
             TopicMissingError: If there is no dead-letter topic.
         """
-        known, _ = await self._all()
+        known, _ = await self._log.letters()
         return sorted(filter(selection.matches, known), key=lambda letter: (letter.metadata.last_time, letter.position))
 
     async def open(self, position: LogPosition, *, tenant: str | None = None) -> LetterWithContent:
@@ -145,7 +100,7 @@ class DeadLetterBox:
             TopicMissingError: If there is no dead-letter topic.
         """
         everything = LetterSelection(tenant=tenant, positions=frozenset({position}), states=frozenset({"open", "redriven", "superseded"}))
-        async for each in self._contents(await self.letters(everything)):
+        async for each in self._log.contents(await self.letters(everything)):
             content = each.content()
             return LetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)
         raise DeadLetterMissingError(f"no dead letter lies at {position.within_topic}, or it was purged; see `varve dlq list`")
@@ -172,7 +127,7 @@ class DeadLetterBox:
         refused: list[str] = []
         for_giants = Producer(kafka=self._settings.kafka, fits_compressed=True)
         try:
-            async for batch in _batches(self._contents(selected)):
+            async for batch in _batches(self._log.contents(selected)):
                 outcome = await self._redrive_batch(batch, memories, for_giants, is_vouched=is_vouched)
                 await self._resolve("redriven", outcome.sent)
                 await self._resolve("superseded", outcome.stale)
@@ -195,7 +150,7 @@ class DeadLetterBox:
         """
         selected = await self.letters(selection)
         await self._resolve("purged", selected)
-        known, ends = await self._all()
+        known, ends = await self._log.letters()
         bounds = {TopicPartition(self._topic, partition): bound for partition, bound in deletable_before(known, ends).items()}
         await delete_before(bounds, self._settings.kafka)
         return len(selected)
@@ -213,47 +168,13 @@ class DeadLetterBox:
         """
         kept = LetterSelection(states=frozenset({"open", "redriven", "superseded"}))
         letters = [each for each in await self.letters(kept) if each.metadata.tenant in (tenant, None)]
-        found = [each async for each in self._contents(letters) if each.is_of(tenant, user)]
+        found = [each async for each in self._log.contents(letters) if each.is_of(tenant, user)]
         return [
             LetterWithContent(each.letter, each.record.key, each.record.value, tuple(each.record.headers), each.answer) for each in found
         ]
 
-    async def _all(self) -> tuple[list[Letter], dict[int, int]]:
-        """All letters with what became of them, and up to where each partition was read."""
-        letters: list[Letter] = []
-        resolutions: list[tuple[int, Resolution]] = []
-        ends: dict[int, int] = {}
-        async for record in read_topic(self._topic, self._settings.kafka):
-            ends[record.partition] = record.offset + 1
-            letter = _letter(record)
-            resolution = read_resolution(record.headers) if letter is None else None
-            if letter is not None:
-                letters.append(letter)
-            elif resolution is not None:
-                resolutions.append((record.partition, resolution))
-        return apply_resolutions(letters, resolutions), ends
-
-    async def _contents(self, letters: Sequence[Letter]) -> AsyncIterator["_Found"]:
-        """Letters with their contents, in the order in which the last of each was read; one whose parts are not all there comes last."""
-        if not letters:
-            return
-        by_position = {letter.position: letter for letter in letters}
-        pending: dict[str, _Found] = {}
-        async for record in read_topic(self._topic, self._settings.kafka):
-            letter = by_position.get(_position(record))
-            if letter is not None and letter.parts:
-                pending[letter_name(letter.metadata)] = _Found(letter, record)
-            elif letter is not None:
-                yield _Found(letter, record)
-            elif pending and (found := pending.get(part_of(record.headers) or "")) is not None:
-                found.parts.append(record.value or b"")
-                if len(found.parts) == found.letter.parts:
-                    yield pending.pop(letter_name(found.letter.metadata))
-        for found in pending.values():
-            yield found
-
     async def _redrive_batch(
-        self, batch: Sequence["_Found"], memories: MemoryRedrive, for_giants: Producer, *, is_vouched: bool
+        self, batch: Sequence[FoundLetter], memories: MemoryRedrive, for_giants: Producer, *, is_vouched: bool
     ) -> "_BatchOutcome":
         """Sends a batch to the stages; a record in parts came in compressed, and goes out by the producer that compresses."""
         result = _BatchOutcome()
@@ -280,7 +201,7 @@ class DeadLetterBox:
                 result.sent.append(letter)
         return result
 
-    def _outgoing(self, found: "_Found", *, is_vouched: bool) -> OutgoingRecord:
+    def _outgoing(self, found: FoundLetter, *, is_vouched: bool) -> OutgoingRecord:
         content, source = found.content(), found.letter.metadata
         if content.key is None and content.value is None:
             raise DeadLetterMissingError("it has neither key nor value, which Kafka's client does not produce; purge it")
@@ -304,24 +225,9 @@ class DeadLetterBox:
             await self._producer.send_many(records[start : start + _BATCH])
 
 
-def _letter(record: _Record) -> Letter | None:
-    metadata = read_metadata(record.headers)
-    if metadata is None:
-        return None
-    tenant = written_tenant(record.headers) or tenant_of(record.key, record.value)
-    with_tenant = metadata.model_copy(update={"tenant": tenant})
-    parts = part_count(record.headers)
-    size = written_size(record.headers) if parts else len(record.value or b"")
-    return Letter(_position(record), with_tenant, record.key, size, parts=parts)
-
-
-def _position(record: _Record) -> LogPosition:
-    return LogPosition(record.topic, record.partition, record.offset)
-
-
-async def _batches(records: AsyncIterator["_Found"]) -> AsyncIterator[list["_Found"]]:
+async def _batches(records: AsyncIterator[FoundLetter]) -> AsyncIterator[list[FoundLetter]]:
     """Batches in order; a letter in parts is one by itself, for it is sent by itself."""
-    batch: list[_Found] = []
+    batch: list[FoundLetter] = []
     async for each in records:
         if each.letter.parts and batch:
             yield batch

@@ -18,27 +18,28 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
-from memory.headers import ERASURE, KIND
+from memory.ids import entity_id
+from memory.keys import encode_key
 from memory.records import ErasureCommand, Window
-from memory.topics import COMPACTION_LAG_MS, DAY_MS, DEAD_LETTERS, EXTRACTIONS, MERGES, MESSAGES, RECALLS, WINDOWS
+from memory.topics import COMPACTION_LAG_MS, DAY_MS, DEAD_LETTERS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.clocks import Clock, SystemClock
 from runtime.control import ControlWriter, read_control
-from runtime.control.documents import Erasure
+from runtime.control.erasure import Erasure
 from runtime.control.erasure_changes import begin_erasure, extend_erasure, finish_erasure
-from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
-from runtime.dead_letters.words import says
+from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, check_topics
 from runtime.kafka.deletion import delete_before
 from runtime.kafka.topic_config import are_compacted
 from runtime.redis import GuardedRedis
 from runtime.settings import Settings
 from runtime.tenants import FixedKnowledge, TenantDirectory
+from streams.erasure.history import is_recorded_since, steps_of
 from streams.erasure.kept_views import forget_views
+from streams.erasure.letters import purge_letters
 from streams.erasure.log import BATCH, Subject, UserLog, WrittenRecords
 from streams.erasure.passage import Passage
 from streams.erasure.trace import UserTrace
-from streams.errors import ErasureUnfinishedError
 from streams.stages import STAGES
 
 _PATIENCE_S: Final = 900.0
@@ -111,6 +112,8 @@ class _Erasing:
         self._passage = Passage(settings=settings, patience_s=patience_s, notice=notice)
         self._control = ControlWriter(settings=settings)
         self._digest = ""
+        self._told_at = self._clock.now()
+        """When the stages were told of the user's entities, the last time."""
         self._found: dict[str, int] = {}
         self._remains: list[str] = []
 
@@ -128,6 +131,7 @@ class _Erasing:
         await self._forget_touches()
         trace, extractions = await self._take_back()
         await self._pass("index")
+        await self._drop_history(store, trace)
         self._found["events"] = len(trace.event_ids)
         self._found["entities"] = sum(each.own for each in trace.entities)
         self._found["shared_entities"] = sum(not each.own for each in trace.entities)
@@ -198,11 +202,22 @@ class _Erasing:
         return trace, written
 
     async def _command_stages(self, trace: UserTrace) -> None:
+        self._told_at = self._clock.now()
         commands = [self._log.command(EXTRACTIONS, each, self._log.home) for each in trace.commands()]
         for start in range(0, len(commands), BATCH):
             positions = await self._producer.send_many(commands[start : start + BATCH])
             await self._passage.of(STAGES["events"], {self._log.partition(EXTRACTIONS): positions[-1].offset + 1})
         await self._pass("entities")
+
+    async def _drop_history(self, store: MemoryStore, trace: UserTrace) -> None:
+        """Takes away the steps that the entities' state tells nothing of: answers about what a timeline has let go since."""
+        topic, scope = self._settings.topic(MEMORIES.name), TenantScope(self._subject.tenant)
+        for entity in trace.entities:
+            name = entity_id(self._subject.tenant, entity.entity_type, entity.entity_key, entity.generation)
+            steps = [each async for each in steps_of(store, scope, name)]
+            gone = [each.id for each in steps if not is_recorded_since(each, self._told_at)]
+            await self._log.send([OutgoingRecord(topic, encode_key(self._subject.tenant, each), None) for each in gone])
+        await self._pass("index")
 
     async def _check_store(self, store: MemoryStore) -> None:
         left = await store.count(TenantScope(self._subject.tenant, self._subject.user))
@@ -213,20 +228,9 @@ class _Erasing:
 
     async def _purge_letters(self) -> int:
         box = DeadLetterBox(settings=self._settings, producer=self._producer, clock=self._clock)
-        letters = await box.of_user(self._subject.tenant, self._subject.user)
-        refused = [each.letter for each in letters if _is_of_an_erasure(each)]
-        if refused:
-            first = refused[0]
-            raise ErasureUnfinishedError(
-                f"{len(refused)} commands of an erasure were refused, such as the dead letter {first.position.within_topic} of "
-                f"{first.metadata.stage} ({first.metadata.reason}: {first.metadata.detail}): mend what it names, `varve dlq redrive` or "
-                "`varve dlq purge` it, then run the command again, which goes on"
-            )
-        if letters:
-            positions = frozenset(each.letter.position for each in letters)
-            await box.purge(LetterSelection(positions=positions, states=frozenset({"open", "redriven", "superseded"})))
-        self._found["dead_letters"] = len(letters)
-        return len(letters)
+        purged = await purge_letters(box, self._subject.tenant, self._subject.user)
+        self._found["dead_letters"] = purged
+        return purged
 
     async def _remove_bytes(self, windows: WrittenRecords, extractions: WrittenRecords, cut: Mapping[TopicPartition, int]) -> None:
         compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
@@ -276,11 +280,3 @@ class _Erasing:
         """Returns when a stage has handled all that its source has now."""
         stage = STAGES[stage_name]
         await self._passage.of(stage, await self._log.ends(stage.source))
-
-
-def _is_of_an_erasure(letter: LetterWithContent) -> bool:
-    """Whether a stage has refused a command of an erasure, or what came of one."""
-    is_open = letter.letter.state == "open"
-    return is_open and (
-        (KIND, ERASURE) in letter.headers or says(letter.value or b"", "cause", "erasure") or says(letter.value or b"", "command", "erase")
-    )

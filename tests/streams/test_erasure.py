@@ -15,7 +15,7 @@ from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.clocks import SystemClock
 from runtime.control import Draft, read_audit, read_control
-from runtime.control.documents import Erasure
+from runtime.control.erasure import Erasure
 from runtime.dead_letters import DeadLetterBox, LetterSelection
 from runtime.errors import UnknownTenantError
 from runtime.kafka import OutgoingRecord, Producer

@@ -9,7 +9,7 @@ import typer
 from varve.cli.options import ByOption, DataOption, attached_settings, print_notice
 
 if TYPE_CHECKING:
-    from runtime.control.documents import Erasure
+    from runtime.control.erasure import Erasure
     from runtime.settings import Settings
     from streams.erasure.remnants import Remnant
 

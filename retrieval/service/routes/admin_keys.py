@@ -19,7 +19,8 @@ from retrieval.service.json_http import JsonResponse
 from retrieval.service.openapi import refusals
 from retrieval.service.operators_turn import TURN
 from retrieval.service.request_body import body_schema, json_body
-from runtime.control.documents import SCOPES, Key, Label, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
+from runtime.control.document import Label
+from runtime.control.documents import SCOPES, Key, OperatorKey, Role, Scope, hash_key, new_api_key, new_operator_key
 from runtime.control.draft import Draft
 from runtime.control.key_changes import add_key, add_operator_key, revoke_key, revoke_operator_key, rotate_key
 from runtime.errors import RedisUnavailableError

@@ -17,7 +17,8 @@ from retrieval.service.operators_turn import TURN
 from retrieval.service.paths import REST
 from retrieval.service.problems import ProblemError
 from retrieval.service.request_body import body_schema, json_body
-from runtime.control.documents import Label, OperatorKey, Weight, hash_key, new_api_key
+from runtime.control.document import Label
+from runtime.control.documents import OperatorKey, Weight, hash_key, new_api_key
 from runtime.control.draft import Draft
 from runtime.control.key_changes import add_key
 from runtime.control.tenant_changes import add_tenant, change_signing, remove_tenant, set_tenant

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory.keys import encode_key
 from runtime.control import ControlState, Draft
-from runtime.control.documents import Erasure, subject_of
+from runtime.control.erasure import Erasure, subject_of
 from runtime.control.erasure_changes import begin_erasure, extend_erasure, finish_erasure
 from runtime.control.tenant_changes import add_tenant
 from runtime.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError

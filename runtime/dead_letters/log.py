@@ -1,0 +1,119 @@
+"""The dead-letter topic as it lies: letters with what became of them, and their contents."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from aiokafka import ConsumerRecord
+
+from memory.keys import encode_key, unmarked_key
+from memory.positions import LogPosition
+from runtime.dead_letters.letters import Letter, apply_resolutions
+from runtime.dead_letters.metadata import ANSWER, Resolution, read_metadata, read_resolution, tenant_of, without_metadata
+from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
+from runtime.dead_letters.words import says
+from runtime.errors import DeadLetterMissingError
+from runtime.kafka import read_topic
+from runtime.settings import KafkaSettings
+
+_Record: TypeAlias = "ConsumerRecord[bytes | None, bytes | None]"
+
+
+@dataclass(slots=True)
+class FoundLetter:
+    """A letter as it was read, with what was read of its parts."""
+
+    letter: Letter
+    record: _Record
+    parts: list[bytes] = field(default_factory=list)
+
+    @property
+    def answer(self) -> str | None:
+        """The model's answer, if the letter has one."""
+        return next((value.decode("utf-8", "replace") for name, value in self.record.headers if name == ANSWER), None)
+
+    def is_of(self, tenant: str, user: str) -> bool:
+        """Whether the record names the user: in its key, or in its value."""
+        key = self.record.key or b""
+        own = encode_key(tenant, user)
+        try:
+            value = self.content().value or b""
+        except DeadLetterMissingError:
+            value = b""
+        if self.letter.metadata.tenant != tenant and not says(value, "tenant", tenant):
+            return False
+        return unmarked_key(key) == own or key.startswith(own + b"/") or says(value, "user", user)
+
+    def content(self) -> Content:
+        """What the source's record held.
+
+        Raises:
+            DeadLetterMissingError: If it lies in parts, and not all are there.
+        """
+        if not self.letter.parts:
+            return Content(self.record.key, self.record.value, without_metadata(self.record.headers))
+        if len(self.parts) < self.letter.parts:
+            raise DeadLetterMissingError(f"{len(self.parts)} of {self.letter.parts} parts of its content are left; purge it")
+        return unpack(self.parts)
+
+
+class LetterLog:
+    """Reads the topic from its beginning, each time.
+
+    Args:
+        topic: Its name on the broker.
+        kafka: Where it is.
+    """
+
+    def __init__(self, *, topic: str, kafka: KafkaSettings) -> None:
+        self._topic = topic
+        self._kafka = kafka
+
+    async def letters(self) -> tuple[list[Letter], dict[int, int]]:
+        """All letters with what became of them, and up to where each partition was read."""
+        letters: list[Letter] = []
+        resolutions: list[tuple[int, Resolution]] = []
+        ends: dict[int, int] = {}
+        async for record in read_topic(self._topic, self._kafka):
+            ends[record.partition] = record.offset + 1
+            letter = _letter(record)
+            resolution = read_resolution(record.headers) if letter is None else None
+            if letter is not None:
+                letters.append(letter)
+            elif resolution is not None:
+                resolutions.append((record.partition, resolution))
+        return apply_resolutions(letters, resolutions), ends
+
+    async def contents(self, letters: Sequence[Letter]) -> AsyncIterator[FoundLetter]:
+        """Letters with their contents, in the order in which the last of each was read; one whose parts are not all there comes last."""
+        if not letters:
+            return
+        by_position = {letter.position: letter for letter in letters}
+        pending: dict[str, FoundLetter] = {}
+        async for record in read_topic(self._topic, self._kafka):
+            letter = by_position.get(_position(record))
+            if letter is not None and letter.parts:
+                pending[letter_name(letter.metadata)] = FoundLetter(letter, record)
+            elif letter is not None:
+                yield FoundLetter(letter, record)
+            elif pending and (found := pending.get(part_of(record.headers) or "")) is not None:
+                found.parts.append(record.value or b"")
+                if len(found.parts) == found.letter.parts:
+                    yield pending.pop(letter_name(found.letter.metadata))
+        for found in pending.values():
+            yield found
+
+
+def _letter(record: _Record) -> Letter | None:
+    metadata = read_metadata(record.headers)
+    if metadata is None:
+        return None
+    tenant = written_tenant(record.headers) or tenant_of(record.key, record.value)
+    with_tenant = metadata.model_copy(update={"tenant": tenant})
+    parts = part_count(record.headers)
+    size = written_size(record.headers) if parts else len(record.value or b"")
+    return Letter(_position(record), with_tenant, record.key, size, parts=parts)
+
+
+def _position(record: _Record) -> LogPosition:
+    return LogPosition(record.topic, record.partition, record.offset)
