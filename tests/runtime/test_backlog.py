@@ -5,7 +5,7 @@ import time
 import pytest
 from aiokafka import AIOKafkaProducer
 
-from memory.topics import DAY_MS
+from memory.topics import DAY_MS, WINDOWS, topic_name
 from runtime.errors import TopicMissingError
 from runtime.kafka import (
     Backlog,
@@ -60,6 +60,17 @@ async def test_the_first_unacknowledged_record_tells(kafka_settings: KafkaSettin
         assert await read_backlogs("old", topic, offsets) == {}
         with pytest.raises(TopicMissingError):
             await read_backlogs("old", f"{topic}er", offsets)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("policy", "kept_ms"), [("compact", None), ("delete", 5000)])
+async def test_marked_keys_lose_nothing_with_time(kafka_settings: KafkaSettings, policy: str, kept_ms: int | None) -> None:
+    """A tombstone among them says nothing that a stage misses; a topic of before deletes what it is told to."""
+    topic = topic_name(WINDOWS, kafka_settings.topic_prefix)
+    config = {"cleanup.policy": policy, "delete.retention.ms": "5000", "retention.ms": "5000"}
+    await create_topic(topic, config=config, kafka=kafka_settings)
+    async with KafkaOffsets(kafka=kafka_settings) as offsets:
+        assert await offsets.kept_ms(topic) == kept_ms
 
 
 @pytest.mark.integration

@@ -10,12 +10,13 @@ from aiokafka.structs import OffsetAndMetadata
 from memory.ids import window_id
 from memory.keys import encode_key
 from memory.records import Extraction, Message, Usage, Window
-from runtime.control import read_control
+from runtime.control import Draft, read_control
+from runtime.control.erasure_changes import begin_erasure, extend_erasure
 from runtime.control.tenant_changes import add_generation
 from runtime.errors import GenerationIncompleteError
-from runtime.generations.dropping import drop
+from runtime.generations.dropping import drop, retract
 from runtime.generations.starting import set_start
-from runtime.generations.switching import switch
+from runtime.generations.switching import require_complete, switch
 from runtime.kafka import ConsumerGroups, KafkaOffsets, OutgoingRecord, Producer, read_topic
 from runtime.kafka.parked_note import ParkedNote
 from runtime.settings import Settings
@@ -171,6 +172,28 @@ async def test_parked_windows_are_named_at_the_switch(flow: Settings) -> None:
     await switch(flow, TENANT, NEW, by=BY, notice=notices.append)
     assert await _live(flow) == NEW
     assert notices[-1].startswith("the second worker has 6 windows parked, most of them of another: let it run")
+
+
+async def test_erased_windows_are_not_missed(flow: Settings) -> None:
+    await send_sample(flow, session="s-1")
+    async with serving(flow, UP_TO_EXTRACTION):
+        await caught_up(flow, UP_TO_EXTRACTION)
+    await write(flow, lambda draft: add_generation(draft, TENANT, NEW))
+    await set_start(flow, NEW, since=datetime.now(UTC) + LATER_THAN_ALL)
+    with pytest.raises(GenerationIncompleteError, match="in the live generation only"):
+        await require_complete(flow, TENANT, NEW)
+    async with KafkaOffsets(kafka=flow.kafka) as offsets:
+        ends = {
+            name: {each.partition: end for each, end in (await offsets.end_offsets([flow.topic(name)])).items()}
+            for name in ("windows", "extractions")
+        }
+
+    def erase(draft: Draft) -> None:
+        extend_erasure(draft, begin_erasure(draft, TENANT, "ada", at=datetime.now(UTC)).subject, ends)
+
+    await write(flow, erase)
+    assert await require_complete(flow, TENANT, NEW) == 0
+    assert await retract(flow, TENANT, "", drops=1) == 0, "what is erased is taken back already"
 
 
 async def _catch_up(settings: Settings) -> None:
