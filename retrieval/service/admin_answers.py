@@ -52,6 +52,37 @@ class KeyMade(Changed):
     key: str
 
 
+class ErasureBegun(Changed):
+    """An erasure that is being carried out."""
+
+    subject: str
+    """The SHA-256 that stands for the user."""
+
+
+class ErasureView(BaseModel):
+    """An erasure, and its receipt once it is finished."""
+
+    subject: str
+    reason: str
+    requested_at: datetime
+    finished_at: datetime | None
+    """Null: it is being carried out, or was broken off."""
+    gone_by: datetime | None
+    """When Kafka will have removed the last of its bytes."""
+    found: dict[str, int]
+    remains: list[str]
+    running: bool
+    """Whether this process is at it."""
+    problem: str | None
+    """What the last try of this process was broken off by."""
+
+
+class ErasureViews(BaseModel):
+    """A tenant's erasures."""
+
+    erasures: list[ErasureView]
+
+
 class SchemaWritten(Changed):
     """The revision that holds what was sent."""
 
@@ -210,6 +241,8 @@ KEY_MADE: Final[Responses] = answers(schema_of(KeyMade), description=f"{_DONE} T
 API_KEYS: Final[Responses] = answers(schema_of(ApiKeys), description="The tenant's keys.")
 OPERATOR_KEYS: Final[Responses] = answers(schema_of(OperatorKeys), description="The operators' keys.")
 GENERATIONS: Final[Responses] = answers(schema_of(Generations), description="The tenant's generations.")
+ERASURES: Final[Responses] = answers(schema_of(ErasureViews), description="The erasures, the oldest request first.")
+ERASING: Final[Responses] = answers(schema_of(ErasureBegun), status=202, description="It is carried out; ask for the list.")
 SWITCHED: Final[Responses] = answers(schema_of(Switched), description=_DONE)
 DROPPED: Final[Responses] = answers(schema_of(Dropped), description=f"{_DONE} The stages carry it out.")
 SCHEMAS: Final[Responses] = answers(schema_of(SchemaRevisions), description="The schemas' revisions.")

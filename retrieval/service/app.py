@@ -12,6 +12,7 @@ from retrieval.service.openapi import KEYED, OPEN, refusals
 from retrieval.service.problems import add_problem_handlers
 from retrieval.service.routes import (
     admin_control,
+    admin_erasures,
     admin_generations,
     admin_keys,
     admin_schemas,
@@ -32,7 +33,7 @@ from retrieval.service.routes import (
 from runtime.metrics import metrics
 from runtime.settings import Settings
 
-_FOR_OPERATORS: Final = (dead_letters, admin_tenants, admin_keys, admin_schemas, admin_generations, admin_control)
+_FOR_OPERATORS: Final = (dead_letters, admin_tenants, admin_keys, admin_schemas, admin_generations, admin_erasures, admin_control)
 
 
 def create_app(settings: Settings, *, open_dependencies: OpenDependencies = open_dependencies) -> FastAPI:

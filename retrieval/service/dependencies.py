@@ -20,6 +20,7 @@ from retrieval.recall.profiles import Profile, load_profiles
 from retrieval.recall.sift.sift import PURPOSE as SIFT
 from retrieval.recall.sift.sift import Sift
 from retrieval.service.admission import Admission
+from retrieval.service.erasures import Eraser, Erasures
 from retrieval.service.memory_counts import MemoryCounts
 from retrieval.service.quotas import Quotas
 from retrieval.service.recall_log import RecallLog
@@ -75,16 +76,21 @@ class Dependencies:
     recall_log: RecallLog
     quotas: Quotas
     admission: Admission
+    erasures: Erasures
 
 
 OpenDependencies = Callable[[Settings], AbstractAsyncContextManager[Dependencies]]
 
 
 @asynccontextmanager
-async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
+async def open_dependencies(settings: Settings, *, eraser: Eraser | None = None) -> AsyncIterator[Dependencies]:
     """Opens the real dependencies. Kafka, Redis and the store may be unavailable now: the service connects when it first needs them.
 
     It admits nobody before it has read the control log.
+
+    Args:
+        settings: Where they are.
+        eraser: Carries out erasures; None: the service carries out none.
 
     Raises:
         ProfilesError: If the settings' file of ranking profiles cannot be taken.
@@ -139,6 +145,8 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
         expanding_model = build_recall_model(settings, settings.expansion, redis=redis, usage=usage, purpose=EXPANSION, cache_ttl_s=kept_s)
         expansion = Expansion(llm=expanding_model, settings=settings.expansion)
         stack.push_async_callback(expansion.close)
+        erasures = Erasures(eraser=eraser, store=store, redis=redis)
+        stack.push_async_callback(erasures.close)
         yield Dependencies(
             settings=settings,
             clock=clock,
@@ -166,6 +174,7 @@ async def open_dependencies(settings: Settings) -> AsyncIterator[Dependencies]:
                 metrics=metrics(),
             ),
             admission=Admission(settings=settings.service, metrics=metrics()),
+            erasures=erasures,
         )
 
 

@@ -12,6 +12,7 @@ import uvloop
 
 from retrieval.service.app import create_app
 from retrieval.service.dependencies import Dependencies, open_dependencies
+from retrieval.service.erasures import Eraser
 from retrieval.service.readiness import health_page
 from retrieval.service.timeouts import bounded_protocol
 from runtime.logs import configure_logging
@@ -27,8 +28,12 @@ are ten, and a thousand results make as many: what is kept, as records are, is s
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
-def serve(settings: Settings) -> None:
+def serve(settings: Settings, *, eraser: Eraser | None = None) -> None:
     """Serves until SIGTERM or SIGINT, then completes the running requests and returns. Call it in the main thread.
+
+    Args:
+        settings: Addresses and limits.
+        eraser: Carries out erasures; None: the service carries out none.
 
     Raises:
         ModelConfigurationError: If the embedding model cannot be loaded.
@@ -43,16 +48,16 @@ def serve(settings: Settings) -> None:
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         contextlib.suppress(asyncio.CancelledError),
     ):
-        runner.run(_serve(settings))
+        runner.run(_serve(settings, eraser))
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings, eraser: Eraser | None) -> None:
     loop = asyncio.get_running_loop()
     main_task = asyncio.current_task()
     assert main_task is not None
     for stop_signal in _STOP_SIGNALS:
         loop.add_signal_handler(stop_signal, main_task.cancel)
-    async with open_dependencies(settings) as dependencies, health_page(dependencies):
+    async with open_dependencies(settings, eraser=eraser) as dependencies, health_page(dependencies):
         for stop_signal in _STOP_SIGNALS:
             loop.remove_signal_handler(stop_signal)
             # uvicorn handles the signals and, once it has shut down, raises them again for the handlers from before.

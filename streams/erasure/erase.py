@@ -22,6 +22,7 @@ from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import ErasureCommand, Window
 from memory.topics import COMPACTION_LAG_MS, DAY_MS, DEAD_LETTERS, EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS
+from retrieval.service.erasures import Eraser
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.clocks import Clock, SystemClock
 from runtime.control import ControlWriter, read_control
@@ -79,6 +80,19 @@ async def erase(
     async with Producer(kafka=settings.kafka) as producer:
         erasing = _Erasing(settings, subject, partitions=partitions, producer=producer, patience_s=patience_s, notice=notice)
         return await erasing.run(store, redis)
+
+
+def eraser_of(settings: Settings) -> Eraser:
+    """What the query service carries erasures out by.
+
+    Args:
+        settings: The settings in force.
+    """
+
+    async def erase_for(tenant: str, user: str, *, by: str, reason: str, store: MemoryStore, redis: GuardedRedis) -> Erasure:
+        return await erase(settings, Subject(tenant=tenant, user=user, by=by, reason=reason), store=store, redis=redis)
+
+    return erase_for
 
 
 class _Erasing:

@@ -28,8 +28,10 @@ def worker(
 def serve(data: DataOption = None) -> None:
     """Run the query service until SIGTERM."""
     from retrieval.service.serve import serve as run
+    from streams.erasure.erase import eraser_of
 
-    run(attached_settings(data))
+    settings = attached_settings(data)
+    run(settings, eraser=eraser_of(settings))
 
 
 @app.command()

@@ -128,3 +128,16 @@ async def test_a_tenant_sees_and_settles_its_own_letters(operator: OperatorClien
     assert (await http.post(f"{OWN_PATH}/purge", json={"all": True, "state": ["redriven"]}, headers=tenant)).json() == {"purged": 1}
     left = (await http.get(PATH, params={"state": ["open", "redriven"]})).json()
     assert [letter["place"] for letter in left["letters"]] == [places["umbrella"]], "another's are as they were"
+
+
+async def test_a_service_without_the_flow_erases_nobody(operator: OperatorClient) -> None:
+    refused = await operator.http.post("/v1/admin/erasures", json={"tenant": "acme", "user": "ann"})
+    assert (refused.status_code, refused.json()["type"]) == (409, "urn:varve:problem:not-equipped")
+    listed = await operator.http.get("/v1/admin/erasures", params={"tenant": "acme"})
+    assert listed.json() == {"erasures": []}, "nothing was begun"
+
+
+async def test_a_tenants_key_erases_nobody(operator: OperatorClient) -> None:
+    headers = {"Authorization": f"Bearer {operator.tenant_key}"}
+    refused = await operator.http.post("/v1/admin/erasures", json={"tenant": "acme", "user": "ann"}, headers=headers)
+    assert refused.status_code in (401, 403)

@@ -1,0 +1,76 @@
+"""``/v1/admin/erasures``: users erased from everywhere, with receipts, as ``varve erase`` and ``varve erasures list`` have it."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict
+from starlette.responses import Response
+
+from memory.records.message import Name
+from retrieval.service.admin_answers import ERASING, ERASURES
+from retrieval.service.authentication import require_operator
+from retrieval.service.control_changes import TenantQuery, carried_out, tenant_of
+from retrieval.service.dependencies import AppDependencies
+from retrieval.service.json_http import JsonResponse
+from retrieval.service.openapi import refusals
+from retrieval.service.operators_turn import TURN
+from retrieval.service.problems import ProblemError
+from retrieval.service.request_body import body_schema, json_body
+from runtime.control.document import Label
+from runtime.control.documents import OperatorKey
+from runtime.control.draft import Draft
+from runtime.control.erasure_changes import begin_erasure
+
+router = APIRouter(tags=["operators"])
+
+_PATH: Final = "/v1/admin/erasures"
+
+_Admin = Annotated[OperatorKey, require_operator("admin")]
+
+
+class NewErasure(BaseModel):
+    """A user to erase."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tenant: Name
+    user: Name
+    reason: Label = ""
+    """It is kept for ever, in the control log and the audit: name nobody in it."""
+
+
+@router.get(_PATH, dependencies=[require_operator("viewer"), TURN], responses=ERASURES | refusals(404))
+async def list_erasures(tenant: TenantQuery, dependencies: AppDependencies) -> Response:
+    """A tenant's erasures with their receipts, the oldest request first. Users are named by a digest."""
+    known = dependencies.tenants.draft()
+    tenant_of(known, tenant)
+    content = [
+        {
+            **each.model_dump(mode="json", include={"subject", "reason", "requested_at", "finished_at", "gone_by", "found", "remains"}),
+            "running": dependencies.erasures.is_running(each.subject),
+            "problem": dependencies.erasures.problem_of(each.subject),
+        }
+        for each in known.erasures(tenant)
+    ]
+    return JsonResponse({"erasures": content})
+
+
+@router.post(_PATH, status_code=202, openapi_extra=body_schema(NewErasure), responses=ERASING | refusals(404, 409))
+async def post_erasure(
+    operator: _Admin, body: Annotated[NewErasure, Depends(json_body(NewErasure))], dependencies: AppDependencies
+) -> Response:
+    """Erases a user everywhere, for good, behind this answer: it takes a minute or two, and the list above has the receipt then.
+
+    Sent again while it is carried out, it changes nothing; sent again after a process was stopped in between, it goes on.
+    """
+    erasures = dependencies.erasures
+    if not erasures.is_equipped:
+        raise ProblemError(409, "not-equipped", "this process carries out no erasures: start it as `varve serve`, or use `varve erase`")
+
+    def change(draft: Draft) -> dict[str, Any]:
+        erasure = begin_erasure(draft, body.tenant, body.user, at=dependencies.clock.now(), reason=body.reason)
+        return {"subject": erasure.subject}
+
+    begun = await carried_out(dependencies, operator, change, action="erasure begin", settle=False)
+    erasures.start(body.tenant, body.user, by=f"operator {operator.id} {operator.label}".strip(), reason=body.reason)
+    return JsonResponse(begun, status_code=202)
