@@ -89,10 +89,10 @@ def eraser_of(settings: Settings) -> Eraser:
         settings: The settings in force.
     """
 
-    async def erase_for(tenant: str, user: str, *, by: str, reason: str, store: MemoryStore, redis: GuardedRedis) -> Erasure:
+    async def _erase(tenant: str, user: str, *, by: str, reason: str, store: MemoryStore, redis: GuardedRedis) -> Erasure:
         return await erase(settings, Subject(tenant=tenant, user=user, by=by, reason=reason), store=store, redis=redis)
 
-    return erase_for
+    return _erase
 
 
 class _Erasing:

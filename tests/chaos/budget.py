@@ -3,15 +3,12 @@
 import asyncio
 import signal
 from collections.abc import Mapping
-from random import Random
 from typing import Final
 
 from memory.headers import KIND
 from memory.records import Extraction, Window
 from tests.chaos.dead_letters import read_letters
-from tests.chaos.load import Load
-from tests.chaos.messages import MessageGenerator, TrafficProfile
-from tests.chaos.run import FaultContext, Injection
+from tests.chaos.run import FaultContext, Injection, flood
 from tests.chaos.topic_log import read_log
 from tests.chaos.waiting import until
 
@@ -38,7 +35,7 @@ def flood_without_budget(*, messages: int = 500, kills: int = 2) -> Injection:
         try:
             async with worker.held_down(signal.SIGTERM):
                 pass
-            await _flood(context, poor, messages)
+            await flood(context, poor, messages)
             for _ in range(kills):
                 await asyncio.sleep(context.rng.uniform(2.0, 6.0))
                 worker.send_signal(signal.SIGKILL)
@@ -53,22 +50,6 @@ def flood_without_budget(*, messages: int = 500, kills: int = 2) -> Injection:
         del cluster.extra_environment[worker.name]
 
     return inject
-
-
-async def _flood(context: FaultContext, tenant: str, messages: int) -> None:
-    seed = context.rng.randrange(2**31)
-    load = Load(
-        cluster=context.cluster,
-        tenant=tenant,
-        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile()),
-        rng=Random(f"{seed}/{tenant}/load"),
-        pause_s=0.05,
-        recalls=0.3,
-    )
-    context.others[tenant] = load.ledger
-    ended = asyncio.Event()
-    ended.set()
-    await load.run(minimum=messages, maximum=messages, until=ended)
 
 
 async def _are_extracted(context: FaultContext, windows: Mapping[str, str]) -> bool:

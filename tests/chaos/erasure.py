@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from random import Random
 from typing import Final
 
 from memory.ids import entity_id
@@ -14,9 +13,7 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer
 from runtime.settings import Settings
 from streams.stages import STAGES
 from tests.chaos.compaction import compacting
-from tests.chaos.load import Load
-from tests.chaos.messages import MessageGenerator, TrafficProfile
-from tests.chaos.run import FaultContext, Injection
+from tests.chaos.run import FaultContext, Injection, flood
 from tests.chaos.topic_log import LogRecord, read_log
 
 _USER: Final = "user-3"
@@ -34,7 +31,7 @@ def erasure_amid(part: Injection) -> Injection:
     async def inject(context: FaultContext) -> None:
         tenant = _tenant(context)
         await context.cluster.add_tenant(tenant)
-        await _talk(context, tenant)
+        await flood(context, tenant, _MESSAGES)
         said = _Said(context, tenant)
         watching = asyncio.create_task(said.watch())
         try:
@@ -78,22 +75,6 @@ async def check_erased(context: FaultContext) -> None:
 
 async def _killed(part: Injection, context: FaultContext) -> None:
     await part(context)
-
-
-async def _talk(context: FaultContext, tenant: str) -> None:
-    seed = context.rng.randrange(2**31)
-    load = Load(
-        cluster=context.cluster,
-        tenant=tenant,
-        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile()),
-        rng=Random(f"{seed}/{tenant}/load"),
-        pause_s=0.05,
-        recalls=0.3,
-    )
-    context.others[tenant] = load.ledger
-    ended = asyncio.Event()
-    ended.set()
-    await load.run(minimum=_MESSAGES, maximum=_MESSAGES, until=ended)
 
 
 async def _erase(context: FaultContext, tenant: str) -> None:

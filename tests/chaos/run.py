@@ -146,6 +146,29 @@ async def run_fault(cluster: Cluster, fault: Fault, *, seed: int) -> Outcome:
     return Outcome(fault.name, seed, verdict, time.monotonic() - started)
 
 
+async def flood(context: FaultContext, tenant: str, messages: int) -> None:
+    """A further tenant sends messages, as fast as they are taken; it is judged, too.
+
+    Args:
+        context: Of the fault.
+        tenant: The tenant, which there is.
+        messages: How many.
+    """
+    seed = context.rng.randrange(2**31)
+    load = Load(
+        cluster=context.cluster,
+        tenant=tenant,
+        messages=MessageGenerator(tenant=tenant, seed=seed, traffic=TrafficProfile()),
+        rng=Random(f"{seed}/{tenant}/load"),
+        pause_s=0.05,
+        recalls=0.3,
+    )
+    context.others[tenant] = load.ledger
+    ended = asyncio.Event()
+    ended.set()
+    await load.run(minimum=messages, maximum=messages, until=ended)
+
+
 async def settle(cluster: Cluster, tenants: Iterable[str]) -> None:
     """Closes all windows of some tenants, and waits until no stage has any lag."""
     # Misrouted messages must be forwarded first: a flush does not close what arrives after it.
