@@ -15,9 +15,11 @@ Each step is harmless when repeated: whoever runs it again goes on.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
+from memory.errors import RecordError
 from memory.ids import entity_id
 from memory.keys import encode_key
 from memory.records import ErasureCommand, Window
@@ -173,8 +175,8 @@ class _Erasing:
         written, sessions = WrittenRecords(), set[str]()
         async for record in self._log.records(WINDOWS, before=end):
             written.add(record.key or b"")
-            if record.value is not None:
-                sessions.add(Window.from_json(record.value).session)
+            with suppress(RecordError):  # what is no window was refused, and lies among the dead letters
+                sessions.add(Window.from_json(record.value or b"").session)
         self._found["windows"] = len(written.keys) + written.unmarked
         self._found["sessions"] = len(sessions)
         await self._passage.of(STAGES["extraction"], end)
@@ -189,13 +191,15 @@ class _Erasing:
         command = ErasureCommand(tenant=self._subject.tenant, user=self._subject.user)
         records = [self._log.command(RECALLS, command, partition) for partition in self._log.partitions]
         positions = await self._producer.send_many(records)
-        await self._passage.of(STAGES["recalls"], {TopicPartition(each.topic, each.partition): each.offset + 1 for each in positions})
+        behind = {TopicPartition(each.topic, each.partition): each.offset + 1 for each in positions}
+        await self._passage.of(STAGES["recalls"], behind, may_be_missing=True)
         await self._reach({RECALLS.name: {each.partition: each.offset for each in positions}}, settle=False)
 
     async def _take_back(self) -> tuple[UserTrace, WrittenRecords]:
         """Returns what the extractions had of the user, and their records as they lie in the log."""
         end = await self._log.home_end(EXTRACTIONS)
-        await self._reach({EXTRACTIONS.name: {self._log.home: end[self._log.partition(EXTRACTIONS)]}})
+        # Nobody has to know before the command: what lies before it is taken back by it.
+        await self._reach({EXTRACTIONS.name: {self._log.home: end[self._log.partition(EXTRACTIONS)]}}, settle=False)
         known = TenantDirectory(FixedKnowledge(await read_control(self._settings)))
         trace, written = UserTrace(self._subject.tenant, self._subject.user, tenants=known), WrittenRecords()
         async for record in self._log.records(EXTRACTIONS, before=end):
@@ -263,8 +267,8 @@ class _Erasing:
 
     async def _write_receipt(self, trace: UserTrace, letters: int) -> Erasure:
         self._remains += [
-            f"what patches wrote in {entity_type}.{field} of an entity that others share ({key}): read it, and correct it by hand"
-            for entity_type, key, field in sorted(trace.patched)
+            f"what patches wrote in {field} of the {entity_type} {memory_id}, which others share: read it, and correct it by hand"
+            for entity_type, memory_id, field in sorted(trace.patched)
         ]
         if trace.unread:
             self._remains.append(f"{trace.unread} extractions that this Varve cannot read: what entities have of them")

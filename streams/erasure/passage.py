@@ -28,13 +28,14 @@ class Passage:
         self._patience_s = patience_s
         self._notice = notice
 
-    async def of(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffix: str = "") -> None:
+    async def of(self, stage: StageSpec, offsets: Mapping[TopicPartition, int], *, suffix: str = "", may_be_missing: bool = False) -> None:
         """Returns when a stage has handled all that lies before these offsets of its source.
 
         Args:
             stage: The stage.
             offsets: By partition.
             suffix: Names the group of a second set of workers.
+            may_be_missing: Whether a stage that has never run is not waited for.
 
         Raises:
             ErasureUnfinishedError: If that takes too long; says what to do.
@@ -43,6 +44,8 @@ class Passage:
         group = stage.group(self._settings.kafka.topic_prefix, suffix)
         deadline, told = time.monotonic() + self._patience_s, time.monotonic()
         async with KafkaOffsets(kafka=self._settings.kafka) as known:
+            if may_be_missing and not await known.committed_offsets(group, {each.topic for each in offsets}):
+                return
             while left := await self._left(known, group, offsets):
                 if time.monotonic() > deadline:
                     raise ErasureUnfinishedError(

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 from memory.errors import VarveError
 from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, TICK, TOUCHES
+from memory.ids import entity_id
 from memory.records import Change, Correction, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
 from memory.schema.model import MemorySchema
 from operators.apply import MAX_MESSAGE_IDS
@@ -19,9 +20,10 @@ _T = TypeVar("_T")
 _EntityRef = tuple[str, str, str]
 """Type, key and generation."""
 
-_WINDOWS_OF_A_COMMAND: Final = 200
-_ENTITIES_OF_A_COMMAND: Final = 1000
-"""What an entity gets of one command has to fit into a record, and the command itself."""
+_WINDOWS_OF_A_COMMAND: Final = 5
+"""What all of them have given one entity goes to it in one record."""
+_ENTITIES_OF_A_COMMAND: Final = 300
+"""With their messages they have to fit into the command."""
 
 _WORDLESS: Final = frozenset({TICK, ERASURE})
 """Kinds of records that say nothing of what a user has said, and that nobody misses."""
@@ -47,8 +49,8 @@ class UserTrace:
         """Session and generation."""
         self.event_ids: set[str] = set()
         self.patched: set[tuple[str, str, str]] = set()
-        """Type, key and field of the texts of entities shared with others that the user's windows have patched: where a patch has settled
-        among another's, nothing takes it out."""
+        """Type, memory id and field of the texts, shared with others, that the user's windows have patched: where a patch has settled among
+        another's, nothing takes it out."""
         self.unread = 0
         """Records that this Varve cannot read: what they reached is not known."""
 
@@ -115,7 +117,8 @@ class UserTrace:
         for patch in extraction.patches:
             entity = self._entities.get((patch.entity_type, patch.entity_key, extraction.generation))
             if entity is not None and not entity.own:
-                self.patched.add((patch.entity_type, patch.entity_key, patch.field))
+                memory_id = entity_id(self.tenant, patch.entity_type, patch.entity_key, extraction.generation)
+                self.patched.add((patch.entity_type, memory_id, patch.field))
 
     def _correction(self, correction: Correction) -> None:
         entity = correction.entity

@@ -9,6 +9,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from memory.headers import CORRECTION, ERASURE, EXPIRY, GENERATION_DROP, KIND, TICK, TOUCHES
+from memory.ids import entity_id
 from memory.keys import entity_key
 from memory.records import (
     Change,
@@ -114,7 +115,7 @@ def test_an_extraction_is_read_by_its_own_schema(trace: UserTrace, tenants: Tena
 def test_patched_texts_of_shared_entities_are_told(trace: UserTrace) -> None:
     what = patched(extraction(0, [("grep", 0)]), "tool_experience", "grep", "suggestions")
     add(trace, patched(what, "agent_record", USER, "procedures"))
-    assert trace.patched == {("tool_experience", "grep", "suggestions")}
+    assert trace.patched == {("tool_experience", entity_id(TENANT, "tool_experience", "grep"), "suggestions")}
     assert ("agent_record", USER, "", True) in entities(trace)
 
 
@@ -173,7 +174,7 @@ def test_commands_name_everything_once(windows: int, tools: int) -> None:
     commands = list(trace.commands())
     assert [each for command in commands for each in command.windows] == trace.windows
     assert [each for command in commands for each in command.entities] == trace.entities
-    assert all(len(each.windows) <= 200 and len(each.entities) <= 1000 for each in commands)
+    assert all(len(each.windows) <= 5 and len(each.entities) <= 300 for each in commands)
     assert all(each.windows or each.entities for each in commands)
     assert {(each.tenant, each.user) for each in commands} <= {(TENANT, USER)}
 
