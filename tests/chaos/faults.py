@@ -263,7 +263,7 @@ FAULTS: dict[str, Fault] = {
         Fault(name="disk-full-entities", inject=fill_disk("entities", seconds=40.0), messages=800, pause_s=0.15),
         Fault(
             name="retention",
-            inject=in_sequence(retention_passes("extraction"), retention_passes("sessions")),
+            inject=retention_passes("sessions"),
             pause_s=_SLOW_PAUSE_S,
             spoils_log=True,
         ),

@@ -74,16 +74,24 @@ async def serving(settings: Settings, stages: Iterable[str] = STAGES) -> AsyncIt
                 stop.set()
 
 
-def extraction_worker(settings: Settings, handler: KeyedHandler, *, max_span: int) -> Worker:
-    """The extraction stage's delivery with another handler."""
+def keyed_worker(settings: Settings, handler: KeyedHandler, *, max_span: int, stage: str = "extraction") -> Worker:
+    """The delivery of a stage that works by key, with another handler.
+
+    Args:
+        settings: The settings in force.
+        handler: What it does with a record.
+        max_span: How far it sees.
+        stage: The stage.
+    """
+    source = settings.topic(STAGES[stage].source.name)
 
     def new_driver(context: StageContext) -> Driver:
         scheduler = Scheduler[InFlightRecord](slots=8, tenant_share=1.0, max_in_flight=100, max_span=max_span)
-        return KeyedDriver(context=context, handler=handler, topic=settings.topic("windows"), scheduler=scheduler)
+        return KeyedDriver(context=context, handler=handler, topic=source, scheduler=scheduler)
 
     return Worker(
-        stage="extraction",
-        source=settings.topic("windows"),
+        stage=stage,
+        source=source,
         has_table=True,
         settings=settings,
         metrics=Metrics(),

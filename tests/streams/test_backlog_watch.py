@@ -18,7 +18,7 @@ from runtime.settings import Settings
 from streams.delivery.records import ConsumedRecord
 from streams.errors import TransientError
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
-from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
+from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
 from tests.streams.harness import until_true
 from varve.embedded.ports import free_port
 from varve.stage_status import StageStatusReader, describe_holder
@@ -79,26 +79,26 @@ async def _page(probe: httpx.AsyncClient, path: str, *texts: str) -> httpx.Respo
 
 
 async def test_a_paused_tenant_is_named_in_time(settings: Settings) -> None:
-    await _send_aged(settings, "windows", age_ms=7 * DAY_MS - HALF_A_DAY_S * 1000)
+    await _send_aged(settings, "merges", age_ms=7 * DAY_MS - HALF_A_DAY_S * 1000)
     handler, stop = WaitingHandler(), asyncio.Event()
-    running = asyncio.create_task(extraction_worker(settings, handler, max_span=20).run(stop))
+    running = asyncio.create_task(keyed_worker(settings, handler, max_span=20, stage="merging").run(stop))
     url = f"http://127.0.0.1:{settings.metrics_port}"
     async with httpx.AsyncClient(base_url=url) as probe:
         status = await _page(probe, "/status", '"state":"paused"')
         partition: dict[str, Any] = status.json()["partitions"]["0"]
         assert partition["held_by"]["offset"] == 0
         assert partition["held_by"]["tenant"] == TENANT
-        metrics = (await _page(probe, "/metrics", 'varve_retention_left_seconds{partition="0",stage="extraction"')).text
-        ages = {line.split("{")[0]: float(line.split()[-1]) for line in metrics.splitlines() if 'partition="0",stage="extraction"' in line}
+        metrics = (await _page(probe, "/metrics", 'varve_retention_left_seconds{partition="0",stage="merging"')).text
+        ages = {line.split("{")[0]: float(line.split()[-1]) for line in metrics.splitlines() if 'partition="0",stage="merging"' in line}
         assert HALF_A_DAY_S - 120 < ages["varve_retention_left_seconds"] <= HALF_A_DAY_S
         assert 0 <= ages["varve_oldest_unacknowledged_seconds"] - 6.5 * 86_400 < 120
         assert TENANT not in metrics
-        warning = ('"far_from_retention":{"ok":false', "may lose what extraction has to read next")
+        warning = ('"far_from_retention":{"ok":false', "may lose what merging has to read next")
         ready = await _page(probe, "/readyz", '"ready":true', *warning)
         assert ready.status_code == 200, "it warns, and works on"
 
-        async with StageStatusReader(settings=settings, probes={"extraction": url}) as reader:
-            (shown,) = [each for each in await reader.read() if each.name == "extraction"]
+        async with StageStatusReader(settings=settings, probes={"merging": url}) as reader:
+            (shown,) = [each for each in await reader.read() if each.name == "merging"]
         assert shown.held_by is not None
         assert shown.held_by.startswith(f"0/0: {TENANT}, ")
         assert shown.retention_left_s is not None

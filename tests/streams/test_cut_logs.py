@@ -80,66 +80,67 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 
 @pytest.fixture
-async def windows(settings: Settings, stack: AsyncExitStack) -> Log:
+async def merges(settings: Settings, stack: AsyncExitStack) -> Log:
     offsets = await stack.enter_async_context(KafkaOffsets(kafka=settings.kafka))
-    log = Log(settings, "windows", offsets, stack)
+    log = Log(settings, "merges", offsets, stack)
     await log.write(HANDLED)
     return log
 
 
-async def test_the_record_handled_last_is_known_again(windows: Log) -> None:
-    last = await windows.stamp(6)
+async def test_the_record_handled_last_is_known_again(merges: Log) -> None:
+    last = await merges.stamp(6)
     assert last.offset == 6
-    await windows.note(7, last)
-    assert await windows.gap() is None
-    assert await windows.gap() is None, "the note stays"
-    first = await windows.stamp(0)
-    await windows.note(7, RecordStamp(last.offset, first.written_ms - 1))
-    gap = await windows.gap()
+    await merges.note(7, last)
+    assert await merges.gap() is None
+    assert await merges.gap() is None, "the note stays"
+    first = await merges.stamp(0)
+    await merges.note(7, RecordStamp(last.offset, first.written_ms - 1))
+    gap = await merges.gap()
     assert gap is not None
     assert (gap.is_cut, gap.first, gap.next) == (True, 0, 7), "all of it was written since"
     assert "the log was cut at 0 or before" in str(gap)
-    assert await windows.gap() == gap, "whoever looks later finds the same"
+    assert await merges.gap() == gap, "whoever looks later finds the same"
 
 
-async def test_what_was_kept_is_not_named(windows: Log) -> None:
+async def test_what_was_kept_is_not_named(merges: Log) -> None:
     """The log keeps what lies before the cut: the range begins at the first record that was written since."""
-    kept = (await windows.stamp(HANDLED - 1)).written_ms
+    kept = (await merges.stamp(HANDLED - 1)).written_ms
     async with asyncio.timeout(10):
         while round(time.time() * 1000) <= kept + 1:  # noqa: ASYNC110 - the clock tells nobody
             await asyncio.sleep(0.001)
-    await windows.write(5)
-    await windows.note(HANDLED + 4, RecordStamp(HANDLED + 3, kept + 1))
-    gap = await windows.gap()
+    await merges.write(5)
+    await merges.note(HANDLED + 4, RecordStamp(HANDLED + 3, kept + 1))
+    gap = await merges.gap()
     assert gap is not None
     assert (gap.first, gap.next) == (HANDLED, HANDLED + 4)
 
 
-async def test_a_marker_in_its_place_is_another_log(windows: Log) -> None:
-    producer = TransactionalProducer(kafka=windows.settings.kafka, transactional_id="m", partitions=2)
+async def test_a_marker_in_its_place_is_another_log(merges: Log) -> None:
+    producer = TransactionalProducer(kafka=merges.settings.kafka, transactional_id="m", partitions=2)
     await producer.start()
-    await producer.commit([OutgoingRecord(windows.source.topic, b"k", b"v", partition=0)], offsets={}, group="g")
+    await producer.commit([OutgoingRecord(merges.source.topic, b"k", b"v", partition=0)], offsets={}, group="g")
     await producer.stop()
-    await windows.write(1)
-    await windows.note(HANDLED + 2, RecordStamp(HANDLED + 1, 5))
-    gap = await windows.gap()
+    await merges.write(1)
+    await merges.note(HANDLED + 2, RecordStamp(HANDLED + 1, 5))
+    gap = await merges.gap()
     assert gap is not None
     assert (gap.first, gap.next) == (0, HANDLED + 2)
 
 
-async def test_a_compacted_record_says_nothing(settings: Settings, stack: AsyncExitStack) -> None:
+@pytest.mark.parametrize("topic", ["memories", "windows", "extractions"])
+async def test_a_compacted_record_says_nothing(settings: Settings, stack: AsyncExitStack, topic: str) -> None:
     """Where compaction may have taken the record away, its absence is no loss."""
     offsets = await stack.enter_async_context(KafkaOffsets(kafka=settings.kafka))
-    memories = Log(settings, "memories", offsets, stack)
+    log = Log(settings, topic, offsets, stack)
     producer = TransactionalProducer(kafka=settings.kafka, transactional_id="c", partitions=2)
     await producer.start()
-    await producer.commit([OutgoingRecord(memories.source.topic, b"k", b"v", partition=0)], offsets={}, group="g")
+    await producer.commit([OutgoingRecord(log.source.topic, b"k", b"v", partition=0)], offsets={}, group="g")
     await producer.stop()
-    await memories.write(1)
-    await memories.note(2, RecordStamp(1, 5))
-    assert await memories.gap() is None
-    await memories.note(1, RecordStamp(0, 5))
-    assert (await memories.gap()) is not None, "a record that is there is another one"
+    await log.write(1)
+    await log.note(2, RecordStamp(1, 5))
+    assert await log.gap() is None
+    await log.note(1, RecordStamp(0, 5))
+    assert (await log.gap()) is not None, "a record that is there is another one"
 
 
 async def test_a_lost_disk_stops_the_stage(tmp_path: Path, redis_url: str) -> None:
@@ -158,10 +159,10 @@ async def test_a_lost_disk_stops_the_stage(tmp_path: Path, redis_url: str) -> No
         handler.gate.set()
         async with working(settings, handler):
             await until(lambda: len(handler.handled[0]) == HANDLED)
-            await stage_done(settings, "extraction")
+            await stage_done(settings, "merging")
 
         assert await process.stop()
-        (files,) = (tmp_path / "kafka").rglob(f"{settings.topic('windows')}-0")
+        (files,) = (tmp_path / "kafka").rglob(f"{settings.topic('merges')}-0")
         shutil.rmtree(files)
         process = ManagedProcess(broker.prepare())
         await process.start()
@@ -172,10 +173,10 @@ async def test_a_lost_disk_stops_the_stage(tmp_path: Path, redis_url: str) -> No
         async with working(settings, handler) as worker:
             await until(lambda: lost_by(worker, settings) > 0)
             assert handler.handled[0] == [], "5 records would have been handled, and 10 passed over"
-            gap = await find_loss(settings, "extraction", 0)
+            gap = await find_loss(settings, "merging", 0)
             assert gap is not None
             assert (gap.first, gap.next) == (0, HANDLED)
-            await accept_loss(settings, "extraction", 0, LostRange(first=0, next=HANDLED), accepted_by="ada")
+            await accept_loss(settings, "merging", 0, LostRange(first=0, next=HANDLED), accepted_by="ada")
             await until(lambda: len(handler.handled[0]) == HANDLED + 5)
         assert sorted(handler.handled[0]) == list(range(HANDLED + 5))
     finally:
@@ -184,4 +185,4 @@ async def test_a_lost_disk_stops_the_stage(tmp_path: Path, redis_url: str) -> No
 
 async def _send(settings: Settings, numbers: range) -> None:
     async with Producer(kafka=settings.kafka) as producer:
-        await producer.send_many([OutgoingRecord(settings.topic("windows"), b"k%d" % each, b"v", partition=0) for each in numbers])
+        await producer.send_many([OutgoingRecord(settings.topic("merges"), b"k%d" % each, b"v", partition=0) for each in numbers])

@@ -4,9 +4,11 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from redis.asyncio import Redis
 
 from memory.keys import encode_key
 from memory.records import Message
@@ -25,7 +27,7 @@ from runtime.session_tail import SessionTail
 from runtime.settings import ControlSettings, Settings
 from streams.erasure.erase import erase
 from streams.erasure.log import Subject
-from streams.erasure.remnants import STORE, remnants
+from streams.erasure.remnants import STORE, Naming, remnants
 from streams.errors import ErasureUnfinishedError, ReplayRefusedError
 from streams.rebuild import rebuild
 from streams.replay import ReplayStart, replay
@@ -77,6 +79,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
             each.removeprefix(leased.kafka.topic_prefix) for each in standing if standing[each]
         }
         assert standing[STORE] > 0
+        assert len(await _named_in_redis(leased)) > 1
         others = await _memories(store, STAYING)
         assert others
         assert await _letters(leased) == 1
@@ -88,6 +91,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
         assert await _letters(leased) == 0
         tail = SessionTail(redis=redis)
         assert [(await tail.read(TENANT, session)).messages for session in ("s-1", "s-3")] == [(), ()]
+        assert await _named_in_redis(leased) == []
         _check_receipt(receipt)
         await _check_control_log(leased, receipt)
 
@@ -150,6 +154,30 @@ def _events(memories: list[bytes]) -> list[bytes]:
 async def _standing(settings: Settings, store: MemoryStore, *, user: str = LEAVING) -> dict[str, int]:
     found = [each async for each in remnants(settings, TENANT, user, store=store)]
     return {each.place: each.standing for each in found if each.standing}
+
+
+async def _named_in_redis(settings: Settings) -> list[bytes]:
+    """The keys that name the user, or whose values do."""
+    naming, own = Naming(TENANT, LEAVING), encode_key(TENANT, LEAVING)
+    async with Redis.from_url(settings.redis.url) as client:
+        return [
+            key
+            async for key in client.scan_iter(match=f"{settings.redis.prefix}*")
+            if own in key or any(naming.is_in(b"", each) for each in await _values_in_redis(client, key))
+        ]
+
+
+async def _values_in_redis(client: Any, key: bytes) -> list[bytes]:
+    match await client.type(key):
+        case b"hash":
+            found = await client.hvals(key)
+        case b"zset":
+            found = await client.zrange(key, 0, -1)
+        case b"list":
+            found = await client.lrange(key, 0, -1)
+        case _:
+            found = await client.mget(key)
+    return [each for each in found if each is not None]
 
 
 async def _letters(settings: Settings) -> int:

@@ -21,7 +21,7 @@ from streams.errors import LossRefusedError, StreamError
 from streams.loss import LostRange, accept_loss, find_loss
 from streams.stages import STAGES
 from tests.control_log import add_tenant
-from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
+from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
 from tests.streams.harness import until, until_true
 from tests.streams.message_ledger import MessageLedger, committed, records_of, stage_done
 from varve.cli.application import app
@@ -63,7 +63,7 @@ class GatedHandler:
 @asynccontextmanager
 async def working(settings: Settings, handler: GatedHandler) -> AsyncIterator[Worker]:
     stop = asyncio.Event()
-    worker = extraction_worker(settings, handler, max_span=SPAN)
+    worker = keyed_worker(settings, handler, max_span=SPAN, stage="merging")
     running = asyncio.create_task(worker.run(stop))
     try:
         yield worker
@@ -74,7 +74,7 @@ async def working(settings: Settings, handler: GatedHandler) -> AsyncIterator[Wo
 
 
 async def _produce(settings: Settings, count: int, *, partition: int, size: int = 20_000) -> None:
-    topic = settings.topic("windows")
+    topic = settings.topic("merges")
     async with Producer(kafka=settings.kafka) as producer:
         await producer.send_many([OutgoingRecord(topic, b"k%d" % number, b"v" * size, partition=partition) for number in range(count)])
 
@@ -112,30 +112,30 @@ async def test_retention_passing_a_running_stage_is_named(settings: Settings) ->
     handler = GatedHandler(settings)
     async with working(settings, handler) as worker:
         await until(lambda: worker_backlog(worker) > 0)
-        await _retention_passes(settings, "windows", RECORDS - 10)
+        await _retention_passes(settings, "merges", RECORDS - 10)
         handler.gate.set()
         await until(lambda: lost_by(worker, settings) > 0)
         handled = list(handler.handled[0])
         assert lost_by(worker, settings) == RECORDS - 10 - len(handled)
-        assert (await _committed(settings, "extraction"))[0] == len(handled) < RECORDS - 10
+        assert (await _committed(settings, "merging"))[0] == len(handled) < RECORDS - 10
         await _produce(settings, 10, partition=1)
         await until(lambda: len(handler.handled[1]) == 10)
         assert handler.handled[0] == handled, "nothing jumped by itself"
 
-        gap = await _gap_found(settings, "extraction")
+        gap = await _gap_found(settings, "merging")
         assert (gap.first, gap.next) == (len(handled), RECORDS - 10)
         with pytest.raises(LossRefusedError, match=WRONG_RANGE):
-            await accept_loss(settings, "extraction", 0, LostRange(first=gap.first, next=gap.next - 1), accepted_by="eve")
+            await accept_loss(settings, "merging", 0, LostRange(first=gap.first, next=gap.next - 1), accepted_by="eve")
         assert await _accepted_losses(settings) == []
-        await accept_loss(settings, "extraction", 0, LostRange(first=gap.first, next=gap.next), accepted_by="ada")
+        await accept_loss(settings, "merging", 0, LostRange(first=gap.first, next=gap.next), accepted_by="ada")
         await until(lambda: len(handler.handled[0]) == len(handled) + 10)
         assert lost_by(worker, settings) == 0, "the loss is accepted"
         assert sorted(handler.handled[0]) == [*sorted(handled), *range(RECORDS - 10, RECORDS)]
     (noted,) = await _accepted_losses(settings)
-    assert (noted["action"], noted["by"], noted["stage"], noted["partition"]) == ("accept_loss", "ada", "extraction", 0)
-    assert (noted["from"], noted["to"], noted["topic"]) == (gap.first, gap.next, settings.topic("windows"))
+    assert (noted["action"], noted["by"], noted["stage"], noted["partition"]) == ("accept_loss", "ada", "merging", 0)
+    assert (noted["from"], noted["to"], noted["topic"]) == (gap.first, gap.next, settings.topic("merges"))
     with pytest.raises(LossRefusedError, match="has lost nothing"):
-        await accept_loss(settings, "extraction", 0, LostRange(first=gap.first, next=gap.next), accepted_by="ada")
+        await accept_loss(settings, "merging", 0, LostRange(first=gap.first, next=gap.next), accepted_by="ada")
 
 
 async def test_retention_during_an_outage_is_named(settings: Settings) -> None:
@@ -160,8 +160,8 @@ async def test_retention_during_an_outage_is_named(settings: Settings) -> None:
 async def test_a_cut_log_stops_until_accepted(settings: Settings) -> None:
     """The log ends before what was handled: what is written there now would be passed over, and once it has grown, unnoticed."""
     await _produce(settings, 18, partition=0, size=10)
-    source = TopicPartition(settings.topic("windows"), 0)
-    group = STAGES["extraction"].group(settings.kafka.topic_prefix)
+    source = TopicPartition(settings.topic("merges"), 0)
+    group = STAGES["merging"].group(settings.kafka.topic_prefix)
     await ConsumerGroups(kafka=settings.kafka).commit(group, {source: 20})
     handler = GatedHandler(settings)
     handler.gate.set()
@@ -171,9 +171,9 @@ async def test_a_cut_log_stops_until_accepted(settings: Settings) -> None:
     async with working(settings, handler) as worker:
         await until(lambda: lost_by(worker, settings) > 0)
         assert handler.handled[0] == []
-        gap = await _gap_found(settings, "extraction")
+        gap = await _gap_found(settings, "merging")
         assert (gap.first, gap.next) == (18, 20), "what it was when it was found"
-        await accept_loss(settings, "extraction", 0, LostRange(first=10, next=20), accepted_by="ada")
+        await accept_loss(settings, "merging", 0, LostRange(first=10, next=20), accepted_by="ada")
         await until(lambda: len(handler.handled[0]) == 18)
         assert sorted(handler.handled[0]) == list(range(10, 28))
 
@@ -192,23 +192,23 @@ async def test_state_refuses_to_go_back_in_a_cut_log(settings: Settings) -> None
 
 async def test_the_command_shows_and_accepts(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     await _produce(settings, 3, partition=1, size=10)
-    await _retention_passes(settings, "windows", 2, partition=1)
+    await _retention_passes(settings, "merges", 2, partition=1)
     monkeypatch.setenv("VARVE_KAFKA__BOOTSTRAP", settings.kafka.bootstrap)
     monkeypatch.setenv("VARVE_KAFKA__TOPIC_PREFIX", settings.kafka.topic_prefix)
     monkeypatch.setenv("VARVE_KAFKA__PARTITIONS", "2")
-    at = f"{settings.topic('windows')}/1"
+    at = f"{settings.topic('merges')}/1"
 
     async def run(*arguments: str) -> tuple[int, str]:
-        result = await asyncio.to_thread(CliRunner().invoke, app, ["accept-loss", "extraction", *arguments, "--data", str(settings.data)])
+        result = await asyncio.to_thread(CliRunner().invoke, app, ["accept-loss", "merging", *arguments, "--data", str(settings.data)])
         return result.exit_code, result.output
 
     code, shown = await run(at)
     assert code == 1
     assert f"offsets 0 to 1 of {at} are lost" in shown
-    assert f"varve accept-loss extraction {at} --from 0 --to 2" in shown
-    code, shown = await run("windows/1", "--from", "0", "--to", "2", "--by", "ada")
+    assert f"varve accept-loss merging {at} --from 0 --to 2" in shown
+    code, shown = await run("merges/1", "--from", "0", "--to", "2", "--by", "ada")
     assert (code, "accepted" in shown) == (0, True)
-    assert await run(at) == (0, f"extraction has lost nothing of {at}\n")
+    assert await run(at) == (0, f"merging has lost nothing of {at}\n")
     assert (await run("messages/1"))[0] == 2
 
 

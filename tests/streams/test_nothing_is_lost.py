@@ -14,7 +14,7 @@ from streams.delivery.folders import remove_folders, tables_folder
 from streams.delivery.records import ConsumedRecord
 from streams.run import serve_stage
 from streams.stages import STAGES
-from tests.streams.flow import TENANT, NewFlow, extraction_worker, serving
+from tests.streams.flow import TENANT, NewFlow, keyed_worker, serving
 from tests.streams.harness import until
 from tests.streams.message_ledger import MessageLedger, committed, committed_reaches, records_of, stage_done
 
@@ -50,7 +50,7 @@ class SlowHead:
 @asynccontextmanager
 async def working(settings: Settings, handler: SlowHead) -> AsyncIterator[None]:
     """The extraction stage's delivery with another handler; leaving the block breaks it off."""
-    worker = extraction_worker(settings, handler, max_span=100)
+    worker = keyed_worker(settings, handler, max_span=100)
     running = asyncio.create_task(worker.run(asyncio.Event()))
     try:
         yield

@@ -19,7 +19,7 @@ from runtime.tracing import Headers
 from streams.delivery.records import ConsumedRecord
 from streams.errors import PoisonRecordError
 from tests.control_log import add_tenant
-from tests.streams.flow import TENANT, extraction_worker, flow_settings, serving
+from tests.streams.flow import TENANT, flow_settings, keyed_worker, serving
 from tests.streams.message_ledger import MessageLedger, committed_reaches, end_of, records_of, stage_done
 
 pytestmark = pytest.mark.integration
@@ -107,7 +107,7 @@ async def test_giants_by_key_are_dead_lettered_whole(settings: Settings) -> None
         await _send_compressed(settings, "windows", good, partition=0)
         await _send_compressed(settings, "windows", giant, partition=0)
     await _send_compressed(settings, "windows", good, partition=0)
-    worker = extraction_worker(settings, RefusesGiants(settings.topic("extractions")), max_span=100)
+    worker = keyed_worker(settings, RefusesGiants(settings.topic("extractions")), max_span=100)
     stop = asyncio.Event()
     async with asyncio.TaskGroup() as running:
         running.create_task(worker.run(stop))

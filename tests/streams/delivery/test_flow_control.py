@@ -12,7 +12,7 @@ from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, create_topics
 from runtime.settings import Settings
 from streams.delivery.records import ConsumedRecord
 from tests.one_broker import one_broker
-from tests.streams.flow import extraction_worker
+from tests.streams.flow import keyed_worker
 from tests.streams.harness import until
 from tests.streams.message_ledger import records_of
 
@@ -49,7 +49,7 @@ class SlowHandler:
 @asynccontextmanager
 async def working(settings: Settings, handler: SlowHandler) -> AsyncIterator[None]:
     stop = asyncio.Event()
-    worker = extraction_worker(settings, handler, max_span=SPAN)
+    worker = keyed_worker(settings, handler, max_span=SPAN)
     running = asyncio.create_task(worker.run(stop))
     try:
         yield

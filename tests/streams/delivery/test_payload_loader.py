@@ -85,7 +85,7 @@ async def test_evicted_payloads_are_loaded_before_handling() -> None:
 async def test_loader_reads_any_order_and_rejects_expired_records(kafka: str, topic_prefix: str) -> None:
     settings = Settings(_env_file=None, kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2))
     await create_topics(settings)
-    topic = settings.topic("windows")
+    topic = settings.topic("merges")
     large = b"x" * 300_000
     async with Producer(kafka=settings.kafka) as producer:
         sent = [OutgoingRecord(topic, b"%d" % number, b"%d" % number + large, (("h", b"1"),), number % 2) for number in range(20)]
