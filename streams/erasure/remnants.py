@@ -1,7 +1,7 @@
 """Finds what still names a user: in every topic and changelog, and in the vector store. It shows that an erasure has worked."""
 
+import asyncio
 import zlib
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -9,16 +9,18 @@ import orjson
 
 from memory.errors import KeyFormatError
 from memory.keys import decode_key
-from memory.topics import ALL, AUDIT, CONTROL, USAGE
+from memory.topics import ALL, AUDIT, CONTROL, USAGE, TopicSpec
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.errors import TopicMissingError
 from runtime.kafka import read_topic
 from runtime.settings import Settings
 from streams.delivery.state import unpack
-from streams.stages import STAGES
+from streams.stages import STAGES, StageSpec
 
 STORE: Final = "vector store"
 
+_AT_ONCE: Final = 6
+"""Topics that are read beside each other."""
 _NAMELESS: Final = frozenset({CONTROL.name, AUDIT.name, USAGE.name})
 """Topics that bear no user's name: an erasure is known there by a digest."""
 
@@ -65,7 +67,7 @@ class Naming:
         return (self._user in parts or user_word in text) and (self._tenant in parts or tenant_word in text)
 
 
-async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryStore) -> AsyncIterator[Remnant]:
+async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryStore) -> list[Remnant]:
     """What names a user, place by place; places where nothing does are told, too.
 
     Args:
@@ -78,18 +80,23 @@ async def remnants(settings: Settings, tenant: str, user: str, *, store: MemoryS
         KafkaUnavailableError: If no broker answers.
         StoreUnavailableError: If the store is away.
     """
-    naming = Naming(tenant, user)
-    for spec in ALL:
-        if spec.name not in _NAMELESS:
-            topic = settings.topic(spec.name)
-            found = await _in_topic(topic, naming, settings, is_compacted=spec.cleanup == "compact")
-            yield found if spec.retention_ms < 0 else replace(found, standing=0)
-    for stage in STAGES.values():
-        if stage.has_table:
+    naming, turns = Naming(tenant, user), asyncio.Semaphore(_AT_ONCE)
+
+    async def in_topic(spec: TopicSpec) -> Remnant:
+        async with turns:
+            found = await _in_topic(settings.topic(spec.name), naming, settings, is_compacted=spec.cleanup == "compact")
+        return found if spec.retention_ms < 0 else replace(found, standing=0)
+
+    async def in_changelog(stage: StageSpec) -> Remnant:
+        async with turns:
             changelog = stage.changelog(settings.kafka.topic_prefix)
-            yield await _in_topic(changelog, naming, settings, is_compacted=True, has_rows=True)
+            return await _in_topic(changelog, naming, settings, is_compacted=True, has_rows=True)
+
+    topics = [in_topic(spec) for spec in ALL if spec.name not in _NAMELESS]
+    changelogs = [in_changelog(stage) for stage in STAGES.values() if stage.has_table]
+    found = await asyncio.gather(*topics, *changelogs)
     count = await store.count(TenantScope(tenant, user))
-    yield Remnant(place=STORE, standing=count, on_disk=count)
+    return [*found, Remnant(place=STORE, standing=count, on_disk=count)]
 
 
 async def _in_topic(topic: str, naming: Naming, settings: Settings, *, is_compacted: bool, has_rows: bool = False) -> Remnant:

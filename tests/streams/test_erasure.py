@@ -74,7 +74,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
     await _say(leased, "I was born in a time to come.", session="s-1", at=datetime(2999, 1, 1, tzinfo=UTC))
     async with serving(leased):
         await caught_up(leased)
-        standing = {each.place: each.standing for each in [each async for each in remnants(leased, TENANT, LEAVING, store=store)]}
+        standing = {each.place: each.standing for each in await remnants(leased, TENANT, LEAVING, store=store)}
         assert {"messages", "windows", "extractions", "memories"} <= {
             each.removeprefix(leased.kafka.topic_prefix) for each in standing if standing[each]
         }
@@ -152,7 +152,7 @@ def _events(memories: list[bytes]) -> list[bytes]:
 
 
 async def _standing(settings: Settings, store: MemoryStore, *, user: str = LEAVING) -> dict[str, int]:
-    found = [each async for each in remnants(settings, TENANT, user, store=store)]
+    found = await remnants(settings, TENANT, user, store=store)
     return {each.place: each.standing for each in found if each.standing}
 
 
@@ -241,5 +241,5 @@ async def _check_disks(settings: Settings, store: MemoryStore) -> None:
 
 
 async def _on_disk(settings: Settings, store: MemoryStore, topics: list[str]) -> dict[str, int]:
-    found = [each async for each in remnants(settings, TENANT, LEAVING, store=store)]
+    found = await remnants(settings, TENANT, LEAVING, store=store)
     return {each.place: each.on_disk for each in found if each.on_disk and each.place in topics}

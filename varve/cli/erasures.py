@@ -97,6 +97,6 @@ async def _remnants(settings: "Settings", tenant: str, user: str) -> "list[Remna
 
     store = build_store(settings)
     try:
-        return [each async for each in remnants(settings, tenant, user, store=store)]
+        return await remnants(settings, tenant, user, store=store)
     finally:
         await store.close()
