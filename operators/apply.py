@@ -84,7 +84,7 @@ def latest_known(state: EntityState, recorded_at: datetime | None) -> int | None
 
 def without_messages(state: EntityState, erased: Contribution) -> EntityState:
     """The entity without the ids of the messages that an erasure names."""
-    names = {*erased.forgotten_messages}
+    names = {*(erased.forgotten_messages or ())}
     return replace(state, message_ids=[each for each in state.message_ids if each[1] not in names])
 
 

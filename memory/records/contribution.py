@@ -48,7 +48,7 @@ class Contribution(Record):
     changes: list[Change] = Field(default_factory=list)
     merged: Merged | None = None
     """Of kind ``merged``."""
-    forgotten_messages: list[str] = Field(default_factory=list)
+    forgotten_messages: list[str] | None = None
     """Of an erasure: ids of messages that the entity has from the user."""
     time: Time
     """Event time of the source."""

@@ -61,7 +61,7 @@ class EntityEraser:
 
 def nobodys(erasure: Contribution) -> Contribution:
     """What stands for an erasure in what comes of it: nothing of that names the user, and none of it is taken for an erasure."""
-    return erasure.model_copy(update={"user": None, "cause": "extraction", "changes": [], "forgotten_messages": []})
+    return erasure.model_copy(update={"user": None, "cause": "extraction", "changes": [], "forgotten_messages": None})
 
 
 def is_reached(tenants: TenantDirectory, contribution: Contribution, entity_type: EntityType) -> bool:
