@@ -80,3 +80,13 @@ ALL: Final = (
 def topic_name(spec: TopicSpec, prefix: str) -> str:
     """The name on the broker: the prefix (``varve.`` unless told) and the topic's own name."""
     return f"{prefix}{spec.name}"
+
+
+def topic_named(name: str, prefix: str) -> TopicSpec | None:
+    """The topic of a name on the broker; None where it is none of these.
+
+    Args:
+        name: The name, with the prefix.
+        prefix: As :func:`topic_name` takes it.
+    """
+    return next((spec for spec in ALL if topic_name(spec, prefix) == name), None)

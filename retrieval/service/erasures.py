@@ -16,14 +16,13 @@ _log = logger(__name__)
 class Eraser(Protocol):
     """Erases a user: the flow's own business, given to the service where it is started."""
 
-    async def __call__(self, tenant: str, user: str, *, by: str, reason: str, store: MemoryStore, redis: GuardedRedis) -> Erasure:
-        """Returns when all is done; called again, it goes on.
+    async def __call__(self, tenant: str, user: str, *, by: str, store: MemoryStore, redis: GuardedRedis) -> Erasure:
+        """Carries out what the control log has begun, and returns when all is done; called again, it goes on.
 
         Args:
             tenant: Whose user.
             user: Who.
             by: Who asks for it, for the audit.
-            reason: Why.
             store: The vector store.
             redis: Its keys are removed.
         """
@@ -51,19 +50,18 @@ class Erasures:
         """Whether this process can carry out any."""
         return self._eraser is not None
 
-    def start(self, tenant: str, user: str, *, by: str, reason: str) -> None:
-        """Begins with one, unless this process is at it.
+    def start(self, tenant: str, user: str, *, by: str) -> None:
+        """Carries one out that the control log has begun, unless this process is at it.
 
         Args:
             tenant: Whose user.
             user: Who.
             by: Who asks for it, for the audit.
-            reason: Why.
         """
         subject = subject_of(tenant, user)
         if self._eraser is not None and subject not in self._running:
             self._problems.pop(subject, None)
-            task = asyncio.create_task(self._erase(self._eraser, tenant, user, by=by, reason=reason), name=f"erasure-{subject[:12]}")
+            task = asyncio.create_task(self._erase(self._eraser, tenant, user, by=by), name=f"erasure-{subject[:12]}")
             self._running[subject] = task
             task.add_done_callback(lambda _: self._running.pop(subject, None))
 
@@ -84,10 +82,10 @@ class Erasures:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
 
-    async def _erase(self, eraser: Eraser, tenant: str, user: str, *, by: str, reason: str) -> None:
+    async def _erase(self, eraser: Eraser, tenant: str, user: str, *, by: str) -> None:
         subject = subject_of(tenant, user)
         try:
-            await eraser(tenant, user, by=by, reason=reason, store=self._store, redis=self._redis)
+            await eraser(tenant, user, by=by, store=self._store, redis=self._redis)
         except VarveError as error:
             self._problems[subject] = str(error)
             _log.error("erasure_broken_off", tenant=tenant, subject=subject, error=str(error))

@@ -17,7 +17,7 @@ from memory.errors import RecordTooLargeError, VarveError
 from memory.positions import LogPosition
 from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES
 from runtime.clocks import Clock
-from runtime.dead_letters.letters import Letter, LetterSelection, LetterWithContent, deletable_before
+from runtime.dead_letters.letters import NOT_PURGED, Letter, LetterSelection, LetterWithContent, deletable_before
 from runtime.dead_letters.log import FoundLetter, LetterLog
 from runtime.dead_letters.memory_redrive import MemoryRedrive
 from runtime.dead_letters.metadata import (
@@ -99,7 +99,7 @@ class DeadLetterBox:
             KafkaUnavailableError: If no broker answers.
             TopicMissingError: If there is no dead-letter topic.
         """
-        everything = LetterSelection(tenant=tenant, positions=frozenset({position}), states=frozenset({"open", "redriven", "superseded"}))
+        everything = LetterSelection(tenant=tenant, positions=frozenset({position}), states=NOT_PURGED)
         async for each in self._log.contents(await self.letters(everything)):
             content = each.content()
             return LetterWithContent(each.letter, content.key, content.value, content.headers, each.answer)
@@ -166,7 +166,7 @@ class DeadLetterBox:
             KafkaUnavailableError: If no broker answers.
             TopicMissingError: If there is no dead-letter topic.
         """
-        kept = LetterSelection(states=frozenset({"open", "redriven", "superseded"}))
+        kept = LetterSelection(states=NOT_PURGED)
         letters = [each for each in await self.letters(kept) if each.metadata.tenant in (tenant, None)]
         found = [each async for each in self._log.contents(letters) if each.is_of(tenant, user)]
         return [

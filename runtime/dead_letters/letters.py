@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from memory.positions import LogPosition
 from memory.records import DeadLetter
@@ -12,6 +12,9 @@ from runtime.dead_letters.metadata import Outcome, Resolution
 
 LetterState = Literal["open", "redriven", "superseded", "purged"]
 """``superseded``: a newer value of the same memory stands in the feed, so that there was nothing to drive again."""
+
+
+NOT_PURGED: Final[frozenset[LetterState]] = frozenset({"open", "redriven", "superseded"})
 
 
 @dataclass(frozen=True, slots=True)

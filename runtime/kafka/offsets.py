@@ -11,7 +11,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError, NotCoordinatorError
 from aiokafka.structs import OffsetAndMetadata
 
-from memory.topics import ALL, topic_name
+from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, TopicMissingError
 from runtime.kafka.client import client_options, kafka_faults, partition_counts
 from runtime.kafka.connecting import connect
@@ -134,14 +134,14 @@ class KafkaOffsets:
             KafkaUnavailableError: If no broker answers, or it does not show the topic's configuration.
         """
         admin, _ = self._connected()
-        is_marked = any(topic_name(spec, self._kafka.topic_prefix) == topic for spec in ALL if spec.mark)
+        spec = topic_named(topic, self._kafka.topic_prefix)
         with kafka_faults(f"reading the configuration of {topic}", self._kafka):
             async with asyncio.timeout(self._kafka.request_timeout_s):
                 ((code, message, _, _, entries),) = (await _topic_config(admin, topic)).resources
         if code:
             raise KafkaUnavailableError(f"the broker at {self._kafka.bootstrap} does not show the configuration of {topic}: {message}")
         config = {entry[0]: entry[1] for entry in entries}
-        if is_marked and config["cleanup.policy"] == "compact":
+        if spec is not None and spec.mark and config["cleanup.policy"] == "compact":
             return None
         kept = int(config["retention.ms" if "delete" in config["cleanup.policy"] else "delete.retention.ms"])
         return None if kept < 0 else kept

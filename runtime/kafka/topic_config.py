@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from memory.topics import ALL, topic_name
@@ -58,13 +59,10 @@ async def check_topic_configs(settings: Settings, changelogs: Mapping[str, Mappi
     wanted = {topic_name(spec, kafka.topic_prefix): broker_config(spec, kafka) for spec in ALL} | {**changelogs}
     marked = {topic_name(spec, kafka.topic_prefix) for spec in ALL if spec.mark}
     async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
-        (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in wanted])
+        configs = await _configs(admin, [*wanted], kafka)
         topics = await admin.describe_topics()
     problems: list[str] = []
-    for code, message, _, name, entries in response.resources:
-        if code:
-            raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} does not show the configuration of {name}: {message}")
-        found = {entry[0]: entry[1] for entry in entries}
+    for name, found in configs.items():
         problems.extend(
             f"{name} has {setting}={found[setting]} and must have {value}: kafka-configs.sh --bootstrap-server {kafka.bootstrap} --alter "
             f"--entity-type topics --entity-name {name} --add-config {setting}={value}"
@@ -93,11 +91,19 @@ async def are_compacted(names: Sequence[str], kafka: KafkaSettings) -> bool:
         KafkaUnavailableError: If the broker does not answer, or does not show their configuration.
     """
     async with admin_client(kafka) as admin, asyncio.timeout(kafka.request_timeout_s):
-        (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
-    for code, message, _, name, _ in response.resources:
+        configs = await _configs(admin, names, kafka)
+    return all(config["cleanup.policy"] == "compact" for config in configs.values())
+
+
+async def _configs(admin: AIOKafkaAdminClient, names: Sequence[str], kafka: KafkaSettings) -> dict[str, dict[str, str]]:
+    """The configuration of topics, by their names on the broker."""
+    (response,) = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
+    found: dict[str, dict[str, str]] = {}
+    for code, message, _, name, entries in response.resources:
         if code:
             raise KafkaUnavailableError(f"the broker at {kafka.bootstrap} does not show the configuration of {name}: {message}")
-    return all(dict(entry[:2] for entry in entries)["cleanup.policy"] == "compact" for *_, entries in response.resources)
+        found[name] = {entry[0]: entry[1] for entry in entries}
+    return found
 
 
 def _is_shorter(found: str, wanted: str) -> bool:

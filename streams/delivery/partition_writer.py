@@ -12,7 +12,7 @@ from aiokafka import TopicPartition
 from aiokafka.structs import OffsetAndMetadata
 
 from memory.errors import RecordTooLargeError
-from memory.topics import ALL, topic_name
+from memory.topics import topic_named
 from runtime.errors import KafkaUnavailableError, ProducerFencedError
 from runtime.kafka import KafkaOffsets, OutgoingRecord, RecordStamp
 from runtime.kafka.transactional import TransactionalProducer
@@ -105,7 +105,8 @@ class PartitionWriter:
         self._offsets = offsets
         self._name = f"{source.topic}/{source.partition}"
         self._last: RecordStamp | None = None
-        self._is_compacted = any(topic_name(spec, kafka.topic_prefix) == source.topic for spec in ALL if spec.cleanup == "compact")
+        spec = topic_named(source.topic, kafka.topic_prefix)
+        self._is_compacted = spec is not None and spec.cleanup == "compact"
         self._table = table
         self._table_metrics = table_metrics
         self._changelog = None if changelog is None else TopicPartition(changelog, source.partition)

@@ -78,6 +78,20 @@ async def erase(
         RedisUnavailableError: If Redis is away.
         StoreUnavailableError: If the store is away.
     """
+    await check_topics(settings)
+    await ControlWriter(settings=settings).write(
+        lambda draft: begin_erasure(draft, subject.tenant, subject.user, at=SystemClock().now(), reason=subject.reason),
+        action="erasure begin",
+        by=subject.by,
+    )
+    notice(f"user {subject.digest[:12]} of tenant {subject.tenant}: the erasure is in the control log")
+    return await _carried_out(settings, subject, store=store, redis=redis, patience_s=patience_s, notice=notice)
+
+
+async def _carried_out(
+    settings: Settings, subject: Subject, *, store: MemoryStore, redis: GuardedRedis, patience_s: float, notice: Callable[[str], None]
+) -> Erasure:
+    """Carries out what the control log has begun."""
     partitions = await check_topics(settings)
     async with Producer(kafka=settings.kafka) as producer:
         erasing = _Erasing(settings, subject, partitions=partitions, producer=producer, patience_s=patience_s, notice=notice)
@@ -85,14 +99,15 @@ async def erase(
 
 
 def eraser_of(settings: Settings) -> Eraser:
-    """What the query service carries erasures out by.
+    """What the query service carries erasures out by, once the control log has begun them.
 
     Args:
         settings: The settings in force.
     """
 
-    async def _erase(tenant: str, user: str, *, by: str, reason: str, store: MemoryStore, redis: GuardedRedis) -> Erasure:
-        return await erase(settings, Subject(tenant=tenant, user=user, by=by, reason=reason), store=store, redis=redis)
+    async def _erase(tenant: str, user: str, *, by: str, store: MemoryStore, redis: GuardedRedis) -> Erasure:
+        subject = Subject(tenant=tenant, user=user, by=by)
+        return await _carried_out(settings, subject, store=store, redis=redis, patience_s=_PATIENCE_S, notice=lambda line: None)
 
     return _erase
 
@@ -127,21 +142,13 @@ class _Erasing:
         self._clock: Clock = SystemClock()
         self._passage = Passage(settings=settings, patience_s=patience_s, notice=notice)
         self._control = ControlWriter(settings=settings)
-        self._digest = ""
+        self._digest = subject.digest
         self._told_at = self._clock.now()
         """When the stages were told of the user's entities, the last time."""
         self._found: dict[str, int] = {}
         self._remains: list[str] = []
 
     async def run(self, store: MemoryStore, redis: GuardedRedis) -> Erasure:
-        subject = self._subject
-        begun = await self._control.write(
-            lambda draft: begin_erasure(draft, subject.tenant, subject.user, at=self._clock.now(), reason=subject.reason),
-            action="erasure begin",
-            by=subject.by,
-        )
-        self._digest = begun.result.subject
-        self._notice(f"user {self._digest[:12]} of tenant {subject.tenant}: the erasure is in the control log")
         cut = await self._give_up_open_windows()
         windows, sessions = await self._pass_over_windows()
         await self._forget_touches()

@@ -2,6 +2,7 @@
 
 from memory.headers import ERASURE, KIND
 from runtime.dead_letters import DeadLetterBox, LetterSelection, LetterWithContent
+from runtime.dead_letters.letters import NOT_PURGED
 from runtime.dead_letters.words import says
 from streams.errors import ErasureUnfinishedError
 
@@ -33,7 +34,7 @@ async def purge_letters(box: DeadLetterBox, tenant: str, user: str) -> int:
         )
     if letters:
         positions = frozenset(each.letter.position for each in letters)
-        await box.purge(LetterSelection(positions=positions, states=frozenset({"open", "redriven", "superseded"})))
+        await box.purge(LetterSelection(positions=positions, states=NOT_PURGED))
     return len(letters)
 
 

@@ -12,6 +12,7 @@ from memory.headers import COMMAND, ERASURE, GENERATION_DROP, KIND
 from memory.keys import distinct_key, encode_key, partition_of, unmarked_key
 from memory.records import ErasureCommand, SessionCommand
 from memory.topics import MESSAGES, TopicSpec
+from runtime.control.erasure import subject_of
 from runtime.kafka import KafkaOffsets, OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.seals import Keyring
 from runtime.settings import Settings
@@ -32,6 +33,11 @@ class Subject:
     """For the audit."""
     reason: str = ""
     """Kept for ever, in the control log and the audit."""
+
+    @property
+    def digest(self) -> str:
+        """What stands for the user there."""
+        return subject_of(self.tenant, self.user)
 
 
 @dataclass(slots=True)

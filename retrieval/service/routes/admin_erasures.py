@@ -61,7 +61,7 @@ async def post_erasure(
 ) -> Response:
     """Erases a user everywhere, for good, behind this answer: it takes a minute or two, and the list above has the receipt then.
 
-    Sent again while it is carried out, it changes nothing; sent again after a process was stopped in between, it goes on.
+    Sent again while this process is at it, it is carried out once; sent again after a process was stopped in between, it goes on.
     """
     erasures = dependencies.erasures
     if not erasures.is_equipped:
@@ -72,5 +72,5 @@ async def post_erasure(
         return {"subject": erasure.subject}
 
     begun = await carried_out(dependencies, operator, change, action="erasure begin", settle=False)
-    erasures.start(body.tenant, body.user, by=f"operator {operator.id} {operator.label}".strip(), reason=body.reason)
+    erasures.start(body.tenant, body.user, by=f"operator {operator.id} {operator.label}".strip())
     return JsonResponse(begun, status_code=202)
