@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
-from typing import Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from memory.errors import VarveError
 from retrieval.stores.port import MemoryStore
-from runtime.control.erasure import Erasure, subject_of
+from runtime.control.erasure import subject_of
 from runtime.logs import logger
 from runtime.redis import GuardedRedis
 
@@ -14,14 +15,14 @@ _log = logger(__name__)
 
 
 class Eraser(Protocol):
-    """Erases a user: the flow's own business, given to the service where it is started."""
+    """Erases users: the flow's own business, given to the service where it is started."""
 
-    async def __call__(self, tenant: str, user: str, *, by: str, store: MemoryStore, redis: GuardedRedis) -> Erasure:
+    async def __call__(self, tenant: str, users: Sequence[str], *, by: str, store: MemoryStore, redis: GuardedRedis) -> None:
         """Carries out what the control log has begun, and returns when all is done; called again, it goes on.
 
         Args:
-            tenant: Whose user.
-            user: Who.
+            tenant: Whose users.
+            users: Who. Together they take hardly longer than one of them.
             by: Who asks for it, for the audit.
             store: The vector store.
             redis: Its keys are removed.
@@ -29,11 +30,18 @@ class Eraser(Protocol):
         ...
 
 
+class _Asked(NamedTuple):
+    user: str
+    by: str
+
+
 class Erasures:
     """What this process is carrying out. Another knows of it by the control log alone.
 
+    A tenant's users are erased one batch after another: who is asked for meanwhile is in the next one, with all others.
+
     Args:
-        eraser: Carries one out; None: this process carries out none.
+        eraser: Carries them out; None: this process carries out none.
         store: The vector store.
         redis: Its keys are removed.
     """
@@ -42,7 +50,10 @@ class Erasures:
         self._eraser = eraser
         self._store = store
         self._redis = redis
-        self._running: dict[str, asyncio.Task[None]] = {}
+        self._asked: dict[str, dict[str, _Asked]] = {}
+        """By tenant and digest: who waits, or is being erased."""
+        self._at_work: dict[str, asyncio.Task[None]] = {}
+        """By tenant."""
         self._problems: dict[str, str] = {}
 
     @property
@@ -58,16 +69,22 @@ class Erasures:
             user: Who.
             by: Who asks for it, for the audit.
         """
+        if self._eraser is None:
+            return
         subject = subject_of(tenant, user)
-        if self._eraser is not None and subject not in self._running:
-            self._problems.pop(subject, None)
-            task = asyncio.create_task(self._erase(self._eraser, tenant, user, by=by), name=f"erasure-{subject[:12]}")
-            self._running[subject] = task
-            task.add_done_callback(lambda _: self._running.pop(subject, None))
+        self._problems.pop(subject, None)
+        self._asked.setdefault(tenant, {}).setdefault(subject, _Asked(user, by))
+        if tenant not in self._at_work:
+            self._at_work[tenant] = asyncio.create_task(self._work(self._eraser, tenant), name=f"erasures-{tenant}")
 
-    def is_running(self, subject: str) -> bool:
-        """Whether this process is at the erasure of a user, named by the digest."""
-        return subject in self._running
+    def is_running(self, tenant: str, subject: str) -> bool:
+        """Whether this process is at the erasure of a user, or has it before it.
+
+        Args:
+            tenant: Whose user.
+            subject: The user's digest.
+        """
+        return subject in self._asked.get(tenant, {})
 
     def problem_of(self, subject: str) -> str | None:
         """What the last try of this process was broken off by; None where it was not."""
@@ -75,20 +92,34 @@ class Erasures:
 
     async def close(self) -> None:
         """Breaks off what is running: asked for again, it goes on."""
-        running = [*self._running.values()]
+        running = [*self._at_work.values()]
         for task in running:
             task.cancel()
         for task in running:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
 
-    async def _erase(self, eraser: Eraser, tenant: str, user: str, *, by: str) -> None:
-        subject = subject_of(tenant, user)
+    async def _work(self, eraser: Eraser, tenant: str) -> None:
+        waiting = self._asked[tenant]
         try:
-            await eraser(tenant, user, by=by, store=self._store, redis=self._redis)
+            while waiting:
+                by = next(iter(waiting.values())).by
+                batch = {subject: each for subject, each in waiting.items() if each.by == by}
+                await self._erase(eraser, tenant, batch, by=by)
+                for subject in batch:
+                    del waiting[subject]
+        finally:
+            del self._asked[tenant], self._at_work[tenant]
+
+    async def _erase(self, eraser: Eraser, tenant: str, batch: dict[str, _Asked], *, by: str) -> None:
+        try:
+            await eraser(tenant, [each.user for each in batch.values()], by=by, store=self._store, redis=self._redis)
         except VarveError as error:
-            self._problems[subject] = str(error)
-            _log.error("erasure_broken_off", tenant=tenant, subject=subject, error=str(error))
+            problem = str(error)
+            _log.error("erasure_broken_off", tenant=tenant, subjects=[*batch], error=problem)
         except Exception as error:
-            self._problems[subject] = "a defect in Varve; the service's log has the reason"
-            _log.exception("erasure_broken_off", tenant=tenant, subject=subject, error=str(error))
+            problem = "a defect in Varve; the service's log has the reason"
+            _log.exception("erasure_broken_off", tenant=tenant, subjects=[*batch], error=str(error))
+        else:
+            return
+        self._problems |= dict.fromkeys(batch, problem)

@@ -7,7 +7,7 @@ A purge is a resolution, too, for the topic cannot delete single records. From t
 go at once where all letters before it in the partition are purged, and otherwise with the topic's retention.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -155,12 +155,15 @@ class DeadLetterBox:
         await delete_before(bounds, self._settings.kafka)
         return len(selected)
 
-    async def of_user(self, tenant: str, user: str) -> list[LetterWithContent]:
-        """A user's letters that are not purged, by what their records say; of one in parts the first alone.
+    async def of_users(self, tenant: str, users: Collection[str]) -> dict[str, list[LetterWithContent]]:
+        """Users' letters that are not purged, by what their records say; of one in parts the first alone.
 
         Args:
-            tenant: Whose user.
-            user: Who.
+            tenant: Whose users.
+            users: They.
+
+        Returns:
+            The letters of each.
 
         Raises:
             KafkaUnavailableError: If no broker answers.
@@ -168,10 +171,12 @@ class DeadLetterBox:
         """
         kept = LetterSelection(states=NOT_PURGED)
         letters = [each for each in await self.letters(kept) if each.metadata.tenant in (tenant, None)]
-        found = [each async for each in self._log.contents(letters) if each.is_of(tenant, user)]
-        return [
-            LetterWithContent(each.letter, each.record.key, each.record.value, tuple(each.record.headers), each.answer) for each in found
-        ]
+        found: dict[str, list[LetterWithContent]] = {user: [] for user in users}
+        async for each in self._log.contents(letters):
+            letter = LetterWithContent(each.letter, each.record.key, each.record.value, tuple(each.record.headers), each.answer)
+            for user in each.users_named(tenant, found):
+                found[user].append(letter)
+        return found
 
     async def _redrive_batch(
         self, batch: Sequence[FoundLetter], memories: MemoryRedrive, for_giants: Producer, *, is_vouched: bool

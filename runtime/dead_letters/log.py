@@ -1,6 +1,6 @@
 """The dead-letter topic as it lies: letters with what became of them, and their contents."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ from memory.positions import LogPosition
 from runtime.dead_letters.letters import Letter, apply_resolutions
 from runtime.dead_letters.metadata import ANSWER, Resolution, read_metadata, read_resolution, tenant_of, without_metadata
 from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
-from runtime.dead_letters.words import says
+from runtime.dead_letters.words import said_in
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import read_topic
 from runtime.settings import KafkaSettings
@@ -32,17 +32,22 @@ class FoundLetter:
         """The model's answer, if the letter has one."""
         return next((value.decode("utf-8", "replace") for name, value in self.record.headers if name == ANSWER), None)
 
-    def is_of(self, tenant: str, user: str) -> bool:
-        """Whether the record names the user: in its key, or in its value."""
-        key = self.record.key or b""
-        own = encode_key(tenant, user)
+    def users_named(self, tenant: str, users: Collection[str]) -> set[str]:
+        """Which of some users of a tenant the record names: in its key, or in its value.
+
+        Args:
+            tenant: Whose users.
+            users: They.
+        """
         try:
             value = self.content().value or b""
         except DeadLetterMissingError:
             value = b""
-        if self.letter.metadata.tenant != tenant and not says(value, "tenant", tenant):
-            return False
-        return unmarked_key(key) == own or key.startswith(own + b"/") or says(value, "user", user)
+        if self.letter.metadata.tenant != tenant and tenant not in said_in(value, "tenant"):
+            return set()
+        key = self.record.key or b""
+        in_key = {each for each in users if (own := encode_key(tenant, each)) == unmarked_key(key) or key.startswith(own + b"/")}
+        return in_key | said_in(value, "user").intersection(users)
 
     def content(self) -> Content:
         """What the source's record held.

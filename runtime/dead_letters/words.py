@@ -2,27 +2,43 @@
 
 import json
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 import orjson
 
+_TEXT: Final = rb'("(?:[^"\\]|\\.)*")'
 
-def says(value: bytes, name: str, word: str) -> bool:
-    """Whether a field of some name holds a word, at whatever depth.
+
+def said_in(value: bytes, name: str) -> set[str]:
+    """The texts that fields of some name hold, at whatever depth.
 
     Args:
         value: JSON, as far as it is any.
-        name: The field's name.
-        word: The word.
+        name: The fields' name.
     """
     try:
-        return _has(orjson.loads(value), name, word)
+        return {*_held(orjson.loads(value), name)}
     except orjson.JSONDecodeError:
-        forms = {orjson.dumps(word), json.dumps(word).encode()}
-        return any(re.search(rb"%b\s*:\s*%b" % (re.escape(orjson.dumps(name)), re.escape(form)), value) is not None for form in forms)
+        return {*_written(value, name)}
 
 
-def _has(parsed: Any, name: str, word: str) -> bool:
-    if isinstance(parsed, dict):
-        return parsed.get(name) == word or any(_has(each, name, word) for each in parsed.values())
-    return isinstance(parsed, list) and any(_has(each, name, word) for each in parsed)
+def _held(parsed: Any, name: str) -> Iterator[str]:
+    ahead = [parsed]  # JSON may be nested deeper than calls may
+    while ahead:
+        each = ahead.pop()
+        if isinstance(each, dict):
+            if isinstance(text := each.get(name), str):
+                yield text
+            ahead += each.values()
+        elif isinstance(each, list):
+            ahead += each
+
+
+def _written(value: bytes, name: str) -> Iterator[str]:
+    """The same of what is no JSON as a whole: whatever looks like such a field."""
+    for found in re.finditer(re.escape(orjson.dumps(name)) + rb"\s*:\s*" + _TEXT, value, re.DOTALL):
+        try:
+            yield json.loads(found[1])
+        except ValueError:  # no JSON, or no UTF-8
+            continue

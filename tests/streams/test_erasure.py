@@ -17,7 +17,7 @@ from retrieval.stores.build import build_store
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.clocks import SystemClock
 from runtime.control import Draft, read_audit, read_control
-from runtime.control.erasure import Erasure
+from runtime.control.erasure import Erasure, subject_of
 from runtime.dead_letters import DeadLetterBox, LetterSelection
 from runtime.errors import UnknownTenantError
 from runtime.kafka import OutgoingRecord, Producer
@@ -26,7 +26,6 @@ from runtime.redis import GuardedRedis, open_redis
 from runtime.session_tail import SessionTail
 from runtime.settings import ControlSettings, Settings
 from streams.erasure.erase import erase
-from streams.erasure.log import Subject
 from streams.erasure.remnants import STORE, Naming, remnants
 from streams.errors import ErasureUnfinishedError, ReplayRefusedError
 from streams.rebuild import rebuild
@@ -38,7 +37,6 @@ from tests.streams.flow import TENANT, caught_up, flush, send_sample, serving
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
 LEAVING, STAYING = "ada", "bob"
-SUBJECT = Subject(tenant=TENANT, user=LEAVING, by="test", reason="asked for it")
 LEASE_S = 5.0
 EAGER = {"segment.ms": "100", "min.cleanable.dirty.ratio": "0.01", "max.compaction.lag.ms": "100", "delete.retention.ms": "100"}
 DEADLINE_S = 240.0
@@ -84,7 +82,7 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
         assert others
         assert await _letters(leased) == 1
 
-        receipt = await erase(leased, SUBJECT, store=store, redis=redis)
+        (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", reason="asked for it", store=store, redis=redis)
 
         assert await _standing(leased, store) == {}
         assert await _memories(store, STAYING) == others, "the other user has what there was"
@@ -107,10 +105,9 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
         await flush(leased)
         await caught_up(leased)
         assert len(await _memories(store, LEAVING)) > 0, "what is said behind an erasure begins a new life"
-        await asyncio.gather(
-            erase(leased, SUBJECT, store=store, redis=redis),
-            erase(leased, Subject(tenant=TENANT, user=STAYING, by="test"), store=store, redis=redis),
-        )
+        receipts = await erase(leased, TENANT, [LEAVING, STAYING, LEAVING, "never came"], by="test", store=store, redis=redis)
+        assert [each.subject for each in receipts] == [subject_of(TENANT, each) for each in (LEAVING, STAYING, "never came")]
+        assert [each.found["windows"] > 0 for each in receipts] == [True, True, False]
         assert await _standing(leased, store) == {}
         assert await _standing(leased, store, user=STAYING) == {}
         assert [line async for line in snapshot(store, TENANT)] == []
@@ -123,14 +120,14 @@ async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStor
         await flush(leased)
         await caught_up(leased, WITHOUT_RECALLS)
     with pytest.raises(UnknownTenantError, match="there is no tenant 'nobody'"):
-        await erase(leased, Subject(tenant="nobody", user=LEAVING, by="test"), store=store, redis=redis)
+        await erase(leased, "nobody", [LEAVING], by="test", store=store, redis=redis)
     with pytest.raises(ErasureUnfinishedError, match=r"sessions has .* records before it after 1 s: start its workers"):
-        await erase(leased, SUBJECT, store=store, redis=redis, patience_s=1.0)
+        await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=1.0)
     (begun,) = Draft(await read_control(leased)).erasures(TENANT)
     assert begun.finished_at is None
     assert await store.count(TenantScope(TENANT, LEAVING)) > 0
     async with serving(leased, WITHOUT_RECALLS):
-        receipt = await erase(leased, SUBJECT, store=store, redis=redis)
+        (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
         assert receipt.subject == begun.subject
         assert await _standing(leased, store) == {}
 

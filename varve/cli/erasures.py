@@ -2,6 +2,7 @@
 
 import asyncio
 import getpass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,22 +24,32 @@ UserArgument = Annotated[str, typer.Argument(help="The user, as messages name it
 @app.command()
 def erase(
     tenant: TenantArgument,
-    user: UserArgument,
+    users: Annotated[list[str] | None, typer.Argument(help="The users, as messages name them.", show_default=False)] = None,
+    users_from: Annotated[
+        typer.FileText | None, typer.Option("--from", help="A file that names users, a line each; - is the standard input.", metavar="FILE")
+    ] = None,
     reason: Annotated[str, typer.Option(help="Why; kept for ever in the control log and the audit, so name nobody in it.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     patience: Annotated[float, typer.Option(min=1, help="How long each stage may take to come so far, in seconds.")] = 900.0,
     by: ByOption = None,
     data: DataOption = None,
 ) -> None:
-    """Erase a user from every topic, state and store while all stages run, and print the receipt. It cannot be taken back.
+    """Erase users from every topic, state and store while all stages run, and print the receipts. It cannot be taken back.
 
-    What the user says from then on begins a new life. Repeated, it erases that, too; broken off, it goes on.
+    Many users take hardly longer than one: the logs are read once for all of them. What they say from then on begins a new life.
+    Repeated, it erases that, too; broken off, it goes on.
     """
+    named = [*(users or ()), *_lines(users_from)]
+    if not named:
+        raise typer.BadParameter("name a user, or a file of users with --from")
     settings = attached_settings(data)
     if not yes:
-        typer.confirm(f"erase user {user!r} of tenant {tenant!r} for good?", abort=True)
-    receipt = asyncio.run(_erase(settings, tenant, user, reason=reason, by=by or getpass.getuser(), patience=patience))
-    for line in receipt_lines(receipt):
+        if users_from is not None and users_from.name == "<stdin>":
+            raise typer.BadParameter("what is read from the standard input cannot be asked about: say --yes")
+        who = f"user {named[0]!r}" if len(named) == 1 else f"{len(named)} users"
+        typer.confirm(f"erase {who} of tenant {tenant!r} for good?", abort=True)
+    receipts = asyncio.run(_erase(settings, tenant, named, reason=reason, by=by or getpass.getuser(), patience=patience))
+    for line in (line for each in receipts for line in receipt_lines(each)):
         typer.echo(line)
 
 
@@ -76,17 +87,21 @@ def receipt_lines(receipt: "Erasure") -> list[str]:
     return lines + [f"\tremains: {each}" for each in receipt.remains]
 
 
-async def _erase(settings: "Settings", tenant: str, user: str, *, reason: str, by: str, patience: float) -> "Erasure":
+def _lines(file: Iterable[str] | None) -> list[str]:
+    return [] if file is None else [name for line in file if (name := line.rstrip("\r\n"))]
+
+
+async def _erase(settings: "Settings", tenant: str, users: Sequence[str], *, reason: str, by: str, patience: float) -> "list[Erasure]":
     from retrieval.stores.build import build_store
     from runtime.redis import open_redis
-    from streams.erasure.erase import erase as erase_user
-    from streams.erasure.log import Subject
+    from streams.erasure.erase import erase as erase_users
 
     store = build_store(settings)
     try:
         async with open_redis(settings.redis) as redis:
-            subject = Subject(tenant=tenant, user=user, by=by, reason=reason)
-            return await erase_user(settings, subject, store=store, redis=redis, patience_s=patience, notice=print_notice)
+            return await erase_users(
+                settings, tenant, users, by=by, reason=reason, store=store, redis=redis, patience_s=patience, notice=print_notice
+            )
     finally:
         await store.close()
 

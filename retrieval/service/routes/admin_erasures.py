@@ -47,8 +47,8 @@ async def list_erasures(tenant: TenantQuery, dependencies: AppDependencies) -> R
     content = [
         {
             **each.model_dump(mode="json", include={"subject", "reason", "requested_at", "finished_at", "gone_by", "found", "remains"}),
-            "running": dependencies.erasures.is_running(each.subject),
-            "problem": dependencies.erasures.problem_of(each.subject),
+            "running": dependencies.erasures.is_running(tenant, each.subject),
+            "problem": dependencies.erasures.problem_of(each.subject) if each.finished_at is None else None,
         }
         for each in known.erasures(tenant)
     ]
@@ -61,7 +61,8 @@ async def post_erasure(
 ) -> Response:
     """Erases a user everywhere, for good, behind this answer: it takes a minute or two, and the list above has the receipt then.
 
-    Sent again while this process is at it, it is carried out once; sent again after a process was stopped in between, it goes on.
+    Users who are asked for while another's erasure is under way are erased together behind it. Sent again while this process is at it, it
+    is carried out once; sent again after a process was stopped in between, it goes on.
     """
     erasures = dependencies.erasures
     if not erasures.is_equipped:

@@ -193,7 +193,8 @@ async def test_purged_letters_are_hidden_and_their_records_deleted(settings: Set
 
 
 async def _of_user(box: DeadLetterBox, user: str = "ann", *, tenant: str = "acme") -> set[LogPosition]:
-    return {each.letter.position for each in await box.of_user(tenant, user)}
+    found = await box.of_users(tenant, [user])
+    return {each.letter.position for each in found[user]}
 
 
 async def _refused(flow: Flow, topic: str, key: bytes, value: bytes | None) -> LogPosition:

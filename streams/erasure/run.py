@@ -1,0 +1,251 @@
+"""One run that erases users of a tenant: the steps that :mod:`streams.erasure.erase` tells of, in their order."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from itertools import chain
+
+from memory.errors import RecordError
+from memory.ids import entity_id
+from memory.keys import encode_key
+from memory.records import ErasureCommand, Window
+from memory.topics import EXTRACTIONS, MEMORIES, MERGES, MESSAGES, RECALLS, WINDOWS, TopicSpec
+from retrieval.stores.port import MemoryStore, TenantScope
+from runtime.clocks import Clock, SystemClock
+from runtime.control import ControlWriter, Draft, read_control
+from runtime.control.erasure import Erasure
+from runtime.control.erasure_changes import extend_erasure, finish_erasure
+from runtime.dead_letters import DeadLetterBox
+from runtime.kafka import OutgoingRecord, TopicPartition
+from runtime.kafka.deletion import delete_before
+from runtime.kafka.topic_config import are_compacted
+from runtime.redis import GuardedRedis
+from runtime.settings import Settings
+from runtime.tenants import FixedKnowledge, TenantDirectory
+from streams.erasure.erased_user import ErasedUser
+from streams.erasure.history import is_recorded_since, steps_of
+from streams.erasure.kept_views import forget_views
+from streams.erasure.letters import purge_letters
+from streams.erasure.log import BATCH, UsersLog, behind
+from streams.erasure.passage import Passage
+from streams.errors import ErasureUnfinishedError
+from streams.stages import STAGES
+
+
+class Erasing:
+    """One run.
+
+    Args:
+        settings: The settings in force.
+        tenant: Whose users are erased.
+        users: They.
+        log: What concerns them in the topics.
+        passage: Waits for the stages.
+        letters: Has the users' dead letters.
+        by: Who wants it, for the audit.
+        notice: As :func:`erase` takes it.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        tenant: str,
+        users: Sequence[ErasedUser],
+        *,
+        log: UsersLog,
+        passage: Passage,
+        letters: DeadLetterBox,
+        by: str,
+        notice: Callable[[str], None],
+    ) -> None:
+        self._settings = settings
+        self._tenant = tenant
+        self._users = users
+        self._log = log
+        self._passage = passage
+        self._letters = letters
+        self._by = by
+        self._notice = notice
+        self._clock: Clock = SystemClock()
+        self._control = ControlWriter(settings=settings)
+        self._told_at = self._clock.now()
+        """When the stages were told of the users' entities, the last time."""
+
+    async def run(self, store: MemoryStore, redis: GuardedRedis) -> list[Erasure]:
+        """Carries it out; raises as :func:`streams.erasure.erase.erase` does.
+
+        Args:
+            store: Asked whether anything is left there.
+            redis: Its keys are removed.
+
+        Returns:
+            The receipts.
+        """
+        cut = await self._give_up_open_windows()
+        await self._pass_over_windows()
+        await self._forget_touches()
+        await self._take_back()
+        await self._pass("index")
+        await self._drop_history(store)
+        await self._check_store(store)
+        for each in self._users:
+            await forget_views(each.trace, sessions=each.sessions, partition=each.home, redis=redis, settings=self._settings)
+        await purge_letters(self._letters, self._tenant, self._users)
+        finished = [each for each in self._users if each.problem is None]
+        await self._remove_bytes(finished, cut)
+        receipts = await self._write_receipts(finished)
+        if problems := [each.problem for each in self._users if each.problem is not None]:
+            raise ErasureUnfinishedError("; ".join(problems))
+        return receipts
+
+    async def _give_up_open_windows(self) -> Mapping[TopicPartition, int]:
+        """Returns the offset behind the commands in each partition of ``messages``."""
+        ends = _by_partition(await self._log.ends(MESSAGES))
+        await self._reach(MESSAGES, dict.fromkeys(self._users, ends))
+        told = {
+            each: await self._log.send(self._log.session_command(each, partition) for partition in self._log.partitions)
+            for each in self._users
+        }
+        cut = behind(chain.from_iterable(told.values()))
+        await self._passage.of(STAGES["sessions"], cut)
+        await self._reach(MESSAGES, {user: _by_partition(behind(positions)) for user, positions in told.items()}, settle=False)
+        self._notice("sessions: open windows are given up")
+        return cut
+
+    async def _pass_over_windows(self) -> None:
+        ends = await self._log.home_ends(WINDOWS)
+        await self._reach_home(WINDOWS, ends)
+        async for user, record in self._log.records(WINDOWS, before=ends):
+            user.windows.add(record.key or b"")
+            with suppress(RecordError):  # what is no window was refused, and lies among the dead letters
+                user.sessions.add(Window.from_json(record.value or b"").session)
+        await self._passage.of(STAGES["extraction"], ends)
+        known = await read_control(self._settings)
+        generations = [each.name for each in known.tenants[self._tenant].generations]
+        await self._passage.of_second_workers(STAGES["extraction"], ends, suffixes=["-", *generations])
+        self._notice(f"extraction: {sum(each.windows.count for each in self._users)} windows are passed over from now on")
+
+    async def _forget_touches(self) -> None:
+        """What recalls touched comes as an extraction: so this comes before those are read."""
+        told = {}
+        for each in self._users:
+            command = ErasureCommand(tenant=self._tenant, user=each.user)
+            told[each] = await self._log.send(self._log.command(RECALLS, command, partition) for partition in self._log.partitions)
+        await self._passage.of(STAGES["recalls"], behind(chain.from_iterable(told.values())), may_be_missing=True)
+        # The command itself is not passed over: a replay has it again.
+        before = {user: {each.partition: each.offset for each in positions} for user, positions in told.items()}
+        await self._reach(RECALLS, before, settle=False)
+
+    async def _take_back(self) -> None:
+        """Takes note of what the extractions have of the users, and has the stages behind them give it up."""
+        ends = await self._log.home_ends(EXTRACTIONS)
+        # Nobody has to know before the command: what lies before it is taken back by it.
+        await self._reach_home(EXTRACTIONS, ends, settle=False)
+        known = TenantDirectory(FixedKnowledge(await read_control(self._settings)))
+        for each in self._users:
+            each.begin_trace(known)
+        async for user, record in self._log.records(EXTRACTIONS, before=ends):
+            user.extractions.add(record.key or b"")
+            if record.value is not None:
+                user.trace.add(record.value, tuple(record.headers))
+        await self._command_stages()
+        windows = sum(len(each.trace.windows) for each in self._users)
+        self._notice(f"events and entities: {windows} windows are taken back from {len(self._entities)} entities")
+        merges = await self._log.ends(MERGES)
+        await self._reach(MERGES, dict.fromkeys(self._users, _by_partition(merges)))
+        await self._passage.of(STAGES["merging"], merges)
+        await self._pass("entities")
+        # What a model had answered meanwhile has made the users' own entities anew.
+        await self._command_stages()
+        async for user, record in self._log.records(EXTRACTIONS, since=ends):
+            if record.value is not None and user.trace.is_about(record.value, tuple(record.headers)):
+                user.extractions.add(record.key or b"")
+
+    @property
+    def _entities(self) -> list[str]:
+        """The ids of all entities that the users' words have ever reached."""
+        reached = (each for user in self._users for each in user.trace.entities)
+        return [*dict.fromkeys(entity_id(self._tenant, each.entity_type, each.entity_key, each.generation) for each in reached)]
+
+    async def _command_stages(self) -> None:
+        self._told_at = self._clock.now()
+        commands = [self._log.command(EXTRACTIONS, each, user.home) for user in self._users for each in user.trace.commands()]
+        for start in range(0, len(commands), BATCH):
+            await self._passage.of(STAGES["events"], behind(await self._log.send(commands[start : start + BATCH])))
+        await self._pass("entities")
+
+    async def _drop_history(self, store: MemoryStore) -> None:
+        """Takes away the steps that the entities' state tells nothing of: answers about what a timeline has let go since."""
+        topic, scope = self._settings.topic(MEMORIES.name), TenantScope(self._tenant)
+        for entity in self._entities:
+            steps = steps_of(store, scope, entity)
+            gone = [each.id async for each in steps if not is_recorded_since(each, self._told_at)]
+            await self._log.send(OutgoingRecord(topic, encode_key(self._tenant, each), None) for each in gone)
+        await self._pass("index")
+
+    async def _check_store(self, store: MemoryStore) -> None:
+        for each in self._users:
+            if left := await store.count(TenantScope(self._tenant, each.user)):
+                each.leave(
+                    f"{left} memories of the user in the vector store: what came while the erasure was carried out, "
+                    "or of a feed that lost it"
+                )
+
+    async def _remove_bytes(self, users: Iterable[ErasedUser], cut: Mapping[TopicPartition, int]) -> None:
+        users = [*users]
+        compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
+        for user in users:
+            for spec, written in ((WINDOWS, user.windows), (EXTRACTIONS, user.extractions)):
+                topic = self._settings.topic(spec.name)
+                await self._log.send(OutgoingRecord(topic, key, None, partition=user.home) for key in written.keys)
+                if written.unmarked or not compacted:
+                    user.leave(f"{written.count} records in {topic}, which an installation of before laid down: see ADR 50")
+        if compacted and not any(each.windows.unmarked for each in self._users):
+            await delete_before(cut, self._settings.kafka)
+            self._notice("messages: the log is cut off behind what is in windows")
+            return
+        for user in users:
+            user.leave(f"the user's messages in {self._settings.topic(MESSAGES.name)}: nothing else has all of the others'")
+
+    async def _write_receipts(self, users: Iterable[ErasedUser]) -> list[Erasure]:
+        now = self._clock.now()
+
+        def finish(draft: Draft) -> list[Erasure]:
+            return [
+                finish_erasure(
+                    draft,
+                    each.subject,
+                    at=now,
+                    gone_by=now + timedelta(milliseconds=each.kept_ms),
+                    found=each.found,
+                    remains=each.remains,
+                )
+                for each in users
+            ]
+
+        return (await self._control.write(finish, action="erasure finish", by=self._by)).result
+
+    async def _reach_home(self, spec: TopicSpec, ends: Mapping[TopicPartition, int], *, settle: bool = True) -> None:
+        """The same in a topic that is keyed by user."""
+        await self._reach(spec, {each: {each.home: ends[self._log.home(spec, each)]} for each in self._users}, settle=settle)
+
+    async def _reach(self, spec: TopicSpec, reaches: Mapping[ErasedUser, Mapping[int, int]], *, settle: bool = True) -> None:
+        """Has the erasures reach further in a topic; returns when every process knows, or works on nothing."""
+
+        def extend(draft: Draft) -> None:
+            for user, reach in reaches.items():
+                extend_erasure(draft, user.subject, {spec.name: reach})
+
+        await self._control.write(extend, action="erasure reach", by=self._by)
+        if settle:
+            await self._control.settle()
+
+    async def _pass(self, stage_name: str) -> None:
+        """Returns when a stage has handled all that its source has now."""
+        stage = STAGES[stage_name]
+        await self._passage.of(stage, await self._log.ends(stage.source))
+
+
+def _by_partition(offsets: Mapping[TopicPartition, int]) -> dict[int, int]:
+    """Offsets of one topic by the number of the partition."""
+    return {each.partition: offset for each, offset in offsets.items()}
