@@ -41,6 +41,8 @@ class EntityState:
     """The newest time at which something that was applied had been recorded, in microseconds since 1970 (UTC)."""
     steps: dict[str, int] = field(default_factory=dict)
     """By source, how many steps of the entity's history it has brought."""
+    forgotten_steps: dict[str, int] = field(default_factory=dict)
+    """By source, how many of them an erasure has taken away since."""
 
     @property
     def empty(self) -> bool:
@@ -63,6 +65,8 @@ def to_bytes(state: EntityState) -> bytes:
         "known": state.known,
         "steps": state.steps,
     }
+    if state.forgotten_steps:
+        fields["forgotten_steps"] = state.forgotten_steps
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
 
 

@@ -5,7 +5,7 @@ import secrets
 import time
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, cast
 
 from runtime.redis import GuardedRedis
 
@@ -120,6 +120,14 @@ class KeptAnswers:
     async def forget(self, begun: Begun) -> None:
         """Frees the key of a request that came to nothing, so that it can be sent again."""
         await self._redis.script("freeing an idempotency key", _FORGET, [self._answer_key(begun)], begun.mark)
+
+    async def forget_owner(self, owner: str) -> None:
+        """Forgets all answers of an owner."""
+        index = self._redis.key("answers-index", owner)
+        kept = await self._redis.run("looking kept answers up", lambda client: client.zrange(index, 0, -1))
+        names = [each.decode().rpartition(":")[0] for each in cast(list[bytes], kept)]
+        keys = [index, self._redis.key("answers-bytes", owner), *(self._redis.key("answers", owner, name) for name in names)]
+        await self._redis.run("forgetting kept answers", lambda client: client.unlink(*keys))
 
     def _answer_key(self, begun: Begun) -> str:
         return self._redis.key("answers", begun.owner, begun.name)

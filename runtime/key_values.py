@@ -63,6 +63,11 @@ class KeyValueNotes:
         if values:
             await self._redis.run("keeping the values of a key", add)
 
+    async def forget(self, scope: KeyScope) -> None:
+        """Forgets them."""
+        key = self._key(scope)
+        await self._redis.run("forgetting the values of a key", lambda client: client.unlink(key))
+
     def _key(self, scope: KeyScope) -> str:
         owner = [scope.tenant] if scope.user is None else [scope.tenant, scope.user]
         # A part more or less: no tenant's values can be taken for a user's.

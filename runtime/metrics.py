@@ -90,6 +90,11 @@ class Metrics:
             "varve_control_age_seconds", "Time since all that the control log held was known here.", registry=self.registry
         )
         self.control_position = Gauge("varve_control_position", "Offset of the control log that is known here.", registry=self.registry)
+        self.erasure_unfinished_since = Gauge(
+            "varve_erasure_unfinished_since_timestamp_seconds",
+            "When the oldest erasure was asked for that is not finished; 0 where none is.",
+            registry=self.registry,
+        )
         self.quota_checks = self._counter(
             "varve_quota_checks", "Requests held against their tenant's quotas, by who keeps them.", "kept_by"
         )

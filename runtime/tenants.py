@@ -273,6 +273,7 @@ async def follow_tenants(settings: Settings, metrics: Metrics, *, wait_s: float 
     follower = ControlFollower(settings=settings)
     metrics.control_age.set_function(lambda: follower.age_s)
     metrics.control_position.set_function(lambda: follower.state.position)
+    metrics.erasure_unfinished_since.set_function(lambda: since.timestamp() if (since := follower.state.unfinished_since()) else 0)
     follower.start()
     try:
         try:

@@ -38,6 +38,6 @@ STAGES: Final[dict[str, StageSpec]] = {
         StageSpec("entities", CONTRIBUTIONS, has_table=True),
         StageSpec("merging", MERGES, has_table=True),
         StageSpec("index", MEMORIES, has_table=False, knows_tenants=False),
-        StageSpec("recalls", RECALLS, has_table=True, knows_tenants=False),
+        StageSpec("recalls", RECALLS, has_table=True),
     )
 }

@@ -43,6 +43,10 @@ class ConversationError(CommandError):
     """A file of messages cannot be read, or has an unknown form; says where."""
 
 
+class UsersMissingError(CommandError):
+    """A command on users was told of none, or their file cannot be read."""
+
+
 class ServiceError(CommandError):
     """The query service refused a request, or cannot be reached."""
 

@@ -38,7 +38,7 @@ class _Asked(NamedTuple):
 class Erasures:
     """What this process is carrying out. Another knows of it by the control log alone.
 
-    A tenant's users are erased one batch after another: who is asked for meanwhile is in the next one, with all others.
+    A tenant's users are erased one batch after another: who is asked for meanwhile, be it once more, is in the next one.
 
     Args:
         eraser: Carries them out; None: this process carries out none.
@@ -50,8 +50,10 @@ class Erasures:
         self._eraser = eraser
         self._store = store
         self._redis = redis
-        self._asked: dict[str, dict[str, _Asked]] = {}
-        """By tenant and digest: who waits, or is being erased."""
+        self._waiting: dict[str, dict[str, _Asked]] = {}
+        """By tenant and digest."""
+        self._running: set[str] = set()
+        """The digests of those who are being erased."""
         self._at_work: dict[str, asyncio.Task[None]] = {}
         """By tenant."""
         self._problems: dict[str, str] = {}
@@ -62,7 +64,7 @@ class Erasures:
         return self._eraser is not None
 
     def start(self, tenant: str, user: str, *, by: str) -> None:
-        """Carries one out that the control log has begun, unless this process is at it.
+        """Carries one out that the control log has begun.
 
         Args:
             tenant: Whose user.
@@ -73,7 +75,7 @@ class Erasures:
             return
         subject = subject_of(tenant, user)
         self._problems.pop(subject, None)
-        self._asked.setdefault(tenant, {}).setdefault(subject, _Asked(user, by))
+        self._waiting.setdefault(tenant, {}).setdefault(subject, _Asked(user, by))
         if tenant not in self._at_work:
             self._at_work[tenant] = asyncio.create_task(self._work(self._eraser, tenant), name=f"erasures-{tenant}")
 
@@ -84,7 +86,7 @@ class Erasures:
             tenant: Whose user.
             subject: The user's digest.
         """
-        return subject in self._asked.get(tenant, {})
+        return subject in self._running or subject in self._waiting.get(tenant, {})
 
     def problem_of(self, subject: str) -> str | None:
         """What the last try of this process was broken off by; None where it was not."""
@@ -100,16 +102,18 @@ class Erasures:
                 await task
 
     async def _work(self, eraser: Eraser, tenant: str) -> None:
-        waiting = self._asked[tenant]
+        waiting = self._waiting[tenant]
         try:
             while waiting:
                 by = next(iter(waiting.values())).by
-                batch = {subject: each for subject, each in waiting.items() if each.by == by}
-                await self._erase(eraser, tenant, batch, by=by)
-                for subject in batch:
-                    del waiting[subject]
+                batch = {subject: waiting.pop(subject) for subject in [*waiting] if waiting[subject].by == by}
+                self._running |= batch.keys()
+                try:
+                    await self._erase(eraser, tenant, batch, by=by)
+                finally:
+                    self._running -= batch.keys()
         finally:
-            del self._asked[tenant], self._at_work[tenant]
+            del self._waiting[tenant], self._at_work[tenant]
 
     async def _erase(self, eraser: Eraser, tenant: str, batch: dict[str, _Asked], *, by: str) -> None:
         try:

@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from pydantic import AwareDatetime, Field, JsonValue
 
@@ -87,8 +86,8 @@ def audit(
             by=by,
             at=at,
             subject=each.after.key.decode("ascii"),
-            before=None if each.before is None else _fields(each.before),
-            after=_fields(each.after),
+            before=None if each.before is None else each.before.audited(),
+            after=each.after.audited(),
             previous=_hash(values[-1]) if values else trail.digest,
             until=trail.next_offset,
         )
@@ -175,11 +174,6 @@ def _read(value: bytes) -> AuditRecord | None:
         return AuditRecord.from_json(value)
     except RecordError:
         return None
-
-
-def _fields(document: Any) -> dict[str, JsonValue]:
-    fields: dict[str, JsonValue] = document.model_dump(mode="json")
-    return fields
 
 
 def _hash(value: bytes) -> str:

@@ -14,7 +14,7 @@ from memory.keys import encode_key
 from memory.records.base import Value
 from memory.records.message import Name
 from runtime.control.document import Document, Label
-from runtime.control.erasure import ERASURE, Erasure
+from runtime.control.erasure import ERASURE, Erasure, subject_of
 from runtime.message_signing import SigningPolicy
 from runtime.settings import BudgetSettings, QuotaSettings
 
@@ -120,6 +120,14 @@ class Tenant(Document):
     """Those beside the first."""
     drops: tuple[Drops, ...] = ()
     """What was dropped. Extractions bear the count, so that one which was begun before a drop is known when it comes late."""
+
+    def audited(self) -> dict[str, JsonValue]:
+        """The same; a user to whom a key is bound is named by a digest."""
+        keys: list[JsonValue] = [
+            each.model_dump(mode="json") | ({} if each.user is None else {"user": f"sha256:{subject_of(self.id, each.user)}"})
+            for each in self.keys
+        ]
+        return super().audited() | {"keys": keys}
 
     @field_serializer("budget", "quota")
     def _only_set_fields(self, group: BudgetSettings | QuotaSettings) -> dict[str, object]:

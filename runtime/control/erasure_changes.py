@@ -2,14 +2,22 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
+from pydantic import TypeAdapter, ValidationError
+
+from memory.records.message import Name
 from runtime.control.draft import Draft, changed, new
 from runtime.control.erasure import Erasure, subject_of
 from runtime.errors import ChangeRefusedError
 
+API_KEYS: Final = "api_keys"
+"""What a receipt calls the keys that were bound to the user."""
+_NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
+
 
 def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason: str = "") -> Erasure:
-    """Notes that a user is to be erased: for the first time, or once more.
+    """Notes that a user is to be erased: for the first time, or once more. The user's own API keys open nothing from then on.
 
     Args:
         draft: The change.
@@ -20,12 +28,22 @@ def begin_erasure(draft: Draft, tenant: str, user: str, *, at: datetime, reason:
 
     Raises:
         UnknownTenantError: If there is no such tenant.
-        ChangeRefusedError: If the reason does not fit.
+        ChangeRefusedError: If the reason does not fit, or nobody can have such a name.
     """
-    draft.tenant(tenant)
+    owner = draft.tenant(tenant)
+    try:
+        _NAME.validate_python(user)
+    except ValidationError as error:
+        raise ChangeRefusedError(f"no user has the name {user[:80]!r}: {error.errors()[0]['msg']}") from error
     subject = subject_of(tenant, user)
     before = draft.erasure_of(subject)
+    others_keys = tuple(each for each in owner.keys if each.user != user)
+    revoked = len(owner.keys) - len(others_keys)
+    found = {} if before is None else before.found
     asked = {"requested_at": at, "reason": reason, "finished_at": None, "gone_by": None}
+    if revoked:
+        draft.put(changed(owner, keys=others_keys))
+        asked["found"] = found | {API_KEYS: found.get(API_KEYS, 0) + revoked}
     after = new(Erasure, tenant=tenant, subject=subject, **asked) if before is None else changed(before, **asked)
     draft.put(after)
     return after
@@ -52,16 +70,18 @@ def finish_erasure(
     draft: Draft,
     subject: str,
     *,
+    begun_at: datetime,
     at: datetime,
     gone_by: datetime,
     found: Mapping[str, int],
     remains: tuple[str, ...],
 ) -> Erasure:
-    """Writes an erasure's receipt.
+    """Writes an erasure's receipt. If it was asked for once more since it was begun, that is still to be carried out.
 
     Args:
         draft: The change.
         subject: The user's digest.
+        begun_at: When what was carried out was asked for.
         at: When all was done.
         gone_by: When Kafka will have removed the last of its bytes.
         found: How much there was, by what it was.
@@ -70,7 +90,10 @@ def finish_erasure(
     Raises:
         ChangeRefusedError: If there is no such erasure.
     """
-    after = changed(_found(draft, subject), finished_at=at, gone_by=gone_by, found=dict(found), remains=remains)
+    before = _found(draft, subject)
+    when = {"finished_at": at, "gone_by": gone_by} if before.requested_at <= begun_at else {}
+    revoked = {API_KEYS: before.found[API_KEYS]} if API_KEYS in before.found else {}
+    after = changed(before, **when, found={**found, **revoked}, remains=remains)
     draft.put(after)
     return after
 

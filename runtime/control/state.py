@@ -1,6 +1,7 @@
 """What the control log says up to a position: pure, brought forward record by record."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
 from memory.errors import KeyFormatError, RecordError
@@ -125,6 +126,10 @@ class ControlState:
             return False
         erasure = self.erasures.get(subject_of(tenant, user))
         return erasure is not None and erasure.covers(topic, partition, offset)
+
+    def unfinished_since(self) -> datetime | None:
+        """When the oldest erasure was asked for that is not finished; None where none is."""
+        return min((each.requested_at for each in self.erasures.values() if each.finished_at is None), default=None)
 
     def knows_erasures(self, tenant: str) -> bool:
         """Whether every record of an erasure of a tenant's users could be read."""

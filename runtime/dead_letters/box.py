@@ -15,7 +15,7 @@ from aiokafka import ConsumerRecord
 
 from memory.errors import RecordTooLargeError, VarveError
 from memory.positions import LogPosition
-from memory.topics import DEAD_LETTERS, MEMORIES, MESSAGES
+from memory.topics import DEAD_LETTERS, EXTRACTIONS, MEMORIES, MESSAGES, RECALLS, WINDOWS
 from runtime.clocks import Clock
 from runtime.dead_letters.letters import NOT_PURGED, Letter, LetterSelection, LetterWithContent, deletable_before
 from runtime.dead_letters.log import FoundLetter, LetterLog
@@ -75,6 +75,7 @@ class DeadLetterBox:
         self._log = LetterLog(topic=self._topic, kafka=settings.kafka)
         self._memories = settings.topic(MEMORIES.name)
         self._messages = settings.topic(MESSAGES.name)
+        self._keyed_by_user = {settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS, RECALLS)}
         self._keyring = Keyring.of(settings.signing)
 
     async def letters(self, selection: LetterSelection) -> list[Letter]:
@@ -174,7 +175,7 @@ class DeadLetterBox:
         found: dict[str, list[LetterWithContent]] = {user: [] for user in users}
         async for each in self._log.contents(letters):
             letter = LetterWithContent(each.letter, each.record.key, each.record.value, tuple(each.record.headers), each.answer)
-            for user in each.users_named(tenant, found):
+            for user in each.users_named(tenant, found, has_users_key=each.letter.metadata.topic in self._keyed_by_user):
                 found[user].append(letter)
         return found
 

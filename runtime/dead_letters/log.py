@@ -11,7 +11,7 @@ from memory.positions import LogPosition
 from runtime.dead_letters.letters import Letter, apply_resolutions
 from runtime.dead_letters.metadata import ANSWER, Resolution, read_metadata, read_resolution, tenant_of, without_metadata
 from runtime.dead_letters.parts import Content, letter_name, part_count, part_of, unpack, written_size, written_tenant
-from runtime.dead_letters.words import said_in
+from runtime.dead_letters.words import owners_in, said_in
 from runtime.errors import DeadLetterMissingError
 from runtime.kafka import read_topic
 from runtime.settings import KafkaSettings
@@ -32,12 +32,13 @@ class FoundLetter:
         """The model's answer, if the letter has one."""
         return next((value.decode("utf-8", "replace") for name, value in self.record.headers if name == ANSWER), None)
 
-    def users_named(self, tenant: str, users: Collection[str]) -> set[str]:
-        """Which of some users of a tenant the record names: in its key, or in its value.
+    def users_named(self, tenant: str, users: Collection[str], *, has_users_key: bool) -> set[str]:
+        """Whose of some users of a tenant the record is.
 
         Args:
             tenant: Whose users.
             users: They.
+            has_users_key: Whether its topic is keyed by tenant and user.
         """
         try:
             value = self.content().value or b""
@@ -45,9 +46,11 @@ class FoundLetter:
             value = b""
         if self.letter.metadata.tenant != tenant and tenant not in said_in(value, "tenant"):
             return set()
-        key = self.record.key or b""
-        in_key = {each for each in users if (own := encode_key(tenant, each)) == unmarked_key(key) or key.startswith(own + b"/")}
-        return in_key | said_in(value, "user").intersection(users)
+        found = owners_in(value).intersection(users)
+        if has_users_key:
+            key = unmarked_key(self.record.key or b"")
+            found |= {each for each in users if encode_key(tenant, each) == key}
+        return found
 
     def content(self) -> Content:
         """What the source's record held.

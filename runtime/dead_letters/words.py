@@ -10,6 +10,23 @@ import orjson
 _TEXT: Final = rb'("(?:[^"\\]|\\.)*")'
 
 
+def owners_in(value: bytes) -> set[str]:
+    """The users that a record is of.
+
+    A record of ours says so at its top, a change of a memory in the memory. What is deeper may be anybody's word: it counts where nothing
+    else tells, since what is kept of a user is worse than what is lost.
+
+    Args:
+        value: JSON, as far as it is any.
+    """
+    try:
+        parsed = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return {*_written(value, "user")}
+    own = {each["user"] for each in _tops(parsed) if isinstance(each.get("user"), str)}
+    return own or {*_held(parsed, "user")}
+
+
 def said_in(value: bytes, name: str) -> set[str]:
     """The texts that fields of some name hold, at whatever depth.
 
@@ -21,6 +38,13 @@ def said_in(value: bytes, name: str) -> set[str]:
         return {*_held(orjson.loads(value), name)}
     except orjson.JSONDecodeError:
         return {*_written(value, name)}
+
+
+def _tops(parsed: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(parsed, dict):
+        yield parsed
+        if isinstance(memory := parsed.get("memory"), dict):
+            yield memory
 
 
 def _held(parsed: Any, name: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.entities.keys import outcome_key
-from streams.entities.steps import MOST_PLACES, adopted_step
+from streams.entities.steps import adopted_step
 from streams.tenancy import is_place_erased
 
 
@@ -27,10 +27,13 @@ class EntityEraser:
 
     def __init__(self, settings: Settings) -> None:
         self._memories_topic = settings.topic("memories")
+        self._kept_steps = settings.history.steps
         self._merged_topic = settings.topic("merged")
 
     def drop_history(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, state: EntityState) -> None:
-        """Takes away every step that an entity has come by: any of them may bear the entity whole.
+        """Takes away every step that an entity has come by since the last erasure: any of them may bear the entity whole.
+
+        What lies in places of a larger ``history.steps`` of before, the run that erases takes away by what the store has.
 
         Args:
             batch: The step of the stage that it is part of.
@@ -41,8 +44,9 @@ class EntityEraser:
         tenant = contribution.tenant
         entity = entity_id(tenant, contribution.entity_type, contribution.entity_key, contribution.generation)
         for source, count in state.steps.items():
-            for place in range(min(count, MOST_PLACES)):
-                batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, step_id(entity, source, str(place))), None), record)
+            for number in range(max(state.forgotten_steps.get(source, 0), count - self._kept_steps), count):
+                step = step_id(entity, source, str(number % self._kept_steps))
+                batch.emit(OutgoingRecord(self._memories_topic, encode_key(tenant, step), None), record)
 
     def drop_outcomes(self, batch: Batch, record: ConsumedRecord, contribution: Contribution, outcomes: Iterable[tuple[str, str]]) -> None:
         """Takes away what was written of an entity, with the steps that brought it.

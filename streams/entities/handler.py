@@ -4,7 +4,7 @@ What an operator needs a model for goes out as a request; the answer comes back 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.ids import entity_id
@@ -180,6 +180,7 @@ class EntitiesHandler(BatchHandler):
         retracted = apply_contribution(before, contribution, entity_type)
         self._count(retracted.refused)
         state = forget(without_messages(retracted.state, contribution), entity_type, has_llm=self._has_llm).state
+        state = replace(state, forgotten_steps=state.steps)
         batch.state.put(row_key(contribution), state, position=record.offset)
         standing = outcomes_of(state, entity_type)
         gone = set(kept) - {(each.property, each.part) for each in standing}

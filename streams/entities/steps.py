@@ -26,10 +26,6 @@ _MAX_BEFORE: Final = 200_000
 """Bytes of an entity that a step bears."""
 
 
-MOST_PLACES: Final = 2048
-"""Of one source: more than any setting allows."""
-
-
 class StepPublisher:
     """Publishes the steps of one partition's entities.
 

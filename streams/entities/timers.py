@@ -15,6 +15,7 @@ from memory.records import Contribution
 from memory.schema.model import EntityType
 from operators.apply import clock_of, due_of
 from operators.entity_state import EntityState
+from operators.ownership import is_own
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
 from streams.clock import PartitionClock, Timers
@@ -109,7 +110,8 @@ class EntityTimers:
         self._changed.add(key)
         tick = Contribution(
             tenant=contribution.tenant,
-            user=contribution.user,
+            # What others share is nobody's: an erasure of whoever spoke last must not take its time with it.
+            user=contribution.user if is_own(entity_type, contribution.entity_key, contribution.user) else None,
             entity_type=contribution.entity_type,
             entity_key=contribution.entity_key,
             kind="tick",

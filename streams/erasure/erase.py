@@ -21,8 +21,8 @@ from typing import Final
 from retrieval.service.erasures import Eraser
 from retrieval.stores.port import MemoryStore
 from runtime.clocks import SystemClock
-from runtime.control import ControlWriter, Draft
-from runtime.control.erasure import Erasure
+from runtime.control import ControlWriter, Draft, read_control
+from runtime.control.erasure import Erasure, subject_of
 from runtime.control.erasure_changes import begin_erasure
 from runtime.dead_letters import DeadLetterBox
 from runtime.kafka import Producer, check_topics
@@ -100,10 +100,14 @@ async def _carried_out(
 ) -> list[Erasure]:
     """Carries out what the control log has begun."""
     partitions = await check_topics(settings)
+    begun = (await read_control(settings)).erasures
     receipts: list[Erasure] = []
     async with Producer(kafka=settings.kafka) as producer:
         for start in range(0, len(users), _TOGETHER):
-            together = [ErasedUser(tenant, each, partitions=partitions) for each in users[start : start + _TOGETHER]]
+            together = [
+                ErasedUser(tenant, each, begun_at=begun[subject_of(tenant, each)].requested_at, partitions=partitions)
+                for each in users[start : start + _TOGETHER]
+            ]
             log = UsersLog(settings, tenant, together, partitions=partitions, producer=producer)
             passage = Passage(settings=settings, patience_s=patience_s, notice=notice)
             letters = DeadLetterBox(settings=settings, producer=producer, clock=SystemClock())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from memory.keys import encode_key, partition_of, unmarked_key
@@ -42,12 +43,14 @@ class ErasedUser:
     Args:
         tenant: Whose user.
         user: Who.
+        begun_at: When the erasure was asked for.
         partitions: How many each topic has.
     """
 
-    def __init__(self, tenant: str, user: str, *, partitions: int) -> None:
+    def __init__(self, tenant: str, user: str, *, begun_at: datetime, partitions: int) -> None:
         self.tenant = tenant
         self.user = user
+        self.begun_at = begun_at
         self.subject = subject_of(tenant, user)
         """What stands for the user in the control log."""
         self.key = encode_key(tenant, user)

@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 
 from memory.ids import entity_id
+from memory.keys import encode_key
 from runtime.entity_view import EntityView
+from runtime.kept_answers import KeptAnswers
+from runtime.key_values import KeyScope, KeyValueNotes
 from runtime.laid_down import LaidDownNotes, WindowPlace
 from runtime.prompt_entities import PromptEntities
 from runtime.recall_history import RecallHistory
@@ -15,7 +18,7 @@ from streams.erasure.trace import UserTrace
 
 
 async def forget_views(trace: UserTrace, *, sessions: Iterable[str], partition: int, redis: GuardedRedis, settings: Settings) -> None:
-    """Forgets the tails of a user's sessions, what extraction notes between windows, views of entities, and what recalls returned.
+    """Forgets the tails of a user's sessions, what extraction notes between windows, views of entities, what recalls returned, and answers.
 
     Args:
         trace: What the log has of the user.
@@ -44,3 +47,8 @@ async def forget_views(trace: UserTrace, *, sessions: Iterable[str], partition: 
     for entity in trace.entities:
         await views.forget(tenant, entity_id(tenant, entity.entity_type, entity.entity_key, entity.generation))
     await RecallHistory(redis=redis).forget(tenant, user)
+    values = KeyValueNotes(redis=redis)
+    for key, generation in sorted(trace.similar_keys):
+        await values.forget(KeyScope(tenant, user, generation, key))
+    answers = KeptAnswers(redis=redis, ttl_s=settings.service.idempotency_ttl_s, max_bytes=settings.service.idempotency_bytes)
+    await answers.forget_owner(encode_key(tenant, user).decode("ascii"))

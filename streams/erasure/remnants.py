@@ -9,7 +9,7 @@ import orjson
 
 from memory.errors import KeyFormatError
 from memory.keys import decode_key
-from memory.topics import ALL, AUDIT, CONTROL, USAGE, TopicSpec
+from memory.topics import ALL, USAGE, TopicSpec
 from retrieval.stores.port import MemoryStore, TenantScope
 from runtime.errors import TopicMissingError
 from runtime.kafka import read_topic
@@ -21,8 +21,8 @@ STORE: Final = "vector store"
 
 _AT_ONCE: Final = 6
 """Topics that are read beside each other."""
-_NAMELESS: Final = frozenset({CONTROL.name, AUDIT.name, USAGE.name})
-"""Topics that bear no user's name: an erasure is known there by a digest."""
+_NAMELESS: Final = frozenset({USAGE.name})
+"""Topics that bear no user's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

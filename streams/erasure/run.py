@@ -1,6 +1,6 @@
 """One run that erases users of a tenant: the steps that :mod:`streams.erasure.erase` tells of, in their order."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
@@ -25,7 +25,7 @@ from runtime.tenants import FixedKnowledge, TenantDirectory
 from streams.erasure.erased_user import ErasedUser
 from streams.erasure.history import is_recorded_since, steps_of
 from streams.erasure.kept_views import forget_views
-from streams.erasure.letters import purge_letters
+from streams.erasure.letters import note_what_entities_lack, purge_letters
 from streams.erasure.log import BATCH, UsersLog, behind
 from streams.erasure.passage import Passage
 from streams.errors import ErasureUnfinishedError
@@ -60,7 +60,7 @@ class Erasing:
     ) -> None:
         self._settings = settings
         self._tenant = tenant
-        self._users = users
+        self._users = [*users]
         self._log = log
         self._passage = passage
         self._letters = letters
@@ -70,6 +70,10 @@ class Erasing:
         self._control = ControlWriter(settings=settings)
         self._told_at = self._clock.now()
         """When the stages were told of the users' entities, the last time."""
+        self._traced: Mapping[TopicPartition, int] = {}
+        """Up to where the extractions are in the users' traces."""
+        self._problems: list[str] = []
+        """Of users whose erasures cannot be finished."""
 
     async def run(self, store: MemoryStore, redis: GuardedRedis) -> list[Erasure]:
         """Carries it out; raises as :func:`streams.erasure.erase.erase` does.
@@ -87,16 +91,30 @@ class Erasing:
         await self._take_back()
         await self._pass("index")
         await self._drop_history(store)
+        # Recalls have met what the store had of the users up to here.
+        await self._forget_touches()
+        await self._note_what_came_since()
         await self._check_store(store)
         for each in self._users:
             await forget_views(each.trace, sessions=each.sessions, partition=each.home, redis=redis, settings=self._settings)
         await purge_letters(self._letters, self._tenant, self._users)
-        finished = [each for each in self._users if each.problem is None]
-        await self._remove_bytes(finished, cut)
-        receipts = await self._write_receipts(finished)
-        if problems := [each.problem for each in self._users if each.problem is not None]:
-            raise ErasureUnfinishedError("; ".join(problems))
+        self._set_aside()
+        await self._remove_bytes(cut)
+        receipts = await self._write_receipts()
+        if self._problems:
+            raise ErasureUnfinishedError("; ".join(self._problems))
         return receipts
+
+    def _set_aside(self) -> None:
+        """Goes on without the users whose erasures cannot be finished.
+
+        Raises:
+            ErasureUnfinishedError: If none is left.
+        """
+        self._problems += [each.problem for each in self._users if each.problem is not None]
+        self._users = [each for each in self._users if each.problem is None]
+        if not self._users:
+            raise ErasureUnfinishedError("; ".join(self._problems))
 
     async def _give_up_open_windows(self) -> Mapping[TopicPartition, int]:
         """Returns the offset behind the commands in each partition of ``messages``."""
@@ -138,12 +156,16 @@ class Erasing:
 
     async def _take_back(self) -> None:
         """Takes note of what the extractions have of the users, and has the stages behind them give it up."""
-        ends = await self._log.home_ends(EXTRACTIONS)
-        # Nobody has to know before the command: what lies before it is taken back by it.
-        await self._reach_home(EXTRACTIONS, ends, settle=False)
+        ends = self._traced = await self._log.home_ends(EXTRACTIONS)
+        # What is taken back has to be there: an entity that passed over what lies before the reach would give up what it never had.
+        await self._passage.of(STAGES["events"], ends)
+        await self._pass("entities")
         known = TenantDirectory(FixedKnowledge(await read_control(self._settings)))
         for each in self._users:
             each.begin_trace(known)
+        await note_what_entities_lack(self._letters, self._tenant, self._users)
+        self._set_aside()
+        await self._reach_home(EXTRACTIONS, ends, settle=False)
         async for user, record in self._log.records(EXTRACTIONS, before=ends):
             user.extractions.add(record.key or b"")
             if record.value is not None:
@@ -157,7 +179,10 @@ class Erasing:
         await self._pass("entities")
         # What a model had answered meanwhile has made the users' own entities anew.
         await self._command_stages()
-        async for user, record in self._log.records(EXTRACTIONS, since=ends):
+
+    async def _note_what_came_since(self) -> None:
+        """Takes note of what has come to lie among the extractions of what they had before: commands, ticks, touches."""
+        async for user, record in self._log.records(EXTRACTIONS, since=self._traced):
             if record.value is not None and user.trace.is_about(record.value, tuple(record.headers)):
                 user.extractions.add(record.key or b"")
 
@@ -191,10 +216,9 @@ class Erasing:
                     "or of a feed that lost it"
                 )
 
-    async def _remove_bytes(self, users: Iterable[ErasedUser], cut: Mapping[TopicPartition, int]) -> None:
-        users = [*users]
+    async def _remove_bytes(self, cut: Mapping[TopicPartition, int]) -> None:
         compacted = await are_compacted([self._settings.topic(each.name) for each in (WINDOWS, EXTRACTIONS)], self._settings.kafka)
-        for user in users:
+        for user in self._users:
             for spec, written in ((WINDOWS, user.windows), (EXTRACTIONS, user.extractions)):
                 topic = self._settings.topic(spec.name)
                 await self._log.send(OutgoingRecord(topic, key, None, partition=user.home) for key in written.keys)
@@ -204,10 +228,10 @@ class Erasing:
             await delete_before(cut, self._settings.kafka)
             self._notice("messages: the log is cut off behind what is in windows")
             return
-        for user in users:
+        for user in self._users:
             user.leave(f"the user's messages in {self._settings.topic(MESSAGES.name)}: nothing else has all of the others'")
 
-    async def _write_receipts(self, users: Iterable[ErasedUser]) -> list[Erasure]:
+    async def _write_receipts(self) -> list[Erasure]:
         now = self._clock.now()
 
         def finish(draft: Draft) -> list[Erasure]:
@@ -215,12 +239,13 @@ class Erasing:
                 finish_erasure(
                     draft,
                     each.subject,
+                    begun_at=each.begun_at,
                     at=now,
                     gone_by=now + timedelta(milliseconds=each.kept_ms),
                     found=each.found,
                     remains=each.remains,
                 )
-                for each in users
+                for each in self._users
             ]
 
         return (await self._control.write(finish, action="erasure finish", by=self._by)).result

@@ -21,8 +21,10 @@ _EntityRef = tuple[str, str, str]
 """Type, key and generation."""
 
 _WINDOWS_OF_A_COMMAND: Final = 5
-"""What all of them have given one entity goes to it in one record."""
+_BYTES_OF_WINDOWS: Final = 300_000
+"""What all of a command's windows have given one entity goes to it in one record."""
 _ENTITIES_OF_A_COMMAND: Final = 300
+_BYTES_OF_ENTITIES: Final = 300_000
 """With their messages they have to fit into the command."""
 
 _WORDLESS: Final = frozenset({TICK, ERASURE})
@@ -42,11 +44,14 @@ class UserTrace:
         self.tenant = tenant
         self.user = user
         self._tenants = tenants
-        self._windows: dict[tuple[str, str], None] = {}
+        self._windows: dict[tuple[str, str], int] = {}
+        """Window and generation; of each the bytes of its largest extraction."""
         self._entities: dict[_EntityRef, ErasedEntity] = {}
         self._messages: dict[_EntityRef, dict[str, datetime]] = {}
         self.sessions: set[tuple[str, str]] = set()
         """Session and generation."""
+        self.similar_keys: set[tuple[str, str]] = set()
+        """Keys of entities, and generation, of which near values count as one."""
         self.event_ids: set[str] = set()
         self.patched: set[tuple[str, str, str]] = set()
         """Type, memory id and field of the texts, shared with others, that the user's windows have patched: where a patch has settled among
@@ -77,7 +82,7 @@ class UserTrace:
         kind = next((content for name, content in headers if name == KIND), None)
         try:
             if kind is None:
-                self._extraction(Extraction.from_json(value))
+                self._extraction(Extraction.from_json(value), size=len(value))
             elif kind == CORRECTION:
                 self._correction(Correction.from_json(value))
         except VarveError:
@@ -98,20 +103,23 @@ class UserTrace:
 
     def commands(self) -> Iterator[ErasureCommand]:
         """What tells the events stage: every window and every entity once."""
-        windows, entities = self.windows, self.entities
-        yield from (self._command(windows=part) for part in _parts(windows, _WINDOWS_OF_A_COMMAND))
-        yield from (self._command(entities=part) for part in _parts(entities, _ENTITIES_OF_A_COMMAND))
+        windows = zip(self.windows, self._windows.values(), strict=True)
+        entities = ((each, len(each.model_dump_json())) for each in self.entities)
+        yield from (self._command(windows=part) for part in _parts(windows, _WINDOWS_OF_A_COMMAND, _BYTES_OF_WINDOWS))
+        yield from (self._command(entities=part) for part in _parts(entities, _ENTITIES_OF_A_COMMAND, _BYTES_OF_ENTITIES))
 
     def _command(self, *, windows: Iterable[ErasedWindow] = (), entities: Iterable[ErasedEntity] = ()) -> ErasureCommand:
         return ErasureCommand(tenant=self.tenant, user=self.user, windows=list(windows), entities=list(entities))
 
-    def _extraction(self, extraction: Extraction) -> None:
-        self._windows.setdefault((extraction.window_id, extraction.generation))
+    def _extraction(self, extraction: Extraction, *, size: int) -> None:
+        window = extraction.window_id, extraction.generation
+        self._windows[window] = max(size, self._windows.get(window, 0))
         self.sessions.add((extraction.session, extraction.generation))
         self.event_ids |= {each.id for each in extraction.events}
         if not extraction.events and not extraction.patches:
             return
         schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
+        self.similar_keys |= {(key, extraction.generation) for key in schema.similarities()}
         for each in contributions_of(extraction, schema, source="", position=0):
             self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=each.changes)
         for patch in extraction.patches:
@@ -126,7 +134,7 @@ class UserTrace:
             schema = self._schema(entity.schema_name, entity.schema_revision, correction.generation)
             self._reached(schema, entity.entity_type, entity.entity_key, correction.generation, revision=entity.schema_revision)
         elif correction.event is not None:
-            self._windows.setdefault((correction.event.window_id, correction.generation))
+            self._windows.setdefault((correction.event.window_id, correction.generation), 0)
 
     def _reached(
         self,
@@ -180,5 +188,15 @@ def _windows_named(kind: bytes | None, value: bytes) -> set[str]:
     return set()
 
 
-def _parts(items: list[_T], size: int) -> Iterator[list[_T]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
+def _parts(items: Iterable[tuple[_T, int]], most: int, most_bytes: int) -> Iterator[list[_T]]:
+    """Items in parts of so many, and of so many bytes unless one alone has more."""
+    part: list[_T] = []
+    held = 0
+    for item, size in items:
+        if part and (len(part) == most or held + size > most_bytes):
+            yield part
+            part, held = [], 0
+        part.append(item)
+        held += size
+    if part:
+        yield part

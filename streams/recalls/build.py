@@ -4,17 +4,19 @@ from contextlib import AsyncExitStack
 
 from runtime.metrics import Metrics
 from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
 from streams.delivery.build import DriverFactory, ordered_driver_factory
 from streams.recalls.handler import RecallsHandler
 from streams.recalls.touched_days import TouchedCodec
 
 
-async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack) -> DriverFactory:
+async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack, *, tenants: TenantDirectory) -> DriverFactory:
     """Builds what the stage runs on: which events were touched today, by user.
 
     Args:
         settings: The settings in force.
         metrics: Where the stage counts.
         resources: Closes what was opened.
+        tenants: Who was erased.
     """
-    return ordered_driver_factory(settings, TouchedCodec(), lambda _: RecallsHandler(settings=settings))
+    return ordered_driver_factory(settings, TouchedCodec(), lambda _: RecallsHandler(settings=settings, tenants=tenants))

@@ -9,11 +9,14 @@ from typing import Final
 from memory.headers import ERASURE, FEEDBACK, KIND, TOUCHES
 from memory.keys import distinct_key, encode_key
 from memory.records import ErasureCommand, EventRef, RecallRecord, Touches
+from memory.topics import RECALLS
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
+from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.recalls.touched_days import TouchedDay
+from streams.tenancy import is_erased
 
 _DAY_S: Final = 86_400
 
@@ -26,10 +29,12 @@ class RecallsHandler(BatchHandler):
 
     Args:
         settings: The settings in force.
+        tenants: Who was erased.
     """
 
-    def __init__(self, *, settings: Settings) -> None:
+    def __init__(self, *, settings: Settings, tenants: TenantDirectory) -> None:
         self._extractions_topic = settings.topic("extractions")
+        self._tenants = tenants
 
     async def handle(self, batch: Batch) -> None:
         """Gathers what a batch of recalls touches: one record for each user."""
@@ -50,6 +55,8 @@ class RecallsHandler(BatchHandler):
         recall = RecallRecord.from_json(record.value or b"")
         day = int(recall.time.timestamp()) // _DAY_S
         for user in sorted({each.user for each in recall.events}):
+            if is_erased(self._tenants, recall.tenant, user, record, RECALLS):
+                continue
             owner = recall.tenant, user, recall.generation
             key = encode_key(recall.tenant, user, recall.generation or "-")
             known: TouchedDay = batch.state.get(key) or TouchedDay(day, frozenset())

@@ -49,6 +49,17 @@ async def test_a_forgotten_key_is_free_again(answers: KeptAnswers) -> None:
     await begun(answers, "acme", "k", b"another request")
 
 
+async def test_an_owners_answers_are_forgotten_together(answers: KeptAnswers, redis: GuardedRedis, client: Redis) -> None:
+    for owner, key in (("acme/ann", "k"), ("acme/ann", "l"), ("acme", "k"), ("acme/anna", "k")):
+        assert await answers.keep(await begun(answers, owner, key), b"to " + owner.encode())
+    await answers.forget_owner("acme/ann")
+    await answers.forget_owner("acme/nobody")
+    assert [each async for each in client.scan_iter(match=redis.key("*", "acme/ann*")) if b"acme/anna" not in each] == []
+    await begun(answers, "acme/ann", "k")
+    assert await answers.begin("acme", "k", b"POST") == b"to acme"
+    assert await answers.begin("acme/anna", "k", b"POST") == b"to acme/anna"
+
+
 async def test_who_lost_the_key_changes_nothing(answers: KeptAnswers, redis: GuardedRedis, client: Redis) -> None:
     late = await begun(answers, "acme", "k")
     await client.delete(redis.key("answers", "acme", late.name))

@@ -37,6 +37,15 @@ async def test_nobody_is_given_anothers_values(redis: GuardedRedis) -> None:
     assert [await notes.latest(each) for each in others] == [()] * len(others)
 
 
+async def test_a_users_values_are_forgotten_alone(redis: GuardedRedis) -> None:
+    notes = KeyValueNotes(redis=redis)
+    of_bob = replace(SCOPE, user="bob")
+    for each in (SCOPE, of_bob):
+        await notes.add(each, ["a secret"])
+    await notes.forget(SCOPE)
+    assert (await notes.latest(SCOPE), await notes.latest(of_bob)) == ((), ("a secret",))
+
+
 async def test_only_the_latest_values_are_kept(redis: GuardedRedis) -> None:
     notes = KeyValueNotes(redis=redis)
     await notes.add(SCOPE, [str(number) for number in range(MAX_VALUES + 3)])

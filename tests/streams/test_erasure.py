@@ -14,7 +14,7 @@ from memory.keys import encode_key
 from memory.records import Message
 from memory.topics import ALL
 from retrieval.stores.build import build_store
-from retrieval.stores.port import MemoryStore, TenantScope
+from retrieval.stores.port import MemoryStore
 from runtime.clocks import SystemClock
 from runtime.control import Draft, read_audit, read_control
 from runtime.control.erasure import Erasure, subject_of
@@ -42,7 +42,8 @@ EAGER = {"segment.ms": "100", "min.cleanable.dirty.ratio": "0.01", "max.compacti
 DEADLINE_S = 240.0
 WITHOUT_RECALLS = [name for name in STAGES if name != "recalls"]
 """Where nothing recalls, that stage may never have run."""
-REPLAYED = ("index", "entities", "events", "extraction")
+BEFORE_ENTITIES = ["sessions", "extraction", "events"]
+REPLAYED = ("recalls", "index", "entities", "events", "extraction")
 _VERSION = re.compile(rb'"version":[0-9]+,')
 
 
@@ -116,16 +117,21 @@ async def test_an_erased_user_is_named_nowhere(leased: Settings, store: MemorySt
 
 async def test_an_erasure_broken_off_goes_on(leased: Settings, store: MemoryStore, redis: GuardedRedis) -> None:
     await send_sample(leased, session="s-1", user=LEAVING)
-    async with serving(leased, WITHOUT_RECALLS):
+    async with serving(leased, BEFORE_ENTITIES):
         await flush(leased)
-        await caught_up(leased, WITHOUT_RECALLS)
+        await caught_up(leased, BEFORE_ENTITIES)
     with pytest.raises(UnknownTenantError, match="there is no tenant 'nobody'"):
         await erase(leased, "nobody", [LEAVING], by="test", store=store, redis=redis)
     with pytest.raises(ErasureUnfinishedError, match=r"sessions has .* records before it after 1 s: start its workers"):
         await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=1.0)
     (begun,) = Draft(await read_control(leased)).erasures(TENANT)
     assert begun.finished_at is None
-    assert await store.count(TenantScope(TENANT, LEAVING)) > 0
+    async with serving(leased, BEFORE_ENTITIES):
+        with pytest.raises(ErasureUnfinishedError, match=r"entities has .* records before it after 3 s"):
+            await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis, patience_s=3.0)
+    (begun,) = Draft(await read_control(leased)).erasures(TENANT)
+    assert "windows" in begun.reaches
+    assert "extractions" not in begun.reaches, "nothing is passed over that is taken back behind it"
     async with serving(leased, WITHOUT_RECALLS):
         (receipt,) = await erase(leased, TENANT, [LEAVING], by="test", store=store, redis=redis)
         assert receipt.subject == begun.subject

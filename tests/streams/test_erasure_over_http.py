@@ -56,7 +56,7 @@ async def test_an_operator_erases_a_user_over_http(leased: Settings, http: httpx
         assert begun.status_code == 202, begun.text
         assert begun.json()["subject"] == subject_of(TENANT, USER)
         again = await http.post(PATH, json=ASKED)
-        assert again.status_code == 202, "it is carried out once"
+        assert again.status_code == 202, "it is carried out once more behind that"
         assert (await _listed(http))["running"] is True
         receipt = await _finished(http)
         assert receipt["problem"] is None

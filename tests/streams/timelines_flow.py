@@ -47,7 +47,7 @@ class Timelines:
         self.contributions: list[ConsumedRecord] = []
         self.memories: dict[bytes, Memory] = {}
         self.events = PartitionHarness(EventsHandler(partition=0, settings=settings, tenants=tenants, metrics=Metrics()), LedgerCodec())
-        self.recalls = PartitionHarness(RecallsHandler(settings=settings), TouchedCodec())
+        self.recalls = PartitionHarness(RecallsHandler(settings=settings, tenants=tenants), TouchedCodec())
         self.entities = self._entities(InMemoryRows())
         self.merging = MergingHandler(settings=settings, tenants=tenants, metrics=Metrics(), llm=llm)
         self.merges: list[ConsumedRecord] = []

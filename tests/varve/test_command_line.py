@@ -42,6 +42,8 @@ def test_help_names_the_commands_and_loads_nothing_heavy() -> None:
         (("prompt", "nonsense"), {}, "'nonsense' is neither a shipped scenario"),
         (("apply", "-f", "nowhere.yaml"), {}, "nowhere.yaml cannot be read"),
         (("demo", "--scenario", "nonsense"), {}, "there is no scenario 'nonsense'"),
+        (("erase", "acme"), {}, "nobody is named"),
+        (("erase", "acme", "--from", "nowhere.txt"), {}, "nowhere.txt cannot be read"),
     ],
 )
 def test_an_error_is_one_sentence_and_exit_code_1(

@@ -2,12 +2,15 @@
 
 import asyncio
 import getpass
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from varve.cli.options import ByOption, DataOption, attached_settings, print_notice
+from varve.errors import UsersMissingError
 
 if TYPE_CHECKING:
     from runtime.control.erasure import Erasure
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 group = typer.Typer(help="What was erased, and whether anything still names a user.", no_args_is_help=True)
+
+_STANDARD_INPUT: Final = Path("-")
 
 TenantArgument = Annotated[str, typer.Argument(help="The tenant's id.")]
 UserArgument = Annotated[str, typer.Argument(help="The user, as messages name it.")]
@@ -26,7 +31,7 @@ def erase(
     tenant: TenantArgument,
     users: Annotated[list[str] | None, typer.Argument(help="The users, as messages name them.", show_default=False)] = None,
     users_from: Annotated[
-        typer.FileText | None, typer.Option("--from", help="A file that names users, a line each; - is the standard input.", metavar="FILE")
+        Path | None, typer.Option("--from", help="A file that names users, a line each; - is the standard input.", metavar="FILE")
     ] = None,
     reason: Annotated[str, typer.Option(help="Why; kept for ever in the control log and the audit, so name nobody in it.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -41,11 +46,11 @@ def erase(
     """
     named = [*(users or ()), *_lines(users_from)]
     if not named:
-        raise typer.BadParameter("name a user, or a file of users with --from")
+        raise UsersMissingError("nobody is named: name users, or a file of them with --from")
     settings = attached_settings(data)
     if not yes:
-        if users_from is not None and users_from.name == "<stdin>":
-            raise typer.BadParameter("what is read from the standard input cannot be asked about: say --yes")
+        if users_from == _STANDARD_INPUT:
+            raise UsersMissingError("users were read from the standard input, so that nothing can be asked there: say --yes")
         who = f"user {named[0]!r}" if len(named) == 1 else f"{len(named)} users"
         typer.confirm(f"erase {who} of tenant {tenant!r} for good?", abort=True)
     receipts = asyncio.run(_erase(settings, tenant, named, reason=reason, by=by or getpass.getuser(), patience=patience))
@@ -87,8 +92,15 @@ def receipt_lines(receipt: "Erasure") -> list[str]:
     return lines + [f"\tremains: {each}" for each in receipt.remains]
 
 
-def _lines(file: Iterable[str] | None) -> list[str]:
-    return [] if file is None else [name for line in file if (name := line.rstrip("\r\n"))]
+def _lines(file: Path | None) -> list[str]:
+    if file is None:
+        return []
+    try:
+        text = sys.stdin.read() if file == _STANDARD_INPUT else file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsersMissingError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    # Not every character that Python takes for the end of a line: a name may have one.
+    return [name for line in text.split("\n") if (name := line.removesuffix("\r"))]
 
 
 async def _erase(settings: "Settings", tenant: str, users: Sequence[str], *, reason: str, by: str, patience: float) -> "list[Erasure]":

@@ -62,7 +62,7 @@ async def post_erasure(
     """Erases a user everywhere, for good, behind this answer: it takes a minute or two, and the list above has the receipt then.
 
     Users who are asked for while another's erasure is under way are erased together behind it. Sent again while this process is at it, it
-    is carried out once; sent again after a process was stopped in between, it goes on.
+    is carried out once more behind it; sent again after a process was stopped in between, it goes on.
     """
     erasures = dependencies.erasures
     if not erasures.is_equipped:

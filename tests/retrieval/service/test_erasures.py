@@ -57,7 +57,7 @@ async def ended(erasures: Erasures, tenant: str, *users: str) -> None:
 async def test_who_is_asked_for_meanwhile_goes_together(erasures: Erasures, eraser: HeldEraser) -> None:
     erasures.start("acme", "ann", by="x")
     await begun(eraser, 1)
-    for user in ("bob", "eve", "ann"):
+    for user in ("bob", "eve"):
         erasures.start("acme", user, by="x")
     assert running(erasures, "acme", "ann", "bob", "eve", "nobody") == [True, True, True, False]
     eraser.may_go_on.release()
@@ -83,6 +83,19 @@ async def test_a_tenant_waits_for_no_other(erasures: Erasures, eraser: HeldErase
     await begun(eraser, 2)
     assert running(erasures, "umbrella", "ann") == [True]
     await erasures.close()
+
+
+async def test_who_is_asked_for_once_more_is_erased_again(erasures: Erasures, eraser: HeldEraser) -> None:
+    """What the user says meanwhile may lie behind what a run that has begun reaches."""
+    erasures.start("acme", "ann", by="x")
+    await begun(eraser, 1)
+    erasures.start("acme", "ann", by="x")
+    eraser.may_go_on.release()
+    await begun(eraser, 2)
+    assert running(erasures, "acme", "ann") == [True]
+    eraser.may_go_on.release()
+    await ended(erasures, "acme", "ann")
+    assert eraser.told == [("acme", ["ann"], "x")] * 2
 
 
 async def test_a_user_comes_again_once_erased(erasures: Erasures, eraser: HeldEraser) -> None:

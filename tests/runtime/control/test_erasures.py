@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from memory.keys import encode_key
 from runtime.control import ControlState, Draft
+from runtime.control.documents import hash_key
 from runtime.control.erasure import Erasure, subject_of
 from runtime.control.erasure_changes import begin_erasure, extend_erasure, finish_erasure
+from runtime.control.key_changes import add_key
 from runtime.control.tenant_changes import add_tenant
 from runtime.errors import ChangeRefusedError, ControlLogBehindError, UnknownTenantError
 from runtime.tenants import FixedKnowledge, TenantDirectory
@@ -43,9 +45,12 @@ def extended(state: ControlState, reaches: Reaches, subject: str = ANN) -> Erasu
     return apply_change(state, lambda draft: extend_erasure(draft, subject, reaches))
 
 
-def finished(state: ControlState, subject: str = ANN) -> Erasure:
+def finished(state: ControlState, subject: str = ANN, *, begun_at: datetime = NOW) -> Erasure:
     remains = ("a dead letter",)
-    return apply_change(state, lambda draft: finish_erasure(draft, subject, at=LATER, gone_by=LATER, found={"windows": 3}, remains=remains))
+    return apply_change(
+        state,
+        lambda draft: finish_erasure(draft, subject, begun_at=begun_at, at=LATER, gone_by=LATER, found={"windows": 3}, remains=remains),
+    )
 
 
 def has_reached(state: ControlState, offset: int, *, partition: int = 0, topic: str = "messages") -> bool:
@@ -73,6 +78,56 @@ def test_a_second_request_keeps_reaches_and_begins_anew() -> None:
     assert (again.requested_at, again.reason, again.finished_at, again.gone_by) == (LATER, "asked once more", None, None)
     assert again.reaches == {"messages": (4,)}
     assert has_reached(state, 3)
+
+
+def test_what_was_asked_for_meanwhile_is_not_done() -> None:
+    state = new_state()
+    begun(state)
+    begun(state, at=LATER, reason="asked once more")
+    receipt = finished(state, begun_at=NOW)
+    assert (receipt.found, receipt.finished_at, receipt.gone_by) == ({"windows": 3}, None, None)
+    assert finished(state, begun_at=LATER).finished_at == LATER
+
+
+def test_the_oldest_unfinished_erasure_is_known() -> None:
+    state = new_state()
+    assert state.unfinished_since() is None
+    begun(state, at=LATER)
+    begun(state, user="bob")
+    assert state.unfinished_since() == NOW
+    finished(state, subject_of("acme", "bob"))
+    assert state.unfinished_since() == LATER
+    finished(state, begun_at=LATER)
+    assert state.unfinished_since() is None
+
+
+def test_a_users_own_keys_open_nothing_more() -> None:
+    state = new_state()
+    for name, user in (("a", USER), ("b", "bob"), ("c", None), ("d", USER)):
+        apply_change(state, lambda draft, name=name, user=user: add_key(draft, "acme", hash_key(name), now=NOW, label=name, user=user))
+    begun(state)
+    assert [each.label for each in state.tenants["acme"].keys] == ["b", "c"]
+    assert finished(state).found == {"windows": 3, "api_keys": 2}
+    begun(state)
+    assert finished(state).found == {"windows": 3, "api_keys": 2}, "asked for once more it finds none, and the receipt keeps them"
+
+
+def test_the_audit_of_a_key_names_no_user() -> None:
+    state = new_state()
+    apply_change(state, lambda draft: add_key(draft, "acme", hash_key("a"), now=NOW, user=USER))
+    tenant = state.tenants["acme"]
+    assert USER in tenant.to_json().decode()
+    audited = str(tenant.audited())
+    assert USER not in audited
+    assert f"sha256:{ANN}" in audited
+
+
+@pytest.mark.parametrize("user", ["", "x" * 257])
+def test_nobody_who_cannot_be_is_erased(user: str) -> None:
+    state = new_state()
+    with pytest.raises(ChangeRefusedError, match="no user has the name"):
+        begun(state, user=user)
+    assert state.erasures == {}
 
 
 @given(st.lists(REACHES, max_size=6))

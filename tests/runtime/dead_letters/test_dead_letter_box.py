@@ -212,6 +212,8 @@ async def test_a_users_letters_are_found_by_what_they_say(box: DeadLetterBox, fl
     ]
     for key, value in (
         (by_session, b'{"tenant": "acme", "user": "bob", "text": "ann"}'),
+        (by_session, b'{"tenant": "acme", "user": "bob", "tool_call": {"arguments": {"user": "ann"}}}'),
+        (encode_key("acme", "ann"), b'{"tenant": "acme", "user": "bob", "session": "ann"}'),
         (by_session, b'{"tenant": "acme", "user": "ann'),
         (distinct_key("acme", "anna"), b"{}"),
         (encode_key("umbrella", "ann"), b'{"tenant": "umbrella", "user": "ann"}'),

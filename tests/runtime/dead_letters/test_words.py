@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.dead_letters.words import said_in
+from runtime.dead_letters.words import owners_in, said_in
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 PLAIN = st.recursive(
@@ -52,6 +52,25 @@ def test_json_may_be_nested_deeper_than_calls() -> None:
     depth = 1000
     value = b'{"a":' * depth + b'{"user":"ann"}' + b"}" * depth
     assert said_in(value, "user") == {"ann"}
+
+
+@pytest.mark.parametrize(
+    ("value", "owners"),
+    [
+        ({"user": "ann", "metadata": {"user": "bob"}}, {"ann"}),
+        ({"memory": {"user": "ann", "properties": {"user": "bob"}}}, {"ann"}),
+        ({"user": None, "changes": [{"user": "ann"}]}, {"ann"}),
+        ({"payload": {"user": "ann"}}, {"ann"}),
+        ([{"user": "ann"}], {"ann"}),
+        ("ann", set()),
+    ],
+)
+def test_a_record_is_of_whom_it_names_first(value: object, owners: set[str]) -> None:
+    assert owners_in(orjson.dumps(value)) == owners
+
+
+def test_a_broken_record_is_of_all_whom_it_names() -> None:
+    assert owners_in(b'{"user": "ann", "metadata": {"user": "bob"') == {"ann", "bob"}
 
 
 @given(st.binary(max_size=60))

@@ -122,6 +122,8 @@ class Team:
         self.log: dict[str, list[ConsumedRecord]] = {"extractions": [], "contributions": [], "merges": []}
         self.kept: dict[str, dict[bytes, bytes | None]] = {"memories": {}, "merged": {}}
         """Of the compacted topics the newest of each key."""
+        self.written = 0
+        """Records that the compacted topics have taken."""
         self._read = dict.fromkeys(self.log, 0)
         self._erased: set[bytes] = set()
 
@@ -230,6 +232,7 @@ class Team:
         for each in outputs:
             name = each.topic.removeprefix("varve.")
             if name in self.kept:
+                self.written += 1
                 self.kept[name][each.key or b""] = each.value
             else:
                 self._append(name, each.key or b"", each.value, each.headers)

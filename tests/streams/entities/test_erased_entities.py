@@ -10,6 +10,7 @@ from memory.keys import encode_key
 from memory.records import Contribution
 from operators.entity_state import EntityState
 from streams.delivery.records import ConsumedRecord
+from streams.entities.codec import TimerRow
 from streams.errors import TransientError
 from tests.erased_users import now_erased, unreadably_erased
 from tests.streams.entities.team import EXACT, TENANT, Remark, Team
@@ -99,6 +100,30 @@ async def test_steps_of_a_shared_entity_are_tombstones() -> None:
     await team.say("bob", 1, ("tea", "matcha at nine", 2))
     await team.settle()
     assert [each.number > 2 for each in team.steps(TEA) if each.number] == [True], "its history goes on behind the erasure"
+
+
+async def test_steps_are_taken_away_once() -> None:
+    """A user of many windows is told of in many commands, and may come back to be erased again."""
+    team, windows = Team(), 40
+    for window in range(windows):
+        await team.say("ann", window, OOLONG)
+        await team.settle()
+    await team.say("bob", 0, SENCHA)
+    await team.settle()
+    for _ in range(2):
+        before = team.written
+        await team.erase("ann")
+        assert team.written - before < 8 * windows, "not all of them for each command"
+    assert state_of(team, OF_TEA).forgotten_steps["extractions/0"] > windows
+
+
+async def test_a_shared_timer_goes_on_without_the_user() -> None:
+    team = await talked()
+    await team.say("ann", 1, OOLONG)
+    await team.settle()
+    timers = [row.tick for key, row in team.timers().items() if isinstance(row, TimerRow) and b"/subject/" in key]
+    assert [each.user for each in timers] == [None]
+    assert {row.tick.user for key, row in team.timers().items() if isinstance(row, TimerRow) and b"/person/" in key} == {"ann", "bob"}
 
 
 async def test_a_shared_entity_of_one_user_leaves_nothing() -> None:

@@ -9,7 +9,7 @@ from memory.keys import distinct_key, encode_key, marked_key, partition_of
 from runtime.control.erasure import subject_of
 from runtime.tenants import TenantDirectory
 from streams.erasure.erased_user import ErasedUser, WrittenRecords
-from tests.streams.agent_extractions import TENANT, extraction
+from tests.streams.agent_extractions import START, TENANT, extraction
 from tests.streams.erasure.test_trace import headers_of, patched, with_outcome
 
 USER = "agent"
@@ -17,7 +17,7 @@ USER = "agent"
 
 @pytest.fixture
 def user(tenants: TenantDirectory) -> ErasedUser:
-    found = ErasedUser(TENANT, USER, partitions=8)
+    found = ErasedUser(TENANT, USER, begun_at=START, partitions=8)
     found.begin_trace(tenants)
     return found
 

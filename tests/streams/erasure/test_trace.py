@@ -166,7 +166,7 @@ def test_nothing_said_is_nothing_commanded(trace: UserTrace) -> None:
 @given(windows=st.integers(0, 450), tools=st.integers(0, 2100))
 def test_commands_name_everything_once(windows: int, tools: int) -> None:
     trace = UserTrace(TENANT, USER, tenants=known_tenants({}))
-    trace._windows = {(f"w{number}", "g2" if number % 2 else ""): None for number in range(windows)}
+    trace._windows = {(f"w{number}", "g2" if number % 2 else ""): 100 for number in range(windows)}
     trace._entities = {
         ("tool_experience", f"t{number}", ""): ErasedEntity(entity_type="tool_experience", entity_key=f"t{number}", own=False)
         for number in range(tools)
@@ -177,6 +177,22 @@ def test_commands_name_everything_once(windows: int, tools: int) -> None:
     assert all(len(each.windows) <= 5 and len(each.entities) <= 300 for each in commands)
     assert all(each.windows or each.entities for each in commands)
     assert {(each.tenant, each.user) for each in commands} <= {(TENANT, USER)}
+
+
+def test_a_command_fits_into_a_record() -> None:
+    trace = UserTrace(TENANT, USER, tenants=known_tenants({}))
+    ids = [f"{number:0256}" for number in range(20)]
+    trace._entities = {
+        ("tool_experience", f"t{number}", ""): ErasedEntity(
+            entity_type="tool_experience", entity_key=f"t{number}", own=False, message_ids=ids
+        )
+        for number in range(600)
+    }
+    trace._windows = {(f"w{number}", ""): 100_000 * number for number in range(8)}
+    commands = list(trace.commands())
+    assert max(len(each.to_json()) for each in commands) < 400_000
+    assert [len(each.windows) for each in commands if each.windows] == [3, 1, 1, 1, 1, 1]
+    assert sum(len(each.entities) for each in commands) == 600
 
 
 def is_about(trace: UserTrace, record: Record) -> bool:

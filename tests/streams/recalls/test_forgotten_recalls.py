@@ -8,18 +8,25 @@ import pytest
 from memory.headers import ERASURE, KIND
 from memory.keys import decode_key, encode_key, unmarked_key
 from memory.records import ErasureCommand, RecalledEvent, RecallRecord, Touches
+from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
 from streams.recalls.handler import RecallsHandler
 from streams.recalls.touched_days import TouchedCodec
-from tests.erased_users import command_record
+from tests.control_log import known_tenants
+from tests.erased_users import command_record, now_erased
 from tests.streams.harness import PartitionHarness, delivered, plain_settings
 
 SAID_AT = datetime(2024, 5, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> PartitionHarness:
-    return PartitionHarness(RecallsHandler(settings=plain_settings(tmp_path)), TouchedCodec())
+def known() -> TenantDirectory:
+    return known_tenants({"acme": "companion", "umbrella": "companion"})
+
+
+@pytest.fixture
+def stage(tmp_path: Path, known: TenantDirectory) -> PartitionHarness:
+    return PartitionHarness(RecallsHandler(settings=plain_settings(tmp_path), tenants=known), TouchedCodec())
 
 
 def recall(offset: int, user: str, *, tenant: str = "acme", generation: str = "") -> ConsumedRecord:
@@ -66,6 +73,18 @@ async def test_a_recall_behind_an_erasure_touches_anew(stage: PartitionHarness) 
     (output,) = (await stage.process([recall(2, "ann")])).outputs
     assert unmarked_key(output.key or b"") == encode_key("acme", "ann") != output.key
     assert [each.id for each in Touches.from_json(output.value or b"").events] == ["e-ann"]
+
+
+async def test_a_replay_touches_nothing_of_the_user(stage: PartitionHarness, known: TenantDirectory) -> None:
+    """Nor do other users' recalls of what was theirs."""
+    log = [recall(0, "ann"), recall(1, "bob"), erasure(2)]
+    await stage.process(log)
+    now_erased(known, "acme", "ann", {"recalls": {0: 2}})
+    batch = await stage.process(log)
+    assert {unmarked_key(each.key or b"") for each in batch.outputs} <= {encode_key("acme", "bob")}
+    assert {decode_key(key)[1] for key in stage.rows.rows} == {"bob"}
+    (output,) = (await stage.process([recall(3, "ann")])).outputs
+    assert unmarked_key(output.key or b"") == encode_key("acme", "ann"), "what comes behind the reach is a new life's"
 
 
 async def test_an_erasure_that_cannot_be_read_is_refused_alone(stage: PartitionHarness) -> None:
