@@ -37,6 +37,10 @@ def new_state() -> ControlState:
     return state
 
 
+def add_bound_key(state: ControlState, name: str, user: str | None) -> None:
+    apply_change(state, lambda draft: add_key(draft, "acme", hash_key(name), now=NOW, label=name, user=user))
+
+
 def begun(state: ControlState, *, at: datetime = NOW, reason: str = "", tenant: str = "acme", user: str = USER) -> Erasure:
     return apply_change(state, lambda draft: begin_erasure(draft, tenant, user, at=at, reason=reason))
 
@@ -104,7 +108,7 @@ def test_the_oldest_unfinished_erasure_is_known() -> None:
 def test_a_users_own_keys_open_nothing_more() -> None:
     state = new_state()
     for name, user in (("a", USER), ("b", "bob"), ("c", None), ("d", USER)):
-        apply_change(state, lambda draft, name=name, user=user: add_key(draft, "acme", hash_key(name), now=NOW, label=name, user=user))
+        add_bound_key(state, name, user)
     begun(state)
     assert [each.label for each in state.tenants["acme"].keys] == ["b", "c"]
     assert finished(state).found == {"windows": 3, "api_keys": 2}
@@ -114,7 +118,7 @@ def test_a_users_own_keys_open_nothing_more() -> None:
 
 def test_the_audit_of_a_key_names_no_user() -> None:
     state = new_state()
-    apply_change(state, lambda draft: add_key(draft, "acme", hash_key("a"), now=NOW, user=USER))
+    add_bound_key(state, "a", USER)
     tenant = state.tenants["acme"]
     assert USER in tenant.to_json().decode()
     audited = str(tenant.audited())
