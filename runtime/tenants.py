@@ -12,6 +12,7 @@ from memory.schema import MemorySchema, parse_schema
 from runtime.clocks import Clock, SystemClock
 from runtime.control.documents import ApiKey, OperatorKey, SchemaDocument, SchemaRef, Tenant, hash_key
 from runtime.control.draft import Draft
+from runtime.control.erasure import subject_of
 from runtime.control.follower import ControlFollower
 from runtime.control.state import ControlState
 from runtime.errors import ControlLogBehindError, UnknownTenantError
@@ -229,6 +230,19 @@ class TenantDirectory:
         if not state.knows_erasures(tenant):
             raise ControlLogBehindError(f"the record of an erasure for tenant {tenant!r} is of a newer Varve, or damaged; see the log")
         return state.is_erased(tenant, user, topic, partition, offset)
+
+    def life_of(self, tenant: str, user: str) -> str:
+        """What tells a user's messages from those of before the last erasure; empty: the user was never erased.
+
+        Args:
+            tenant: Whose user.
+            user: Who.
+
+        Raises:
+            ControlLogBehindError: If what is known is too old to tell.
+        """
+        erasure = self._current().erasures.get(subject_of(tenant, user))
+        return "" if erasure is None else erasure.requested_at.isoformat()
 
     def _current(self) -> ControlState:
         self._knowledge.require_current()

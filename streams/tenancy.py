@@ -112,6 +112,23 @@ def is_place_erased(tenants: TenantDirectory, tenant: str, user: str | None, top
         raise _behind(error) from error
 
 
+def life_of(tenants: TenantDirectory, tenant: str, user: str) -> str:
+    """What tells a user's messages from those of before the last erasure; empty: the user was never erased.
+
+    Args:
+        tenants: Who was erased.
+        tenant: Whose user.
+        user: Who.
+
+    Raises:
+        TransientError: If what this process knows is too old to tell.
+    """
+    try:
+        return tenants.life_of(tenant, user)
+    except ControlLogBehindError as error:
+        raise _behind(error) from error
+
+
 def weight_of(tenants: TenantDirectory, tenant: str) -> float:
     """A tenant's weight in fair queueing; 1 for an unknown one, whose records are handled to be refused."""
     try:

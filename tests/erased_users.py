@@ -17,11 +17,21 @@ from tests.streams.harness import delivered
 ASKED_AT = datetime(2025, 1, 1, tzinfo=UTC)
 
 
-def now_erased(tenants: TenantDirectory, tenant: str, user: str, reaches: Mapping[str, Mapping[int, int]]) -> None:
-    """Makes it known that an erasure of a user reaches so far: by topic and partition, the offset behind it."""
+def now_erased(
+    tenants: TenantDirectory, tenant: str, user: str, reaches: Mapping[str, Mapping[int, int]], *, at: datetime = ASKED_AT
+) -> None:
+    """Makes it known that an erasure of a user reaches so far.
+
+    Args:
+        tenants: Who is to know.
+        tenant: Whose user.
+        user: Who.
+        reaches: By topic and partition, the offset behind it.
+        at: When it was asked for.
+    """
 
     def change(draft: Draft) -> None:
-        begin_erasure(draft, tenant, user, at=ASKED_AT)
+        begin_erasure(draft, tenant, user, at=at)
         extend_erasure(draft, subject_of(tenant, user), reaches)
 
     now_known(tenants, change)

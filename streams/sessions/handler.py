@@ -31,7 +31,7 @@ from streams.sessions.known_ids import IdPage
 from streams.sessions.provenance import Provenance, ProvenanceCheck
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
-from streams.tenancy import is_erased, tenant_of
+from streams.tenancy import is_erased, life_of, tenant_of
 
 _MAX_REDRIVEN: Final = 1000
 """Origins of redriven messages that a session remembers."""
@@ -154,9 +154,10 @@ class SessionsHandler(BatchHandler):
         if record.offset <= state.last_offset:
             return
         self._id_pages.advance(batch.state, record)
+        known_as = self._known_as(message.tenant, message.user, entry.id)
         if self._clock.observe(entry.event_ms, wall_ms):
             self._metrics.records.labels("sessions", "late").inc()
-        if state.has_seen(entry.id) or self._id_pages.knows(batch.state, key, state, entry.id) or self._was_redriven_before(state, record):
+        if state.has_seen(entry.id) or self._id_pages.knows(batch.state, key, state, known_as) or self._was_redriven_before(state, record):
             self._metrics.records.labels("sessions", "repeated").inc()
             state.last_offset = record.offset
         else:
@@ -256,7 +257,13 @@ class SessionsHandler(BatchHandler):
             name = window_id(state.tenant, state.session, window.sequence)
             by_user = marked_key(encode_key(state.tenant, window.user), name)
             batch.emit(OutgoingRecord(self._windows_topic, by_user, window.value, trace), cause)
-            self._id_pages.remember(batch.state, key, state, window.ids, cause.offset)
+            ids = tuple(self._known_as(state.tenant, window.user, each) for each in window.ids)
+            self._id_pages.remember(batch.state, key, state, ids, cause.offset)
+
+    def _known_as(self, tenant: str, user: str, message_id: str) -> str:
+        """What a message's id is remembered as: sent again behind an erasure, it is no repetition."""
+        life = life_of(self._tenants, tenant, user)
+        return f"{message_id} {life}" if life else message_id
 
     def _put(self, batch: Batch, key: bytes, state: SessionState, offset: int, wall_ms: int) -> None:
         batch.state.put(key, state, position=offset)

@@ -20,7 +20,7 @@ from streams.sessions.codec import SessionCodec
 from streams.sessions.handler import SessionsHandler
 from streams.sessions.windows import SessionState
 from tests.control_log import known_tenants
-from tests.erased_users import now_erased, unreadably_erased
+from tests.erased_users import ASKED_AT, now_erased, unreadably_erased
 from tests.streams.harness import APPENDED_AT, InMemoryRows, PartitionHarness, delivered, plain_settings
 
 PARTITIONS = 4
@@ -57,8 +57,10 @@ def stage(assigned: Callable[..., PartitionHarness]) -> PartitionHarness:
     return assigned()
 
 
-def said(offset: int, user: str, *, session: str = "s1", tenant: str = "acme", partition: int = HOME) -> ConsumedRecord:
-    message = Message(tenant=tenant, user=user, session=session, id=f"m{offset}", text=f"{user} speaks", event_time=SAID_AT)
+def said(
+    offset: int, user: str, *, session: str = "s1", tenant: str = "acme", partition: int = HOME, name: str | None = None
+) -> ConsumedRecord:
+    message = Message(tenant=tenant, user=user, session=session, id=name or f"m{offset}", text=f"{user} speaks", event_time=SAID_AT)
     return delivered("messages", offset, encode_key(tenant, session), message.to_json(), partition=partition)
 
 
@@ -151,6 +153,18 @@ async def test_a_message_before_the_reach_enters_no_window(stage: PartitionHarne
     other = session_at_home("acme", "t")
     found = await windows(stage, said(0, "ann"), said(1, "bob", session=other), said(2, "ann"), flush(3))
     assert sorted((each.user, [message.id for message in each.messages]) for each in found) == [("ann", ["m2"]), ("bob", ["m1"])]
+
+
+async def test_what_is_sent_again_behind_an_erasure_is_new(stage: PartitionHarness, tenants: TenantDirectory) -> None:
+    """An import that went wrong is erased, and made again with the same ids."""
+    other = session_at_home("acme", "t")
+    assert len(await windows(stage, said(0, "ann", name="a"), said(1, "bob", session=other, name="b"), flush(2))) == 2
+    now_erased(tenants, "acme", "ann", {"messages": {HOME: 3}})
+    again = (said(4, "ann", name="a"), said(5, "bob", session=other, name="b"))
+    assert [each.user for each in await windows(stage, erase(3), *again, flush(6))] == ["ann"]
+    assert await windows(stage, said(7, "ann", name="a"), said(8, "bob", session=other, name="b"), flush(9)) == [], "repetitions are known"
+    now_erased(tenants, "acme", "ann", {"messages": {HOME: 10}}, at=ASKED_AT + timedelta(days=1))
+    assert len(await windows(stage, erase(10), said(11, "ann", name="a"), flush(12))) == 1
 
 
 async def test_a_forwarded_message_is_judged_by_its_origin(
