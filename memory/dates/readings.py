@@ -27,9 +27,16 @@ Tense = Literal["past", "future", "unknown"]
 
 _REACH: Final = 200
 """Characters on each side that are searched. Words further away say little about the date, and a sentence may have no end."""
+_IRREGULAR_PAST: Final = (
+    "was were had did been ate beat became began blew bought brought built came caught chose crept dealt drank drew drove dug fed fell felt "
+    "fled flew forgave forgot fought found froze gave got grew heard held hid hung kept knew laid led left lent made meant met overcame paid "
+    "ran rang rode said sang sank sat saw sent slept slid sold sought spent spoke sprang spun stole stood struck swam swept swore taught "
+    "thought threw told took tore understood went wept woke won wore wrote"
+)
+"""Those that are no word of the present, nor an everyday noun or adjective."""
 _PAST: Final = re.compile(
-    r"\b(?:was|were|had|did|went|got|took|saw|met|made|came|left|bought|gave|found|told|said|ran|won|began|ate|been|since|"
-    r"(?!(?:need|indeed|speed|feed|seed|exceed|proceed)\b)(?<!\bis )(?<!\bare )(?<!\bam )(?<!\bbe )[a-z]{2,}ed)\b",
+    rf"\b(?:{'|'.join(_IRREGULAR_PAST.split())}|since|"
+    r"(?!(?:need|indeed|speed|feed|seed|exceed|proceed|shed|bed|red|wed)\b)(?<!\bis )(?<!\bare )(?<!\bam )(?<!\bbe )[a-z]{2,}ed)\b",
     re.IGNORECASE,
 )
 """What "is switched off on the 27th" may lie ahead as well."""
@@ -87,7 +94,14 @@ _BACKWARD: Final = frozenset({"last", "past", "previous", "this past"})
 
 
 def _by_tense(earlier: Span, later: Span, message_date: date, tense_of: TenseOf) -> Span:
-    """The span that fits the tense. If the tense is unknown, the nearer one."""
+    """The span that fits the tense. If the tense is unknown, the nearer one.
+
+    Args:
+        earlier: The one that has been.
+        later: The one that is to come.
+        message_date: The day of the message.
+        tense_of: Finds the tense.
+    """
     tense = tense_of()
     if tense == "unknown":
         return earlier if message_date - earlier[1] <= later[0] - message_date else later
@@ -158,7 +172,12 @@ def _read_weekday(match: re.Match[str], message_date: date, tense_of: TenseOf) -
         return this
     if which:
         return day_span(message_date + timedelta(days=ahead or 7))
-    return this if not ahead else _by_tense(last, this, message_date, tense_of)
+    if not ahead:
+        return this
+    if match[0].lower().startswith("on "):
+        # Whoever tells of a weekday that has been uses the past tense: "the exam is on Friday" and "dinner on Friday?" lie ahead.
+        return last if tense_of() == "past" else this
+    return _by_tense(last, this, message_date, tense_of)
 
 
 def _read_which_month(match: re.Match[str], message_date: date, tense_of: TenseOf) -> Span:
