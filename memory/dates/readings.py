@@ -28,10 +28,10 @@ Tense = Literal["past", "future", "unknown"]
 _REACH: Final = 200
 """Characters on each side that are searched. Words further away say little about the date, and a sentence may have no end."""
 _IRREGULAR_PAST: Final = (
-    "was were had did been ate beat became began blew bought brought built came caught chose crept dealt drank drew drove dug fed fell felt "
-    "fled flew forgave forgot fought found froze gave got grew heard held hid hung kept knew laid led left lent made meant met overcame paid "
-    "ran rang rode said sang sank sat saw sent slept slid sold sought spent spoke sprang spun stole stood struck swam swept swore taught "
-    "thought threw told took tore understood went wept woke won wore wrote"
+    "was were had did been ate beat became began blew bought brought built came caught chose crept dealt drank drew drove dug "
+    "fed fell felt fled flew forgave forgot fought found froze gave got grew heard held hid hung kept knew laid led left lent "
+    "made meant met overcame paid ran rang rode said sang sank sat saw sent slept slid sold sought spent spoke sprang spun "
+    "stole stood struck swam swept swore taught thought threw told took tore understood went wept woke won wore wrote"
 )
 """Those that are no word of the present, nor an everyday noun or adjective."""
 _PAST: Final = re.compile(
