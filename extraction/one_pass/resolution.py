@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from extraction.dedup import MAX_DOUBTFUL_PAIRS, Candidate, EventPair, may_be_two_occasions
 from extraction.one_pass.answer.coercion import as_indices
-from extraction.one_pass.answer.lenient_json import read_json
 from extraction.one_pass.flow import Flow
 from memory.fencing import fenced, nonce_of, one_line
+from memory.lenient_json import read_json
 from models.llm.port import ChatMessage, LLMRequest
 
 _ANSWER_TOKENS: Final = 128

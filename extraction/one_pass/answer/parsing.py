@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.lenient_json import Partial, read_json
+from memory.lenient_json import Partial, read_json
 
 _MAX_WRAPPER_DEPTH: Final = 3
 
