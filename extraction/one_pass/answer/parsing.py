@@ -77,7 +77,7 @@ def _items_of(value: Any) -> list[Any]:
 
 def _list_of_item(item: dict[str, Any]) -> str | None:
     """Which list an item on its own belongs to."""
-    if form.CONTENT in item and form.TYPE in item:
+    if form.CONTENT in item and (form.TYPE in item or form.MESSAGES in item):
         return form.EVENTS
     if form.FIELD in item and form.REPLACE in item:
         return form.PATCHES
