@@ -397,12 +397,26 @@ def test_an_answer_is_found_in_other_forms(window: Window, schema: MemorySchema,
     assert validate_answer(parse_answer(text), Source(window, schema)).events[0].content == EVENT["content"]
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", '{"segments": [], "events": [], "patches": []}', '```json\n{"events": []}\n```'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[]",
+        " [ ]\n",
+        "```json\n[]\n```",
+        "<think>Keywords are {mostly} [].</think>\n{}",
+        '{"segments": [], "events": [], "patches": []}',
+        '```json\n{"events": []}\n```',
+    ],
+)
 def test_an_empty_answer_is_an_answer(text: str) -> None:
     assert parse_answer(text).found
 
 
-@pytest.mark.parametrize("text", ["", "No.", '{"error": "busy"}', "[1, 2]", '"events"'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "No.", '{"error": "busy"}', "[1, 2]", '"events"', "Keywords: mostly [] as the rules say.", "So {} it is", "{}\n[]", "[{}]", "[]]"],
+)
 def test_something_else_is_no_answer(text: str) -> None:
     assert not parse_answer(text).found
 
