@@ -7,11 +7,11 @@ type's properties stand beside an event's own fields.
 """
 
 from collections.abc import Iterable, Mapping
-from memory.lenient_json import INTEGERS, Partial
 from typing import Any, Final
 
 import orjson
 
+from memory.lenient_json import INTEGERS, Partial
 from memory.schema.model import EntityType, EventType, MemorySchema, Property, ValueType
 from models.llm.surrogates import join_surrogates
 
