@@ -9,10 +9,13 @@ from extraction.port import Extractor
 from models.embedding.port import Embedder
 from models.llm.port import LLM
 from runtime.clocks import Clock, SystemClock
+from runtime.metrics import Metrics, metrics
 from runtime.settings import Settings
 
 
-def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, clock: Clock | None = None) -> Extractor:
+def build_extractor(
+    settings: Settings, *, embedder: Embedder, llm: LLM | None, clock: Clock | None = None, own_metrics: Metrics | None = None
+) -> Extractor:
     """The one-pass extractor over an LLM, or the offline one where there is none.
 
     Args:
@@ -20,6 +23,7 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
         embedder: Shared with others; not closed with the extractor.
         llm: The endpoint; closed with the extractor.
         clock: The system's, if none is given.
+        own_metrics: The process's, if none are given.
 
     Raises:
         ValueError: If the similarities of the settings contradict each other.
@@ -37,5 +41,6 @@ def build_extractor(settings: Settings, *, embedder: Embedder, llm: LLM | None, 
         thresholds=thresholds,
         clock=clock or SystemClock(),
         retold=retold,
+        metrics=own_metrics or metrics(),
         beyond_budget=offline,
     )

@@ -12,7 +12,7 @@ class ExtractionError(VarveError):
 
 
 class UnusableAnswerError(ExtractionError):
-    """The model's answer cannot be used, and repair did not help. ``raw`` is its text, for the dead letter."""
+    """The model's answer cannot be used, and repair did not help or was not asked for. ``raw`` is its text, for the dead letter."""
 
     def __init__(self, message: str, *, raw: str) -> None:
         super().__init__(message)

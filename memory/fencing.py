@@ -10,10 +10,13 @@ from pydantic import JsonValue
 
 _LINE_BREAKS: Final = re.compile(r"[ \t]*(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])[ \t]*")
 _INVISIBLE: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_TAGS: Final = "s|bos|eos|pad|unk|start_of_turn|end_of_turn|start_of_image|think|thinking|reasoning|tool_call|tool_response|seed:[a-z_]+"
+_BRACKETS: Final = "INST|SYSTEM_PROMPT|THINK|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_CONTENT|TOOL_RESULTS|gMASK"
 _CHAT_TOKENS: Final = re.compile(
-    r"<(?=\|)|<(?=/?(?:s|bos|eos|pad|unk|start_of_turn|end_of_turn|start_of_image|think|tool_call)>)|\[(?=/?INST\])|<(?=</?SYS>>)",
+    rf"<(?=[|｜])|<(?=[a-z_]{{1,32}}\|>)|<(?=/?(?:{_TAGS})>)|\[(?=/?(?:{_BRACKETS})\])|<(?=</?SYS>>)",
     re.IGNORECASE,
 )
+"""How they begin: ChatML and Llama 3 (``<|``), DeepSeek and Hunyuan (``<｜``), Gemma (``<end_of_turn>``, ``<turn|>``), Mistral (``[``)."""
 _UNSAFE_IN_JSON: Final = re.compile(f"[\\x85\\u2028\\u2029]|{_INVISIBLE.pattern}|{_CHAT_TOKENS.pattern}", re.IGNORECASE)
 _NONCE_LENGTH: Final = 8
 

@@ -46,7 +46,8 @@ class Prompt:
     user: str
     json_schema: Mapping[str, Any]
     """Of the answer."""
-    max_tokens: int
+    max_tokens: int | None = None
+    """The longest answer, with the thoughts of a model that thinks; None: the endpoint's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-import orjson
+from pydantic import JsonValue
 
+from memory.lenient_json import Partial
+from operators.asked_json import answer_with_text, question_of
 from operators.asking import Prompt
-from operators.errors import UnusableAnswerError
 from operators.merge_by_rule import Statement, day_of, flat
 
 MAX_SUPERSEDED: Final = 8
 """Statements that an answer may name as superseded; more are left out."""
 
 _LONGEST_SUPERSEDED: Final = 300
-_CHARACTERS_PER_TOKEN: Final = 2
-_ANSWER_FRAME_TOKENS: Final = 1200
 
 _SYSTEM: Final = """You keep one field of a long-lived memory up to date. You get its text so far, new statements with the day of what \
 they say, and statements that were withdrawn. You write the text anew.
@@ -62,37 +61,32 @@ def merge_prompt(*, subject: str, text: str, added: Sequence[Statement], withdra
         withdrawn: Statements that were taken back.
         limit: The longest text, in characters.
     """
-    question = {
+    question: dict[str, JsonValue] = {
         "field": subject,
         "max_characters": limit,
         "text": text,
         "new": [_said(each) for each in added],
         "withdrawn": [_said(each) for each in withdrawn],
     }
-    tokens = limit // _CHARACTERS_PER_TOKEN + _ANSWER_FRAME_TOKENS
-    return Prompt(system=_SYSTEM, user=orjson.dumps(question).decode(), json_schema=_SCHEMA, max_tokens=tokens)
+    return Prompt(system=_SYSTEM, user=question_of(question), json_schema=_SCHEMA)
 
 
 def read_merge_answer(answer: str) -> tuple[str, list[str]]:
     """The text of an answer, and what it names as superseded.
 
     Args:
-        answer: A JSON object, also in a fence or among other words.
+        answer: A JSON object, also behind thoughts, in a fence or among other words.
 
     Raises:
         UnusableAnswerError: If there is no such object, or no text in it.
     """
-    try:
-        fields = orjson.loads(answer[answer.index("{") : answer.rindex("}") + 1])
-    except (ValueError, orjson.JSONDecodeError) as error:
-        raise UnusableAnswerError(f"the answer holds no JSON object: {error}") from error
-    text = fields.get("text")
-    if not isinstance(text, str) or not text.strip():
-        raise UnusableAnswerError("the answer's JSON object has no text")
+    fields = answer_with_text(answer)
     superseded = fields.get("superseded")
+    if isinstance(superseded, Partial):
+        superseded = superseded.value
     named = [flat(each)[:_LONGEST_SUPERSEDED] for each in superseded if isinstance(each, str)] if isinstance(superseded, list) else []
-    return text.strip(), [each for each in named if each][:MAX_SUPERSEDED]
+    return fields["text"].strip(), [each for each in named if each][:MAX_SUPERSEDED]
 
 
-def _said(statement: Statement) -> dict[str, str]:
+def _said(statement: Statement) -> JsonValue:
     return {"day": day_of(statement.time), "says": flat(statement.text)}

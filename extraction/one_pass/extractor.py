@@ -8,6 +8,7 @@ from typing import TypeVar
 from extraction.assemble import build_extraction
 from extraction.dedup import Candidate, EventPair, Thresholds, candidates_of, compare, merge
 from extraction.drafts import Draft
+from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.form import answer_schema
 from extraction.one_pass.flow import STAGE, Flow, Task, extraction_flow
 from extraction.one_pass.prompt.limits import PromptLimits
@@ -23,6 +24,7 @@ from models.errors import BudgetExceededError, InputRefusedError, ModelError
 from models.llm.port import LLM, LLMAnswer, LLMRequest
 from runtime.clocks import Clock
 from runtime.logs import logger
+from runtime.metrics import Metrics
 from runtime.settings import LLMSettings
 
 R = TypeVar("R")
@@ -43,6 +45,7 @@ class OnePassExtractor:
         thresholds: When two events are one.
         clock: Dates the usage records.
         retold: Tells what the messages say, for each event what its first one does.
+        metrics: Where repetitions that the model did not resolve are counted.
         beyond_budget: Extracts the windows of tenants whose hard budget is used up and whose policy is not to wait; closed with the
             extractor.
     """
@@ -57,6 +60,7 @@ class OnePassExtractor:
         thresholds: Thresholds,
         clock: Clock,
         retold: Retold,
+        metrics: Metrics,
         beyond_budget: Extractor,
     ) -> None:
         self._llm = llm
@@ -66,6 +70,7 @@ class OnePassExtractor:
         self._thresholds = thresholds
         self._clock = clock
         self._retold = retold
+        self._records = metrics.records
         self._beyond_budget = beyond_budget
 
     @property
@@ -133,12 +138,13 @@ class OnePassExtractor:
     async def _resolve(
         self, candidates: Sequence[Candidate], doubtful: Sequence[EventPair], task: Task, usage: list[Usage]
     ) -> list[EventPair]:
-        """Which doubtful pairs are one; none if the model cannot be asked, since a repetition that stays loses nothing."""
+        """Which doubtful pairs are one; none if the model cannot be asked or does not say, since a repetition that stays loses nothing."""
         window = task.source.window
         request = LLMRequest(messages=(), tenant=window.tenant, stage=STAGE, subject=window.id)
         try:
             return await self._run(resolution_flow(candidates, doubtful, request), usage)
-        except ModelError as error:
+        except (ModelError, UnusableAnswerError) as error:
+            self._records.labels(STAGE, "repetitions_not_resolved").inc()
             _LOG.warning("repetitions_not_resolved", tenant=window.tenant, window=window.id, pairs=len(doubtful), error=str(error))
             return []
 

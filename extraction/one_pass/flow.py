@@ -18,6 +18,7 @@ from extraction.one_pass.prompt.build import build_prompt
 from extraction.one_pass.prompt.limits import PromptLimits, truncate
 from extraction.one_pass.source import Source
 from extraction.port import ExtractionContext
+from memory.thoughts import behind_thoughts
 from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 
 R = TypeVar("R")
@@ -77,7 +78,7 @@ def extraction_flow(task: Task) -> Flow[Draft]:
 
 def _repaired(task: Task, messages: tuple[ChatMessage, ...], unusable: LLMAnswer, problem: str) -> Flow[Draft]:
     advice = _SHORTER if unusable.finish_reason == "length" else ""
-    quoted = ChatMessage("assistant", truncate(unusable.text, task.max_tokens) or "(nothing)")
+    quoted = ChatMessage("assistant", truncate(behind_thoughts(unusable.text).strip(), task.max_tokens) or "(nothing)")
     repaired = yield _request(task, (*messages, quoted, ChatMessage("user", _REPAIR.format(problem=problem, advice=advice).rstrip())))
     draft, remaining_problem = _validated(task, parse_answer(repaired.text), repaired)
     if remaining_problem:

@@ -6,13 +6,13 @@ from datetime import UTC
 from typing import Any, Final
 
 from extraction.dedup import MAX_DOUBTFUL_PAIRS, Candidate, EventPair, may_be_two_occasions
+from extraction.errors import UnusableAnswerError
 from extraction.one_pass.answer.coercion import as_indices
-from extraction.one_pass.answer.lenient_json import read_json
 from extraction.one_pass.flow import Flow
 from memory.fencing import fenced, nonce_of, one_line
+from memory.lenient_json import read_json
 from models.llm.port import ChatMessage, LLMRequest
 
-_ANSWER_TOKENS: Final = 128
 _SAME: Final = "same"
 _ANSWER_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -31,10 +31,15 @@ Answer with one JSON object, nothing else: {"same": [numbers of the pairs that a
 def resolution_flow(candidates: Sequence[Candidate], pairs: Sequence[EventPair], request: LLMRequest) -> Flow[list[EventPair]]:
     """Asks once which pairs are one; what the answer does not name stays apart.
 
+    The answer is a few tokens, but a reasoning model's thoughts count against the longest answer: that is the endpoint's own.
+
     Args:
         candidates: The events.
         pairs: Those in doubt; at most 20 are asked about.
-        request: A request on the right account, whose messages, form and purpose are replaced.
+        request: A request on the right account, whose messages, form, purpose and longest answer are replaced.
+
+    Raises:
+        UnusableAnswerError: If the answer says nothing of the pairs: it was cut off, or is another one.
     """
     pairs = pairs[:MAX_DOUBTFUL_PAIRS]
     lines = [f"[{number}] {_line(candidates[pair.earlier], candidates[pair.later])}" for number, pair in enumerate(pairs)]
@@ -43,9 +48,12 @@ def resolution_flow(candidates: Sequence[Candidate], pairs: Sequence[EventPair],
         messages=(ChatMessage("system", _INSTRUCTIONS), ChatMessage("user", fenced("pairs", lines, nonce_of(lines)))),
         purpose="deduplication",
         json_schema=_ANSWER_SCHEMA,
-        max_tokens=_ANSWER_TOKENS,
+        max_tokens=None,
     )
-    numbers = {number for value in read_json(answer.text) if isinstance(value, dict) for number in as_indices(value.get(_SAME))}
+    named = [value[_SAME] for value in read_json(answer.text) if isinstance(value, dict) and _SAME in value]
+    if not named:
+        raise UnusableAnswerError(f"the answer about {len(pairs)} pairs names none (it ended with {answer.finish_reason})", raw=answer.text)
+    numbers = set(as_indices(named[-1]))
     return [pair for number, pair in enumerate(pairs) if number in numbers]
 
 

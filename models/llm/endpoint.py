@@ -32,6 +32,8 @@ class Delta:
     text: str
     usage: LLMUsage | None = None
     """What the endpoint has counted so far, where it counts during the answer."""
+    thoughts: str = ""
+    """What a reasoning model thinks meanwhile, where the endpoint shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class Endpoint:
                 reason = chunk.finish_reason or reason
                 if chunk.text or chunk.is_reasoning:
                     is_silent = False
-                    yield Delta(chunk.text, usage)
+                    yield Delta(chunk.text, usage, chunk.thoughts)
                 if chunk.failure is not None:
                     raise error_for_status(chunk.failure.status, f"{self.name} broke its answer off: {chunk.failure.message}")
             if reason is None:

@@ -1,9 +1,11 @@
 """One call to one endpoint under its guards: the tenant's budget, the endpoint's limits, its circuit breaker."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
+from typing import Final
 
 from memory.text import estimate_tokens
 from models.errors import ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
@@ -15,9 +17,11 @@ from models.llm.metrics import LLMMetrics
 from models.llm.port import LLMRequest, LLMUsage
 from models.llm.spans import end_call_span, start_call_span
 from models.llm.streaming import FinishReason
-from models.llm.surrogates import SurrogateJoiner
+from models.llm.surrogates import SurrogateJoiner, join_surrogates
 from runtime import tracing
 from runtime.breaker import CircuitBreaker
+
+_JSON: Final = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,7 @@ class StreamingCall:
         self._prompt_tokens = prompt_tokens
         self._account = account
         self._metrics = metrics
+        self._thoughts: list[str] = []
         self._counted: LLMUsage | None = None
         self._error: BaseException | None = None
         self._is_truncated = False
@@ -100,13 +105,14 @@ class StreamingCall:
         joiner = SurrogateJoiner()
         while isinstance(item, Delta):
             self._counted = item.usage or self._counted
+            self._thoughts.append(item.thoughts)
             if text := joiner.add(item.text):
                 self.text += text
                 yield text
             item = await self._next()
         if item is not None:
             self.finish_reason, self._counted = item.reason, item.usage or self._counted
-        if text := joiner.end():
+        if text := joiner.end() or self._answer_among_thoughts():
             self.text += text
             yield text
 
@@ -118,6 +124,19 @@ class StreamingCall:
     async def close(self) -> None:
         """Closes the connection if it is open, and releases the lease. May be called twice."""
         await self._stack.aclose()
+
+    def _answer_among_thoughts(self) -> str:
+        """The JSON that was asked for, where a server took it for thoughts: vLLM does where a schema lets the model write JSON alone.
+
+        What does not begin as JSON are thoughts indeed, whatever drafts they hold.
+        """
+        if self.finish_reason != "stop" or self._request.json_schema is None or self.text.strip():
+            return ""
+        thoughts = join_surrogates("".join(self._thoughts))
+        if not _JSON.match(thoughts):
+            return ""
+        self._thoughts.clear()
+        return thoughts
 
     async def _next(self) -> Delta | Finish:
         try:
@@ -155,10 +174,15 @@ class StreamingCall:
         if self._was_refused():
             lease.used = 0
             return
-        usage = self._counted or LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=estimate_tokens(self.text))
+        usage = self._counted or self._estimated()
         lease.used = usage.prompt_tokens + usage.completion_tokens
         self.usage = CallUsage(model=endpoint.model, tokens=usage, is_estimated=self._counted is None, latency_ms=seconds * 1000)
         admission.usage = self.usage
+
+    def _estimated(self) -> LLMUsage:
+        """What was streamed: thoughts are paid for like the answer."""
+        streamed = estimate_tokens(self.text) + estimate_tokens("".join(self._thoughts))
+        return LLMUsage(prompt_tokens=self._prompt_tokens, completion_tokens=streamed)
 
     def _was_refused(self) -> bool:
         """An endpoint charges for an answer it began, and perhaps for one that timed out; not for a refusal."""

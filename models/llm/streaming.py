@@ -33,8 +33,10 @@ class Chunk:
     """The parts of a chunk that matter."""
 
     text: str = ""
+    thoughts: str = ""
+    """What a reasoning model thinks, beside its answer."""
     is_reasoning: bool = False
-    """It carries tokens of a reasoning model that are not part of its answer."""
+    """It carries tokens of a reasoning model that are not part of its answer, whether or not they can be read."""
     finish_reason: FinishReason | None = None
     usage: LLMUsage | None = None
     """None where the endpoint does not count both prompt and completion."""
@@ -87,10 +89,12 @@ def read_chunk(chunk: object) -> Chunk:
     content = _field(delta, "content") or _field(delta, "refusal")
     parts = content if isinstance(content, list | tuple) else ()
     text = "".join(map(_part_text, parts)) if parts else _part_text(content)
+    reasoning = _field(delta, "reasoning_content") or _field(delta, "reasoning")
     reason = _field(choice, "finish_reason")
     return Chunk(
         text=text,
-        is_reasoning=bool(_field(delta, "reasoning_content") or _field(delta, "reasoning") or (parts and not text)),
+        thoughts=reasoning if isinstance(reasoning, str) else "".join(map(_part_thoughts, parts)),
+        is_reasoning=bool(reasoning or (parts and not text)),
         finish_reason=_finish_reason(reason),
         usage=usage,
         failure=StreamFailure(None, f"finish_reason {reason}") if isinstance(reason, str) and reason in _ABORTED else None,
@@ -114,6 +118,14 @@ def _part_text(part: object) -> str:
         return part
     text = _field(part, "text") if _field(part, "type") in (None, "text") else None
     return text if isinstance(text, str) else ""
+
+
+def _part_thoughts(part: object) -> str:
+    if _field(part, "type") != "thinking":
+        return ""
+    thinking = _field(part, "thinking")
+    texts = thinking if isinstance(thinking, list | tuple) else [thinking or _field(part, "text")]
+    return "".join(map(_part_text, texts))
 
 
 def _finish_reason(reason: object) -> FinishReason | None:

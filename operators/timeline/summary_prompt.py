@@ -2,15 +2,11 @@
 
 from typing import Any, Final
 
-import orjson
 from pydantic import JsonValue
 
+from operators.asked_json import answer_with_text, question_of
 from operators.asking import Prompt
-from operators.errors import UnusableAnswerError
 from operators.merge_by_rule import day_of, flat
-
-_CHARACTERS_PER_TOKEN: Final = 2
-_ANSWER_FRAME_TOKENS: Final = 200
 
 _SYSTEM: Final = """You summarise one period of a long-lived memory's timeline. You get its events, each with its day. The events will be \
 forgotten, and your text stays in their place: questions about that time will be answered from it.
@@ -53,24 +49,16 @@ def summary_prompt(*, subject: str, question: dict[str, Any]) -> Prompt:
         "events": [{"day": day_of(time), "says": flat(text)} for time, text in question["events"]],
         "others": question["others"],
     }
-    tokens = question["limit"] // _CHARACTERS_PER_TOKEN + _ANSWER_FRAME_TOKENS
-    return Prompt(system=_SYSTEM, user=orjson.dumps(asked).decode(), json_schema=_SCHEMA, max_tokens=tokens)
+    return Prompt(system=_SYSTEM, user=question_of(asked), json_schema=_SCHEMA)
 
 
 def read_summary_answer(answer: str) -> str:
     """The text of an answer.
 
     Args:
-        answer: A JSON object, also in a fence or among other words.
+        answer: A JSON object, also behind thoughts, in a fence or among other words.
 
     Raises:
         UnusableAnswerError: If there is no such object, or no text in it.
     """
-    try:
-        fields = orjson.loads(answer[answer.index("{") : answer.rindex("}") + 1])
-    except (ValueError, orjson.JSONDecodeError) as error:
-        raise UnusableAnswerError(f"the answer holds no JSON object: {error}") from error
-    text = fields.get("text")
-    if not isinstance(text, str) or not text.strip():
-        raise UnusableAnswerError("the answer's JSON object has no text")
-    return flat(text)
+    return flat(answer_with_text(answer)["text"])

@@ -48,7 +48,7 @@ async def build(
     producer = await resources.enter_async_context(Producer(kafka=settings.kafka))
     usage = UsageTopic(producer=producer, topic=settings.topic("usage"))
     llm = build_llm(settings, redis=redis, usage=usage, budget_of=TenantBudgets(tenants=tenants, settings=settings).of)
-    extractor = build_extractor(settings, embedder=embedder, llm=llm)
+    extractor = build_extractor(settings, embedder=embedder, llm=llm, own_metrics=metrics)
     resources.push_async_callback(extractor.close)
     store = build_store(settings)
     resources.push_async_callback(store.close)

@@ -137,7 +137,14 @@ class MergingHandler:
                 attempt += 1
                 if attempt >= self._attempts:
                     raise
-                _log.warning("merge_retried", tenant=request.tenant, property=request.property, attempt=attempt, error=str(error))
+                _log.warning(
+                    "merge_retried",
+                    tenant=request.tenant,
+                    property=request.property,
+                    attempt=attempt,
+                    finish_reason=answer.finish_reason,
+                    error=str(error),
+                )
 
     def _by_rule(
         self, request: MergeRequest, operator: AskingOperator, question: Question, reason: str, error: Exception | None = None

@@ -48,6 +48,17 @@ def as_indices(value: Any) -> list[int | None]:
     return [as_index(each) for each in value] if isinstance(value, list) else [as_index(value)]
 
 
+def as_references(value: Any) -> Iterator[tuple[int, int] | None]:
+    """Message numbers as inclusive ranges, None for each that is none: read as by :func:`as_indices`, also with ranges among them.
+
+    A range is a list of two within the list (``[[0, 1]]``), or a text (``"0-1"``).
+    """
+    items = value if isinstance(value, list) else [value.strip("[]() ") if isinstance(value, str) else value]
+    for each in items:
+        for part in each.split(",") if isinstance(each, str) else [each]:
+            yield from _as_range(part)
+
+
 def as_ranges(value: Any) -> Iterator[tuple[int, int] | None]:
     """Inclusive ranges, None for each that is none.
 
@@ -61,7 +72,10 @@ def as_ranges(value: Any) -> Iterator[tuple[int, int] | None]:
 
 
 def as_weight(value: Any, *, max_weight: int) -> float | None:
-    """A share of ``max_weight`` from 0 to 1; a fraction below 1 is taken as the share itself. None where it is no number."""
+    """A share of ``max_weight`` from 0 to 1, alike of ``1``, ``1.0`` and ``"1"``. None where it is no number.
+
+    What lies between 0 and 1 cannot be meant on a scale of whole numbers, and is taken as the share itself.
+    """
     if isinstance(value, str):
         try:
             value = float(value)
@@ -69,8 +83,7 @@ def as_weight(value: Any, *, max_weight: int) -> float | None:
             return None
     if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not math.isfinite(value)):
         return None
-    share = value if isinstance(value, float) and value <= 1 else max(0, min(value, max_weight)) / max_weight
-    return min(1.0, max(0.0, share))
+    return float(value) if 0 < value < 1 else max(0, min(value, max_weight)) / max_weight
 
 
 def as_time(value: Any, *, zone: tzinfo | None) -> datetime | None:

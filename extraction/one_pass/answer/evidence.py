@@ -1,11 +1,12 @@
 """Validates the message numbers that items of an answer refer to."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from extraction.bounds import MAX_EVIDENCE, MAX_ITEMS
 from extraction.drafts import Tally
-from extraction.one_pass.answer.coercion import as_indices, as_ranges
+from extraction.one_pass.answer.coercion import as_ranges, as_references
 from extraction.one_pass.source import Source
 
 
@@ -47,9 +48,12 @@ class MessageReferences:
         Raises:
             InvalidItemError: If there is none but echoes.
         """
-        given = as_indices(value)[:MAX_ITEMS] if value is not None else []
-        inside = [index for index in given if index is not None and index <= self._last]
-        self._tally.drop("message", "bad_index", len(given) - len(inside))
+        inside: list[int] = []
+        for found in islice(as_references(value), MAX_ITEMS) if value is not None else ():
+            if found is None or found[1] > self._last:
+                self._tally.drop("message", "bad_index")
+            if found is not None:
+                inside += range(found[0], min(found[1], self._last) + 1)
         indices = tuple(dict.fromkeys(index for index in inside if index not in self._echoes))[:MAX_EVIDENCE]
         if not indices:
             raise InvalidItemError("recalled" if inside else "no_evidence")

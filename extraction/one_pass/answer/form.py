@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from extraction.one_pass.answer.lenient_json import INTEGERS, Partial
+from memory.lenient_json import INTEGERS, Partial
 from memory.schema.model import EntityType, EventType, MemorySchema, Property, ValueType
 from models.llm.surrogates import join_surrogates
 

@@ -1,12 +1,15 @@
 """Parses a model's answer into its three lists of items, not yet validated."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from extraction.one_pass.answer import form
-from extraction.one_pass.answer.lenient_json import Partial, read_json
+from memory.lenient_json import Partial, read_json
+from memory.thoughts import behind_thoughts
 
 _MAX_WRAPPER_DEPTH: Final = 3
+_NOTHING: Final = re.compile(r"\s*(?:```\w*\s*)?(?:\{\s*\}|\[\s*\])\s*(?:```\s*)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +34,15 @@ class RawAnswer:
 
 
 def parse_answer(text: str) -> RawAnswer:
-    """Finds the answer in a text: also wrapped in another object, as a bare list of events, or as one item a line. Never raises."""
+    """Finds the answer in a text: also wrapped in another object, as a bare list of events, or as one item a line. Never raises.
+
+    An empty list or object is an answer where nothing else is said; among other words it is only mentioned.
+    """
     lists: dict[str, list[Any]] = {name: [] for name in form.LISTS}
     values = read_json(text)
     found = [_collect(value, lists, depth=0) for value in values]
-    return RawAnswer(lists=lists, found=any(found), cut=any(isinstance(value, Partial) for value in values))
+    says_nothing = _NOTHING.fullmatch(behind_thoughts(text)) is not None
+    return RawAnswer(lists=lists, found=any(found) or says_nothing, cut=any(isinstance(value, Partial) for value in values))
 
 
 def _collect(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
@@ -44,8 +51,6 @@ def _collect(value: Any, lists: dict[str, list[Any]], *, depth: int) -> bool:
     inner = value.value if isinstance(value, Partial) else value
     if not isinstance(inner, dict | list) or depth > _MAX_WRAPPER_DEPTH:
         return False
-    if not inner:
-        return depth == 0 and not is_cut
     if isinstance(inner, dict):
         own = _list_of_item(inner)
         # An item may have a property named like one of the lists.
@@ -77,7 +82,7 @@ def _items_of(value: Any) -> list[Any]:
 
 def _list_of_item(item: dict[str, Any]) -> str | None:
     """Which list an item on its own belongs to."""
-    if form.CONTENT in item and form.TYPE in item:
+    if form.CONTENT in item and (form.TYPE in item or form.MESSAGES in item):
         return form.EVENTS
     if form.FIELD in item and form.REPLACE in item:
         return form.PATCHES

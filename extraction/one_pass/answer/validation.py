@@ -78,7 +78,7 @@ class _Validator:
 
     def _event(self, item: Any) -> EventDraft:
         fields = _fields(item)
-        event_type = _named(self._schema.event_types, fields.get(form.TYPE))
+        event_type = self._event_type(fields.get(form.TYPE))
         content = as_text(fields.get(form.CONTENT), longest=LONGEST_CONTENT)
         if event_type is None:
             raise InvalidItemError("unknown_type")
@@ -101,6 +101,11 @@ class _Validator:
             date=when.date,
             said_at=said_at,
         )
+
+    def _event_type(self, name: Any) -> EventType | None:
+        """The type of a name; where the schema has but one, an event need not name it."""
+        types = self._schema.event_types
+        return types[0] if len(types) == 1 and _is_blank(name) else _named(types, name)
 
     def _patch(self, item: Any) -> PatchDraft:
         fields = _fields(item)

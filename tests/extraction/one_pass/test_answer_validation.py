@@ -3,8 +3,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extraction.drafts import Draft
+from extraction.one_pass.answer.coercion import as_weight
 from extraction.one_pass.answer.parsing import parse_answer
 from extraction.one_pass.answer.validation import validate_answer
 from extraction.one_pass.source import Source
@@ -163,8 +166,13 @@ def test_a_blank_counts_as_absent(window: Window, schema: MemorySchema, blank: s
         (0, 0),
         (10, 1),
         (1, 0.1),
+        (1.0, 0.1),
+        ("1", 0.1),
+        ("1.0", 0.1),
         (0.8, 0.8),
-        (1.0, 1),
+        ("0.8", 0.8),
+        (1.5, 0.15),
+        (10.0, 1),
         (99, 1),
         (-3, 0),
         (10**30, 1),
@@ -176,6 +184,13 @@ def test_a_blank_counts_as_absent(window: Window, schema: MemorySchema, blank: s
 )
 def test_weights_become_importances(window: Window, schema: MemorySchema, weight: Any, importance: float) -> None:
     assert read(window, schema, events=[{**EVENT, "weight": weight}]).events[0].importance == pytest.approx(importance)
+
+
+@given(st.integers(-(2**53), 2**53))
+def test_a_weight_is_read_alike_in_every_type(weight: int) -> None:
+    read = {as_weight(each, max_weight=10) for each in (weight, float(weight), str(weight), f" {weight}.0")}
+
+    assert read == {max(0, min(weight, 10)) / 10}
 
 
 def test_numbers_without_end_break_nothing(window: Window, schema: MemorySchema) -> None:
@@ -215,6 +230,53 @@ def test_ranges_are_read_in_other_forms(window: Window, schema: MemorySchema, gi
 
     assert draft.segments[0].ranges == ranges
     assert dropped(draft) == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "messages"),
+    [
+        ([[0, 1]], (0, 1)),
+        ([3, [0, 1]], (3, 0, 1)),
+        ("0-1", (0, 1)),
+        ("3, 0-1", (3, 0, 1)),
+        (["2-3", "0"], (2, 3, 0)),
+        (["0, 3"], (0, 3)),
+        ([0, 3], (0, 3)),
+        ([[2]], (2,)),
+        (2, (2,)),
+    ],
+)
+def test_evidence_is_read_in_other_forms(window: Window, schema: MemorySchema, given: Any, messages: tuple[int, ...]) -> None:
+    draft = read(window, schema, events=[{**EVENT, "msgs": given}])
+
+    assert [event.messages for event in draft.events] == [messages]
+    assert dropped(draft) == {}
+
+
+@pytest.mark.parametrize("given", ["1-999999", [[1, 10**30]], [1, "9-8"]])
+def test_evidence_ends_with_the_window(window: Window, schema: MemorySchema, given: Any) -> None:
+    draft = read(window, schema, events=[{**EVENT, "msgs": given}])
+
+    assert draft.events[0].messages[0] == 1
+    assert draft.events[0].messages[-1] <= 3
+    assert dropped(draft) == {("message", "bad_index"): 1}
+
+
+@pytest.mark.parametrize("wrapped", ['{{"events": [{event}]}}', "[{event}]", "{event}"])
+@pytest.mark.parametrize("named", [{}, {"type": ""}, {"type": None}])
+def test_the_only_event_type_needs_no_name(window: Window, wrapped: str, named: dict[str, Any]) -> None:
+    schema = parse_schema([{"EventType": "concert", "Description": "A concert."}])
+    event = json.dumps({"msgs": [1], "content": "Alice heard a concert.", **named})
+    draft = validate_answer(parse_answer(wrapped.format(event=event)), Source(window, schema))
+
+    assert [(each.type, each.content) for each in draft.events] == [("concert", "Alice heard a concert.")]
+
+
+def test_of_several_event_types_one_is_named(window: Window, schema: MemorySchema) -> None:
+    draft = read(window, schema, events=[{"msgs": [1], "content": "Alice moved to Oslo."}])
+
+    assert draft.events == ()
+    assert dropped(draft) == {("event", "unknown_type"): 1}
 
 
 @pytest.mark.parametrize(
@@ -335,12 +397,26 @@ def test_an_answer_is_found_in_other_forms(window: Window, schema: MemorySchema,
     assert validate_answer(parse_answer(text), Source(window, schema)).events[0].content == EVENT["content"]
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", '{"segments": [], "events": [], "patches": []}', '```json\n{"events": []}\n```'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[]",
+        " [ ]\n",
+        "```json\n[]\n```",
+        "<think>Keywords are {mostly} [].</think>\n{}",
+        '{"segments": [], "events": [], "patches": []}',
+        '```json\n{"events": []}\n```',
+    ],
+)
 def test_an_empty_answer_is_an_answer(text: str) -> None:
     assert parse_answer(text).found
 
 
-@pytest.mark.parametrize("text", ["", "No.", '{"error": "busy"}', "[1, 2]", '"events"'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "No.", '{"error": "busy"}', "[1, 2]", '"events"', "Keywords: mostly [] as the rules say.", "So {} it is", "{}\n[]", "[{}]", "[]]"],
+)
 def test_something_else_is_no_answer(text: str) -> None:
     assert not parse_answer(text).found
 

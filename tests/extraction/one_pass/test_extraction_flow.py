@@ -135,6 +135,9 @@ def test_a_long_answer_without_loops_is_not_aborted(task: Task) -> None:
         ("", "no JSON object"),
         (json.dumps({"events": [{"type": "wedding", "content": "x", "msgs": [0]}]}), "1 event unknown_type"),
         ('{"segments": [{"topic": "' + "so on and so on and " * 60, "cut off before its first whole event"),
+        ("<think>\nThey moved. Keywords: mostly [] as the rules say. Now the patch, hmm", "no JSON object"),
+        (f"<think>\nMaybe {answer_text('Alice moved to Bergen.')}? No, wait. Let me", "no JSON object"),
+        ("They moved. Keywords: mostly [] as the rules say. Now the patch, hmm", "no JSON object"),
     ],
 )
 def test_an_unusable_answer_is_repaired_once(task: Task, bad: str, problem: str) -> None:
@@ -143,6 +146,31 @@ def test_an_unusable_answer_is_repaired_once(task: Task, bad: str, problem: str)
     assert [each.content for each in draft.events] == ["Alice moved."]
     assert problem in requests[1].messages[-1].content
     assert requests[1].messages[2].role == "assistant"
+
+
+@pytest.mark.parametrize(
+    "thoughts",
+    [
+        "<think>Maybe {draft}? No.</think>",
+        "Maybe {draft}? No, that is wrong.\n</think>\n\n",
+        '<think>I answer {{"segments": [...], "events": [...]}}.</think>Here it is: ',
+        "It begins with {{'segments', and it's a list, don't forget.\n</think>\n",
+        "[THINK]Maybe {draft}? No.[/THINK]",
+        "<|channel|>analysis<|message|>Maybe {draft}? No.<|end|><|start|>assistant<|channel|>final<|message|>",
+    ],
+)
+def test_a_draft_among_thoughts_is_no_event(task: Task, thoughts: str) -> None:
+    draft = json.dumps(event("Alice will move to Bergen."))
+    (_,), extracted = play(task, [thoughts.format(draft=draft) + answer_text("Alice said </think> and moved.")])
+
+    assert [each.content for each in extracted.events] == ["Alice said </think> and moved."]
+    assert reasons(extracted) == {}
+
+
+def test_a_repair_is_not_sent_the_thoughts(task: Task) -> None:
+    requests, _ = play(task, ["<think>They moved, or did they? </think>I cannot say.", answer_text("Alice moved.")])
+
+    assert requests[1].messages[2].content == "I cannot say."
 
 
 def test_an_answer_beyond_repair_carries_its_raw_text(task: Task, window: Window) -> None:

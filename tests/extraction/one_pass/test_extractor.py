@@ -24,6 +24,7 @@ from models.embedding.port import Embedder
 from models.errors import BudgetExceededError, InputRefusedError
 from models.llm.build import build_llm
 from models.llm.metrics import LLMMetrics
+from runtime.metrics import metrics
 from runtime.settings import BudgetSettings, LLMSettings, Settings
 from tests.extraction.embedders import RefusingEmbedder
 from tests.extraction.windows import sample_window, window_of
@@ -49,6 +50,11 @@ async def extractor_over(
 
 def is_about_pairs(request: ChatRequest) -> bool:
     return request.messages[-1][1].startswith("<<<pairs")
+
+
+def not_resolved() -> float:
+    labels = {"stage": "extraction", "outcome": "repetitions_not_resolved"}
+    return metrics().registry.get_sample_value("varve_records_total", labels) or 0.0
 
 
 def events_of(*contents: str, same: list[int] | None = None) -> AnswerFunction:
@@ -160,6 +166,22 @@ async def test_a_doubtful_pair_that_nobody_resolves_stays(embedder: Embedder, sc
 
     assert len(simulator.requests) == 1
     assert [event.content for event in first.events] == list(contents)
+
+
+async def test_a_resolution_that_was_cut_off_is_counted(embedder: Embedder, schema: MemorySchema) -> None:
+    contents = ("Bob has adopted a dog called Rex.", "Bob adopted a dog named Rex.")
+    told = events_of(*contents)
+    thoughts = "<think>" + "Is pair 0 the same? " * 200
+    before = not_resolved()
+    async with extractor_over(lambda request: thoughts if is_about_pairs(request) else told(request), embedder) as (extractor, _):
+        assert len((await extractor.extract(window_of("x", "y"), schema, ExtractionContext())).events) == 2
+    assert not_resolved() == before + 1
+
+    answered = thoughts + '</think>{"same": [0]}'
+    async with extractor_over(lambda request: answered if is_about_pairs(request) else told(request), embedder) as (extractor, _):
+        extraction = await extractor.extract(window_of("x", "y"), schema, ExtractionContext())
+    assert len(extraction.events) == 1, "thoughts of a thousand tokens have room"
+    assert not_resolved() == before + 1
 
 
 async def test_events_that_the_embedder_refuses_all_stay(schema: MemorySchema) -> None:

@@ -1,10 +1,13 @@
 """The question to a model which doubtful pairs of events are one."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from extraction.dedup import Candidate, EventPair
+from extraction.errors import UnusableAnswerError
 from extraction.one_pass.resolution import resolution_flow
 from extraction.statements import Statement
 from models.llm.port import LLMAnswer, LLMRequest
@@ -24,7 +27,8 @@ def candidate(content: str, *, message: int = 0, after: timedelta = timedelta())
         ('{"same": [1]}', [EventPair(0, 2)]),
         ('```json\n{"same": ["0", 7],}\n```', [EventPair(0, 1)]),
         ('{"same": []}', []),
-        ("I do not know.", []),
+        ('Maybe {"same": [0]}? No: {"same": [1]}', [EventPair(0, 2)]),
+        ('Pair 0? {"same": [0]}. No.\n</think>\n{"same": [1]}', [EventPair(0, 2)]),
     ],
 )
 def test_one_call_resolves_all_doubtful_pairs(answer: str, expected: list[EventPair]) -> None:
@@ -40,6 +44,23 @@ def test_one_call_resolves_all_doubtful_pairs(answer: str, expected: list[EventP
     lines = request.messages[1].content.splitlines()
     assert lines[1] == "[0] A: Ann ran. | B: Ann went running."
     assert len(lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "finish_reason"),
+    [("I do not know.", "stop"), ("", "length"), ('<think>Pair 0 is {"same": [0]}, but', "length"), ('{"same": [0', "length")],
+)
+def test_an_answer_that_names_no_pairs_is_told(answer: str, finish_reason: Any) -> None:
+    flow = resolution_flow([candidate("Ann ran."), candidate("Ann went running.")], [EventPair(0, 1)], REQUEST)
+    next(flow)
+    with pytest.raises(UnusableAnswerError, match=f"ended with {finish_reason}"):
+        flow.send(LLMAnswer(text=answer, model="m", finish_reason=finish_reason))
+
+
+def test_thoughts_have_room_in_a_resolution() -> None:
+    flow = resolution_flow([candidate("Ann ran."), candidate("Ann went running.")], [EventPair(0, 1)], replace(REQUEST, max_tokens=7))
+
+    assert next(flow).max_tokens is None
 
 
 def test_at_most_20_pairs_are_put_to_the_model() -> None:

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import orjson
 
+from memory.thoughts import behind_thoughts
+
 _MAX_DEPTH: Final = 32
-_THOUGHTS: Final = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _OPENING: Final = re.compile(r"[{\[]")
 _SPACE: Final = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z)|```\w*)*", re.DOTALL)
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -49,12 +50,12 @@ class Partial:
 
 
 def read_json(text: str) -> list[Any]:
-    """The lists and objects that a text holds, in order, whatever stands around them."""
+    """The lists and objects that a text holds behind a model's thoughts, in order, whatever stands around them."""
+    answer = behind_thoughts(text)
     try:
-        value = orjson.loads(text)
+        value = orjson.loads(answer)
     except orjson.JSONDecodeError:
-        thoughts = _THOUGHTS.match(text)
-        return _Parser(text[thoughts.end() :] if thoughts else text).containers()
+        return _Parser(answer).containers()
     return [value] if isinstance(value, dict | list) else []
 
 

@@ -1,0 +1,42 @@
+"""How an operator that asks a model puts its question, and what it reads of the answer: one JSON object each."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from memory.fencing import one_line_json
+from memory.lenient_json import Partial, read_json
+from operators.errors import UnusableAnswerError
+
+_MAX_WRAPPER_DEPTH: Final = 3
+
+
+def question_of(fields: dict[str, JsonValue]) -> str:
+    """A question's fields as JSON in one line. What they quote was said by others: no token of a chat template is left whole in it."""
+    return one_line_json(fields)
+
+
+def answer_with_text(answer: str) -> dict[str, Any]:
+    """The last JSON object of an answer that has a ``text``: before it stand drafts, and around it whatever models add.
+
+    Args:
+        answer: A model's.
+
+    Raises:
+        UnusableAnswerError: If there is none, or none whose text was written to its end.
+    """
+    told = [each for value in read_json(answer) for each in _objects_with_text(value, depth=0)]
+    if not told:
+        raise UnusableAnswerError("the answer holds no JSON object with a text")
+    return told[-1]
+
+
+def _objects_with_text(value: Any, *, depth: int) -> Iterator[dict[str, Any]]:
+    """A value that has a text, or those that it wraps."""
+    inner = value.value if isinstance(value, Partial) else value
+    if isinstance(inner, dict) and isinstance(inner.get("text"), str) and inner["text"].strip():
+        yield inner
+    elif isinstance(inner, dict | list) and depth < _MAX_WRAPPER_DEPTH:
+        for each in inner.values() if isinstance(inner, dict) else inner:
+            yield from _objects_with_text(each, depth=depth + 1)
