@@ -70,7 +70,7 @@ class MessageIngestion:
             tenant: From the credential.
             now: The time of arrival.
             headers: Of every record.
-            request_key: The request's own name: sent again under it, a message without an id has the id that it had.
+            request_key: The request's own name: sent again, a message without an id has the id that it had.
         """
         ids = [str(uuid.uuid4()) if request_key is None else sent_message_id(tenant, request_key, index) for index in range(len(bodies))]
         checked = [self._check(body, tenant, now, headers, new_id) for body, new_id in zip(bodies, ids, strict=True)]
