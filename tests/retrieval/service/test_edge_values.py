@@ -13,6 +13,7 @@ import pytest
 
 from retrieval.service.app import create_app
 from retrieval.service.problems import MEDIA_TYPE
+from retrieval.service.request_body import MAX_BYTES
 from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings
 from tests.control_log import add_operator, add_tenant
@@ -49,6 +50,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     **{f"/v1/admin/{name}": {"tenant": "edges"} for name in ("keys", "signing", "generations", "generations/switch", "generations/drop")},
     "/v1/admin/keys/{key_id}/rotate": {"tenant": "edges"},
 }
+LARGE: Final = ("/v1/messages", "/v1/admin/schemas", "/v1/admin/apply")
 ODD_SCHEMAS: Final = ("@1", f"{'x' * 257}@1")
 """Names that no schema can have."""
 ODD_PATHS: Final = (
@@ -130,6 +132,17 @@ def test_a_url_of_a_megabyte_is_refused(service: Service, url: str) -> None:
         answer = service.process.ask(f"GET {url} HTTP/1.1\r\nHost: varve\r\nX-API-Key: {service.tenant_key}\r\n\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 4")
     assert service.http.get("/healthz").status_code == 200
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("method", "path"), [(method, path) for path, methods in DOCUMENT.items() for method, each in methods.items() if "requestBody" in each]
+)
+def test_only_few_bodies_may_be_large(service: Service, method: str, path: str) -> None:
+    names = {name: PATHS.get(name, "x") for name in re.findall(r"{(\w+)}", path)}
+    content = b" " * (MAX_BYTES + 1)
+    response = service.http.request(method.upper(), path.format(**names), content=content, headers=service.key_for(path))
+    assert response.status_code == (422 if path in LARGE else 413), response.text[:300]
 
 
 @pytest.mark.integration
