@@ -30,7 +30,7 @@ def sent_message_id(tenant: str, request_key: str, index: int) -> str:
 
     Args:
         tenant: Whose message.
-        request_key: The sender's name for the request.
+        request_key: The sender's name for the request, with what tells it from another request of that name.
         index: The message's place in it, from 0.
     """
     return _derive("sent", tenant, request_key, str(index))
@@ -42,7 +42,7 @@ def correction_id(tenant: str, memory: str, request_key: str) -> str:
     Args:
         tenant: Whose memory.
         memory: The memory's id.
-        request_key: The sender's name for the request.
+        request_key: The sender's name for the request, with what tells it from another request of that name.
     """
     return _derive("correction", tenant, memory, request_key)
 

@@ -1,15 +1,14 @@
 """How the errors of an OpenAI-compatible API map to ours: what may pass by itself, and what may not."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from math import isfinite
+from datetime import datetime
 from typing import Any, Final
 
 import orjson
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
 from models.errors import InputRefusedError, ModelConfigurationError, ModelError, ModelTimeoutError, OverloadedError, TransientModelError
+from runtime.retry_after import retry_after_seconds
 
 _TRANSIENT_STATUS: Final = frozenset({408, 409, 425})
 _INPUT_STATUS: Final = frozenset({400, 413, 422})
@@ -79,22 +78,6 @@ def message_in_body(body: object) -> str:
     message = body.get("message") if isinstance(body, Mapping) else body
     text = message if isinstance(message, str) else "" if body is None else orjson.dumps(_without_echoes(body), default=repr).decode()
     return text.strip()[:_MAX_MESSAGE_CHARS]
-
-
-def retry_after_seconds(header: str | None, *, now: datetime) -> float | None:
-    """Reads a ``Retry-After`` header: seconds, or an HTTP date (RFC 9110, 10.2.3). None where it is missing or unreadable."""
-    if not header:
-        return None
-    try:
-        seconds = float(header)
-        return max(0.0, seconds) if isfinite(seconds) else None
-    except ValueError:
-        pass
-    try:
-        date = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds())
 
 
 def _retry_after(headers: Mapping[str, str], *, now: datetime) -> float | None:

@@ -149,11 +149,15 @@ class HistoryWalk:
 
 
 def name_of(step: Step) -> str:
-    """A step's name: where its source lies; of a model's answer the property that it is about."""
+    """A step's name: where its source lies; of a model's answer the property that it is about, and since when it is known.
+
+    A newer answer takes the place of it, and stands elsewhere among the steps: it is another one.
+    """
     contribution = step.contribution
-    if contribution.merged is not None:
-        return "/".join(filter(None, ("merged", contribution.merged.property, contribution.merged.part)))
-    return f"{contribution.source}@{contribution.position}"
+    if contribution.merged is None:
+        return f"{contribution.source}@{contribution.position}"
+    since = "" if contribution.recorded_at is None else contribution.recorded_at.isoformat().replace("+00:00", "Z")
+    return "/".join(filter(None, ("merged", contribution.merged.property, contribution.merged.part))) + f"@{since}"
 
 
 def _superseded_by(cause: str) -> Fate:

@@ -3,12 +3,13 @@
 import asyncio
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Self
 from urllib.parse import quote, urlencode
 
 import httpx
 
+from runtime.retry_after import retry_after_seconds
 from runtime.settings import Settings
 from varve.errors import ServiceError
 
@@ -18,6 +19,8 @@ MAX_WAIT_S: Final = 120.0
 """A longer wait is the caller's to decide on."""
 
 _RETRIED: Final = frozenset({httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE})
+_PLAIN_WAIT_S: Final = 1.0
+"""Where the answer does not say how long, or not so that it can be read."""
 
 
 class ServiceClient:
@@ -68,7 +71,8 @@ class ServiceClient:
             ServiceError: If one was refused, or the service stays unavailable.
         """
         for batch in _batches(messages):
-            response = await self._post("/v1/messages", list(batch))
+            # After a 503 the first try may still arrive: under one key its messages are the same ones, also those without an id.
+            response = await self._post("/v1/messages", list(batch), _new_key())
             refused = [item for item in response["items"] if item["status"] != httpx.codes.OK]
             if refused:
                 problem = refused[0]["problem"]
@@ -155,8 +159,8 @@ class ServiceClient:
             ServiceError: If the service refuses the request or stays unavailable.
         """
         # Sent again after an answer that was lost, a correction is made once.
-        path, headers = f"/v1/memories/{quote(memory_id, safe='')}{action}", {"Idempotency-Key": str(uuid.uuid4())}
-        answer: dict[str, Any] = await self._request(method, path, body, headers)
+        path = f"/v1/memories/{quote(memory_id, safe='')}{action}"
+        answer: dict[str, Any] = await self._request(method, path, body, _new_key())
         return answer
 
     async def entity(
@@ -211,11 +215,11 @@ class ServiceClient:
         given = {name: value for name, value in texts.items() if value is not None}
         return await self._request("GET", f"{path}?{urlencode(given)}" if given else path, None)
 
-    async def _post(self, path: str, body: Any) -> Any:
-        return await self._request("POST", path, body)
+    async def _post(self, path: str, body: Any, headers: dict[str, str] | None = None) -> Any:
+        return await self._request("POST", path, body, headers)
 
     async def _request(self, method: str, path: str, body: Any, headers: dict[str, str] | None = None) -> Any:
-        """Asks; asks again while the service answers 429 or 503, after the time it says. Every request is idempotent."""
+        """Asks; asks again while the service refuses for now, after the time it says. Every request is idempotent."""
         for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
                 answer = await self._http.request(method, path, json=body, headers=headers)
@@ -225,8 +229,8 @@ class ServiceClient:
                 ) from error
             if answer.is_success:
                 return answer.json()
-            wait_s = float(answer.headers.get("Retry-After", 1))
-            if answer.status_code not in _RETRIED or attempt == MAX_ATTEMPTS or wait_s > MAX_WAIT_S:
+            wait_s = _wait_s(answer)
+            if not _is_for_now(answer) or attempt == MAX_ATTEMPTS or wait_s > MAX_WAIT_S:
                 raise ServiceError(f"{self._url}{path} answered {answer.status_code}: {_problem(answer)}")
             await asyncio.sleep(wait_s)
         raise AssertionError("unreachable")
@@ -235,6 +239,20 @@ class ServiceClient:
 def _batches(messages: Sequence[dict[str, Any]]) -> Iterator[Sequence[dict[str, Any]]]:
     for start in range(0, len(messages), BATCH_SIZE):
         yield messages[start : start + BATCH_SIZE]
+
+
+def _new_key() -> dict[str, str]:
+    return {"Idempotency-Key": str(uuid.uuid4())}
+
+
+def _is_for_now(answer: httpx.Response) -> bool:
+    """Whether to ask again: of a 409, where the try before is still in work, and not where the change does not fit."""
+    return answer.status_code in _RETRIED or (answer.status_code == httpx.codes.CONFLICT and "Retry-After" in answer.headers)
+
+
+def _wait_s(answer: httpx.Response) -> float:
+    wait_s = retry_after_seconds(answer.headers.get("Retry-After"), now=datetime.now(UTC))
+    return _PLAIN_WAIT_S if wait_s is None else wait_s
 
 
 def _entity_path(entity_type: str, key: Sequence[str]) -> str:

@@ -10,6 +10,8 @@ from memory.errors import MalformedRecordError, UnsupportedVersionError
 
 __all__ = ["Record", "Value", "path_of_unwritable", "problems_of"]
 
+_MOST_TOLD: Final = 20
+"""Of the problems of one record."""
 _VERSION: Final = re.compile(r"([0-9]{1,9})\.[0-9]{1,9}")
 
 
@@ -77,8 +79,10 @@ class Record(Value):
 
 
 def problems_of(error: ValidationError) -> str:
-    """A validation error as one line: ``messages.0.role: Input should be ...; text: Field required``."""
-    return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in error.errors(include_url=False))
+    """A validation error as one line: ``messages.0.role: Input should be ...; text: Field required``. Of many the first are told."""
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    told = [f"{'.'.join(map(str, problem['loc'])) or 'record'}: {problem['msg']}" for problem in problems[:_MOST_TOLD]]
+    return "; ".join((*told, f"and {len(problems) - len(told)} more problems") if len(problems) > len(told) else told)
 
 
 def path_of_unwritable(value: Any, path: tuple[str, ...] = ()) -> str:

@@ -47,6 +47,36 @@ def check_message_size(raw: bytes, max_record_bytes: int) -> None:
         raise RecordTooLargeError(f"a message of {len(raw)} bytes is over the limit of {limit}")
 
 
+def check_parsed_size(parsed: object, max_record_bytes: int) -> None:
+    """Refuses a message that no window could hold before anything is made of it: of one that is too large, only so much is looked at.
+
+    Args:
+        parsed: The message as it came, parsed. It has at least the bytes that are counted: a character may take several.
+        max_record_bytes: The largest value of a record.
+
+    Raises:
+        RecordTooLargeError: If it is too large.
+    """
+    limit = max_messages_bytes(max_record_bytes)
+    room, waiting = limit, [parsed]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            # Of each member the quotes, the colon and the comma.
+            room -= 1 + 4 * len(value)
+            if room >= 0:
+                room -= sum(map(len, value))
+                waiting += value.values()
+        elif isinstance(value, list):
+            room -= 1 + len(value)
+            if room >= 0:
+                waiting += value
+        else:
+            room -= len(value) + 2 if isinstance(value, str) else 1
+        if room < 0:
+            raise RecordTooLargeError(f"a message of {limit - room} bytes or more is over the limit of {limit}")
+
+
 def _recordable(time: datetime) -> datetime:
     if not is_recordable_time(time):
         raise ValueError(f"a time lies from the year {EARLIEST_TIME.year} on and before the year {LATEST_TIME.year}")

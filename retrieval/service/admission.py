@@ -18,6 +18,8 @@ from runtime.tenants import Tenant
 
 RESULTS_IN_UNIT: Final = 128
 """A recall of so many results costs the store and the service about two of ten results: it counts as one more unit."""
+TOPIC_RESULTS: Final = 1000
+"""Reading a topic from its beginning counts like a recall of so many results."""
 OPERATORS: Final = ""
 """Stands for all operators among the tenants, of which none has an empty id."""
 PATIENCE_S: Final = 0.2
@@ -82,7 +84,7 @@ class Admission:
         """The same for operators, who count as one tenant together.
 
         Args:
-            request: What asks for it, without a body.
+            request: As :meth:`turn` takes it.
             results: As :meth:`turn` takes it.
 
         Raises:

@@ -1,5 +1,6 @@
 """``Idempotency-Key``: a POST sent again under its key takes effect once (draft-ietf-httpapi-idempotency-key-header)."""
 
+import hashlib
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -59,8 +60,8 @@ class Idempotency:
 
     @property
     def request_name(self) -> str | None:
-        """The request's name, which no other owner's is; None: it bears no key."""
-        return None if self._key is None else f"{self._owner} {self._key}"
+        """The request's name, which no other owner's is, nor that of another request under the same key; None: it bears no key."""
+        return None if self._key is None else f"{self._owner} {self._key} {hashlib.sha256(self._request).hexdigest()}"
 
     async def once(self, act: Callable[[], Awaitable[Response]]) -> Response:
         """Carries the request out, or gives the answer of the one that had its key.

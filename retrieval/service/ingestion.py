@@ -12,14 +12,17 @@ from memory.ids import sent_message_id
 from memory.keys import encode_key
 from memory.positions import LogPosition
 from memory.records import Message, SessionCommand
-from memory.records.limits import check_message_size
+from memory.records.limits import check_message_size, check_parsed_size
 from memory.topics import MESSAGES
 from runtime.kafka import OutgoingRecord, Producer
+from runtime.pieces import map_in_pieces
 from runtime.seals import Keyring
 from runtime.settings import Settings
 from runtime.tracing import Headers
 
 _KNOWN_FIELDS: Final = frozenset(Message.model_fields)
+_MOST_NAMED: Final = 20
+"""Of a message's unknown fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +73,11 @@ class MessageIngestion:
             tenant: From the credential.
             now: The time of arrival.
             headers: Of every record.
-            request_key: The request's own name: sent again under it, a message without an id has the id that it had.
+            request_key: The request's own name: sent again, a message without an id has the id that it had.
         """
         ids = [str(uuid.uuid4()) if request_key is None else sent_message_id(tenant, request_key, index) for index in range(len(bodies))]
-        checked = [self._check(body, tenant, now, headers, new_id) for body, new_id in zip(bodies, ids, strict=True)]
+        # A batch may take a second: between its messages others have their turn.
+        checked = await map_in_pieces(lambda each: self._check(each[0], tenant, now, headers, each[1]), zip(bodies, ids, strict=True))
         outcomes = iter(await self._producer.send_each([each.record for each in checked if isinstance(each, _ValidMessage)]))
         return [
             _ingested(each.id, next(outcomes)) if isinstance(each, _ValidMessage) else RejectedMessage(id=None, error=each)
@@ -115,6 +119,7 @@ class MessageIngestion:
 
     def _check(self, body: object, tenant: str, now: datetime, headers: Headers, new_id: str) -> _ValidMessage | RecordError:
         try:
+            check_parsed_size(body, self._max_record_bytes)
             message = parse_message(body, tenant=tenant, now=now, max_future=self._max_future, new_id=new_id)
             key = encode_key(message.tenant, message.session)
             value = message.to_json()
@@ -149,7 +154,8 @@ def parse_message(body: object, *, tenant: str, now: datetime, max_future: timed
         raise MalformedRecordError("tenant: the tenant comes from the API key; leave this field out")
     unknown = sorted(body.keys() - _KNOWN_FIELDS)
     if unknown:
-        raise MalformedRecordError(f"{', '.join(unknown)}: unknown; put what a message has no field for into metadata")
+        more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
+        raise MalformedRecordError(f"{', '.join(unknown[:_MOST_NAMED])}{more}: unknown; put what a message has no field for into metadata")
     defaults: dict[str, Any] = {}
     if body.get("id") is None:
         defaults["id"] = new_id

@@ -5,10 +5,8 @@ from typing import Any, Final
 
 from fastapi import Depends, Request
 
+from retrieval.service.admission import TOPIC_RESULTS
 from retrieval.service.dependencies import AppDependencies
-
-_TOPIC: Final = 1000
-"""Reading a topic from its beginning counts like a recall of so many results."""
 
 
 async def _turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
@@ -17,11 +15,11 @@ async def _turn(request: Request, dependencies: AppDependencies) -> AsyncIterato
 
 
 async def _topics_turn(request: Request, dependencies: AppDependencies) -> AsyncIterator[None]:
-    async with dependencies.admission.operators_turn(request, results=_TOPIC):
+    async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
         yield
 
 
 TURN: Final[Any] = Depends(_turn)
 """Of a read of what this process knows. Name it behind the role that is needed."""
 TOPICS_TURN: Final[Any] = Depends(_topics_turn)
-"""Of a read of a whole topic."""
+"""Of a read of a whole topic, by a request without a body: whoever waits for its turn listens whether the client hangs up."""

@@ -29,6 +29,8 @@ from runtime.logs import logger
 
 MEDIA_TYPE: Final = "application/problem+json"
 RETRY_AFTER_S: Final = 2
+MOST_TOLD: Final = 20
+"""Of the things that are wrong with one request."""
 
 _log = logger(__name__)
 
@@ -147,7 +149,10 @@ def add_problem_handlers(app: FastAPI) -> None:
 
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return problem_response(ProblemError(422, "invalid", "; ".join(map(_validation_detail, error.errors()))), request.scope["path"])
+        problems = error.errors()
+        told = [_validation_detail(each) for each in problems[:MOST_TOLD]]
+        more = [f"and {len(problems) - MOST_TOLD} more problems"] if len(problems) > MOST_TOLD else []
+        return problem_response(ProblemError(422, "invalid", "; ".join((*told, *more))), request.scope["path"])
 
     app.add_exception_handler(ProblemError, on_problem)
     app.add_exception_handler(VarveError, on_varve_error)

@@ -1,7 +1,7 @@
 """Bodies that are read after the caller has been recognised. FastAPI reads and parses a typed body before it resolves any dependency."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Set
+from typing import Any, Final, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
@@ -9,27 +9,77 @@ from starlette.requests import Request
 
 from retrieval.service.json_http import read_json
 from retrieval.service.openapi import schema_of
+from retrieval.service.problems import MOST_TOLD, ProblemError
 
 M = TypeVar("M", bound=BaseModel)
 
+MAX_BYTES: Final = 1_500_000
+"""Of a body that holds no messages, no schema and no tenants: a record's worth. Reading one holds up every other request."""
+MAX_VALUES: Final = 5_000
+"""Of all lists and objects of such a body. A problem costs ten times what a value does, and pydantic puts together one for each that is
+wrong. The largest body that is meant, a recall asked again at the positions of 1,024 partitions, has 4,100."""
 
-def json_body(model: type[M], *, default: M | None = None) -> Callable[[Request], Awaitable[M]]:
+_NAMED: Final = 5
+_LONGEST_NAME: Final = 80
+
+
+def json_body(model: type[M], *, default: M | None = None, max_bytes: int | None = MAX_BYTES) -> Callable[[Request], Awaitable[M]]:
     """A dependency that reads the body. Name it behind the one that recognises the caller: they are resolved in order.
 
     Args:
         model: What the body has to be.
         default: Stands for an empty body; None: the body is needed.
+        max_bytes: The largest body; None: whatever the service takes.
     """
+    known = {field.alias or name for name, field in model.model_fields.items()}
 
     async def read(request: Request) -> M:
-        if default is not None and not await request.body():
+        body = await request.body()
+        if default is not None and not body:
             return default
+        if max_bytes is not None and len(body) > max_bytes:
+            raise ProblemError(413, "too-large", f"a body may have {max_bytes} bytes here, this one has {len(body)}")
+        fields = await read_json(request)
+        _refuse_crowds(fields, known)
+        if max_bytes is not None:
+            _refuse_multitudes(fields)
         try:
-            return model.model_validate(await read_json(request))
+            return model.model_validate(fields)
         except ValidationError as error:
-            raise RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in error.errors()]) from error
+            problems = error.errors(include_url=False, include_context=False, include_input=False)
+            raise RequestValidationError(problems) from error
 
     return read
+
+
+def _refuse_crowds(fields: object, known: Set[str]) -> None:
+    """Refuses more unknown names than are told. A few are left to pydantic, which knows what a former name stands for.
+
+    Raises:
+        ProblemError: 422.
+    """
+    unknown = [each for each in fields if each not in known] if isinstance(fields, dict) else []
+    if len(unknown) > MOST_TOLD:
+        names = ", ".join(each[:_LONGEST_NAME] for each in unknown[:_NAMED])
+        raise ProblemError(422, "invalid", f"{names} and {len(unknown) - _NAMED} more: there are no such fields")
+
+
+def _refuse_multitudes(fields: object) -> None:
+    """Refuses more values than any body has that is meant.
+
+    Raises:
+        ProblemError: 422; names the list or the object that is too large.
+    """
+    room, waiting = MAX_VALUES, [("", fields)]
+    while waiting:
+        name, value = waiting.pop()
+        if not isinstance(value, dict | list):
+            continue
+        room -= len(value)
+        if room < 0:
+            where = f"{name[:_LONGEST_NAME]}: " if name else ""
+            raise ProblemError(422, "invalid", f"{where}a body may have {MAX_VALUES} values in all of its lists and objects")
+        waiting += value.items() if isinstance(value, dict) else [(name, each) for each in value]
 
 
 def body_schema(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def schema_in_force(draft: Draft, named: str | MemorySchema) -> SchemaRef:
         return draft.put_schema(named)
     name, _, revision = named.partition(_AT)
     if revision:
-        ref = SchemaRef(name=name, revision=int(revision)) if revision.isdecimal() and int(revision) else None
+        ref = _ref(name, revision)
         if ref is None or draft.schema(ref) is None:
             raise ChangeRefusedError(f"there is no schema {named}; `varve schemas list` shows them")
         return ref
@@ -56,3 +56,11 @@ def schema_in_force(draft: Draft, named: str | MemorySchema) -> SchemaRef:
         f"there is no schema {name!r}: neither in the control log nor among the shipped scenarios ({', '.join(scenario_names())}); "
         "`varve schemas put FILE` writes one"
     )
+
+
+def _ref(name: str, revision: str) -> SchemaRef | None:
+    """A revision by its name and number; None where none can be called so: one is empty or too long, or is no number."""
+    try:
+        return SchemaRef(name=name, revision=int(revision)) if revision.isdecimal() else None
+    except ValueError:
+        return None

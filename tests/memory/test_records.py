@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.errors import MalformedRecordError, RecordError, UnsupportedVersionError
+from memory.errors import MalformedRecordError, RecordError, RecordTooLargeError, UnsupportedVersionError
 from memory.records import Contribution, Event, Extraction, Memory, Message, SessionCommand, Window
-from memory.records.limits import MAX_NESTING
+from memory.records.limits import MAX_NESTING, WINDOW_HEAD_BYTES, check_parsed_size
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -150,3 +150,31 @@ def test_lists_and_objects_nest_to_a_bound(depth: int, is_taken: bool, brackets:
 def test_times_lie_within_the_same_bounds_everywhere(time: str, is_taken: bool) -> None:
     with nullcontext() if is_taken else pytest.raises(MalformedRecordError, match="from the year 1000"):
         assert Message.from_fields({**MESSAGE, "event_time": time}).event_time.astimezone(UTC)
+
+
+def test_of_many_problems_the_first_are_told() -> None:
+    with pytest.raises(MalformedRecordError) as refused:
+        Extraction.from_fields({"segments": [{}] * 1000, "events": [0] * 500})
+    detail = str(refused.value)
+    assert detail.endswith("more problems")
+    assert (detail.count("; "), len(detail) < 2000) == (20, True)
+
+
+@given(JSON, st.integers(0, 40))
+def test_a_size_is_told_before_anything_is_read(parsed: Any, room: int) -> None:
+    """What fits is never refused, and of ASCII without escapes what does not fit always is."""
+    size = len(orjson.dumps(parsed))
+    with nullcontext() if size <= room else suppress(RecordTooLargeError):
+        check_parsed_size(parsed, WINDOW_HEAD_BYTES + room)
+
+
+@pytest.mark.parametrize(
+    "parsed",
+    ["x" * 99, ["x"] * 25 + ["xx"], [{}] * 33 + [1], {"a" * 45: "b" * 49}, {str(n): n for n in range(10, 21)}, [[[[1] * 20]] * 4] * 2],
+    ids=["text", "texts", "objects", "names", "members", "lists"],
+)
+def test_a_byte_over_the_limit_is_too_large(parsed: Any) -> None:
+    size = len(orjson.dumps(parsed))
+    check_parsed_size(parsed, WINDOW_HEAD_BYTES + size)
+    with pytest.raises(RecordTooLargeError, match=f"over the limit of {size // 2}"):
+        check_parsed_size(parsed, WINDOW_HEAD_BYTES + size // 2)

@@ -1,5 +1,6 @@
 """An entity at another moment: as it was, as it was known, and what became of each thing that was said."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from memory.records import Contribution, Merged, Step
 from operators.history import Fold, Moment, beginning, in_order
+from operators.history_walk import name_of
 from operators.render import render
 from tests.operators.merging_log import STORY, entity_type, said
 from tests.operators.person import Person, day, job, job_of, note, read_at
@@ -246,3 +248,22 @@ def test_a_models_answer_counts_from_when_it_was_known() -> None:
     by_rule = story(Moment(known_at=read_at(2)))
     assert "Lives in Oslo." in by_rule
     assert "Lives in Rome." in by_rule
+
+
+def test_an_answers_name_tells_which_it_is() -> None:
+    def answer(minute: int, part: str = "") -> str:
+        contribution = Contribution(
+            tenant="acme",
+            entity_type="profile",
+            entity_key="ann",
+            kind="merged",
+            source="merges/0",
+            position=0,
+            merged=Merged(property=STORY, part=part, outcome={}),
+            time=day(1),
+            recorded_at=day(2) + timedelta(minutes=minute),
+        )
+        return name_of(Step(id="place", tenant="acme", entity="e", number=0, contribution=contribution))
+
+    names = [answer(7), answer(8), answer(8, "2024-W05")]
+    assert names == ["merged/story@2024-01-03T00:07:00Z", "merged/story@2024-01-03T00:08:00Z", "merged/story/2024-W05@2024-01-03T00:08:00Z"]

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from tests.http_server import serving_posts
-from varve.client import MAX_ATTEMPTS, ServiceClient
+from varve.client import BATCH_SIZE, MAX_ATTEMPTS, ServiceClient
 from varve.errors import ServiceError
 
 
@@ -48,6 +48,39 @@ async def test_a_refusal_that_lasts_is_told(times: int, status: int, retry_after
     with pytest.raises(ServiceError, match=f"answered {status}: 10 recalls a second are used up"):
         await recall(server)
     assert server.asked == asked
+
+
+@pytest.mark.parametrize("retry_after", ["Mon, 06 May 2024 12:00:00 GMT", "soon", "nan"])
+async def test_any_retry_after_is_waited_out(retry_after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("varve.client._PLAIN_WAIT_S", 0.0)
+    assert await recall(Refusing(1, 503, retry_after)) == [{"id": "m"}]
+
+
+async def test_a_batch_bears_one_key_through_its_retries() -> None:
+    tries: list[tuple[str, int]] = []
+    statuses = iter([503, 409, 200, 429, 200])
+
+    async def answer(request: web.Request) -> web.Response:
+        batch = await request.json()
+        tries.append((request.headers["Idempotency-Key"], len(batch)))
+        status = next(statuses)
+        content = {"items": [{"index": index, "status": 200} for index, _ in enumerate(batch)]} if status == 200 else {"detail": "in work"}
+        return web.json_response(content, status=status, headers={} if status == 200 else {"Retry-After": "0"})
+
+    async with serving_posts("/v1/messages", answer) as url, ServiceClient(url=url, api_key="k") as client:
+        assert await client.send([{"user": "ann", "session": "s", "text": "x"}] * (BATCH_SIZE + 1)) == BATCH_SIZE + 1
+    assert [size for _, size in tries] == [BATCH_SIZE] * 3 + [1] * 2
+    keys = [key for key, _ in tries]
+    assert (len(set(keys)), len({*keys[:3]}), len({*keys[3:]})) == (2, 1, 1), "one a batch, made before its first try"
+
+
+async def test_a_change_that_does_not_fit_is_told() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"detail": "it does not fit"}, status=409)
+
+    async with serving_posts("/v1/flush", answer) as url, ServiceClient(url=url, api_key="k") as client:
+        with pytest.raises(ServiceError, match="answered 409: it does not fit"):
+            await client.flush()
 
 
 async def test_what_an_entity_says_is_told_behind_the_results() -> None:

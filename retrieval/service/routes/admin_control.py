@@ -29,7 +29,7 @@ _MAX_LIMIT: Final = 1000
 _LONGEST_WAIT_S: Final = 30.0
 
 _Admin = Annotated[OperatorKey, require_operator("admin")]
-_File = Annotated[TenantsFile, Depends(json_body(TenantsFile))]
+_File = Annotated[TenantsFile, Depends(json_body(TenantsFile, max_bytes=None))]
 
 
 @router.get(_PATH + "/control", dependencies=[require_operator("viewer")], responses=PLACE)

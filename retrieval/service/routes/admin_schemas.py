@@ -76,7 +76,10 @@ async def show_schema(schema: Annotated[str, Path(min_length=1, max_length=300)]
 
 @router.post(_SCHEMAS, openapi_extra=body_schema(NewSchema), responses=SCHEMA_WRITTEN | refusals(404, 409))
 async def post_schema(
-    operator: _Admin, body: Annotated[NewSchema, Depends(json_body(NewSchema))], dependencies: AppDependencies, settle: Settle = None
+    operator: _Admin,
+    body: Annotated[NewSchema, Depends(json_body(NewSchema, max_bytes=None))],
+    dependencies: AppDependencies,
+    settle: Settle = None,
 ) -> Response:
     """Writes a schema's next revision, unless its newest one says the same. No tenant's schema changes by that."""
     schema = _parsed(body.content)

@@ -70,8 +70,7 @@ class _Exchange:
             reason: Why.
         """
         size, now, name = len(await self.request.body()), self.dependencies.clock.now(), self.idempotency.request_name
-        path = self.request.scope["path"]
-        new_id = str(uuid.uuid4()) if name is None else correction_id(self.caller.tenant.id, self.memory_id, f"{path} {name}")
+        new_id = str(uuid.uuid4()) if name is None else correction_id(self.caller.tenant.id, self.memory_id, name)
 
         async def act() -> Response:
             quota = await self.dependencies.quotas.admit_messages(self.caller.tenant, count=1, size=size, adds_memories=False)

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
 from memory.records.message import Name
 from retrieval.service import letters
+from retrieval.service.admission import TOPIC_RESULTS
 from retrieval.service.answers import LETTER, LETTERS, PURGED, REDRIVEN
 from retrieval.service.authentication import require_operator
 from retrieval.service.dependencies import AppDependencies
@@ -55,16 +56,20 @@ async def show_letter(partition: Partition, offset: Offset, dependencies: AppDep
 
 
 @router.post(_PATH + "/redrive", dependencies=[require_operator("operator")], openapi_extra=_COMMAND, responses=REDRIVEN | refusals(409))
-async def redrive_letters(command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
+async def redrive_letters(
+    request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency
+) -> Response:
     """Sends letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)
-    return await idempotency.once(lambda: letters.redriven(dependencies, selection))
+    async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
+        return await idempotency.once(lambda: letters.redriven(dependencies, selection))
 
 
 @router.post(_PATH + "/purge", dependencies=[require_operator("operator")], openapi_extra=_COMMAND, responses=PURGED | refusals(409))
-async def purge_letters(command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
+async def purge_letters(request: Request, command: _Command, dependencies: AppDependencies, idempotency: OperatorsIdempotency) -> Response:
     """Removes letters for good: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=command.tenant)
-    return await idempotency.once(lambda: letters.purged(dependencies, selection))
+    async with dependencies.admission.operators_turn(request, results=TOPIC_RESULTS):
+        return await idempotency.once(lambda: letters.purged(dependencies, selection))

@@ -192,7 +192,14 @@ async def _in_index(dependencies: Dependencies, caller: Caller, memory_id: str) 
 
 
 def _raw_segments(request: Request) -> list[str]:
-    """The path's segments after the route's prefix, decoded one by one: in a decoded path, ``%2F`` would be a ``/`` like any other."""
+    """The path's segments after the route's prefix, decoded one by one: in a decoded path, ``%2F`` would be a ``/`` like any other.
+
+    Raises:
+        ProblemError: 404, if a slash of the prefix itself, or the one behind it, is encoded: then it is no such path.
+    """
     raw = request.scope.get("raw_path") or request.scope["path"].encode("utf-8")
-    segments = raw.split(b"?", 1)[0].decode("ascii", "replace").split(_ENTITIES_PATH, 1)[1]
-    return [unquote(segment) for segment in segments.split("/")]
+    segments = [unquote(segment) for segment in raw.split(b"?", 1)[0].decode("ascii", "replace").split("/")]
+    prefix = _ENTITIES_PATH.count("/")
+    if "/".join((*segments[:prefix], "")) != _ENTITIES_PATH:
+        raise ProblemError(404, "not-found", "there is no such path; write the slashes of /v1/entities/ as they are")
+    return segments[prefix:]

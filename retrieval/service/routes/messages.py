@@ -39,7 +39,7 @@ async def post_messages(
     A batch has an outcome per item, in order: ``{items: [{index, status, id, position} | {index, status, id?, problem}]}``. The status is
     200 if all were accepted, and 207 if some were not. If Kafka took none of them, the whole response is a 503 problem with
     ``Retry-After`` and the same items. A message may be sent again under the id that the caller gave, or that its item has; one without
-    an id, under the same ``Idempotency-Key``.
+    an id, in the same body under the same ``Idempotency-Key``.
     """
     body = await read_json(request)
     batch = body if isinstance(body, list) else [body]

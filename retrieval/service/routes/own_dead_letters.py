@@ -7,6 +7,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from retrieval.service import letters
+from retrieval.service.admission import TOPIC_RESULTS
 from retrieval.service.answers import LETTER, LETTERS, PURGED, REDRIVEN
 from retrieval.service.authentication import Caller, OperateCaller
 from retrieval.service.dependencies import AppDependencies
@@ -39,7 +40,7 @@ _COMMAND: Final = body_schema(LetterCommand)
 async def list_own_letters(request: Request, caller: _Caller, dependencies: AppDependencies, query: Annotated[_Query, Query()]) -> Response:
     """The tenant's selected letters, oldest first, without their content: ``{letters, total}``."""
     selection = query.selection(dependencies, tenant=caller.tenant.id)
-    async with dependencies.admission.turn(request, caller.tenant):
+    async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await letters.listed(dependencies, selection, limit=query.limit)
 
 
@@ -48,7 +49,7 @@ async def show_own_letter(
     partition: Partition, offset: Offset, request: Request, caller: _Caller, dependencies: AppDependencies
 ) -> Response:
     """One of the tenant's letters with its content and headers; 404 for one that does not exist, was purged, or is another's."""
-    async with dependencies.admission.turn(request, caller.tenant):
+    async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await letters.shown(dependencies, partition, offset, tenant=caller.tenant.id)
 
 
@@ -59,7 +60,7 @@ async def redrive_own_letters(
     """Sends the tenant's letters to their stages again, idempotently: ``{redriven, superseded, refused}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=caller.tenant.id)
-    async with dependencies.admission.turn(request, caller.tenant):
+    async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await idempotency.once(lambda: letters.redriven(dependencies, selection))
 
 
@@ -70,5 +71,5 @@ async def purge_own_letters(
     """Removes letters of the tenant for good: ``{purged}``."""
     command.require_meant()
     selection = command.selection(dependencies, tenant=caller.tenant.id)
-    async with dependencies.admission.turn(request, caller.tenant):
+    async with dependencies.admission.turn(request, caller.tenant, results=TOPIC_RESULTS):
         return await idempotency.once(lambda: letters.purged(dependencies, selection))

@@ -2,22 +2,17 @@
 
 import asyncio
 from collections import Counter
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import PROFILES, Plan, Profile
 from models.errors import ModelConfigurationError, ModelTimeoutError, OverloadedError, TransientModelError
 from models.llm.build import build_llm
-from models.openai_errors import retry_after_seconds
 from runtime.settings import LLMSettings, Settings
 from tests.models.llm.conftest import BuildLLM, BuildRequest, UsageList
 
-NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
@@ -155,16 +150,3 @@ def test_a_wrong_address_or_missing_model_is_refused(llm: dict[str, str], usages
 
 def test_without_an_endpoint_there_is_no_llm(usages: UsageList) -> None:
     assert build_llm(Settings(llm=LLMSettings()), redis=None, usage=usages) is None
-
-
-def test_a_retry_after_date_is_understood() -> None:
-    assert retry_after_seconds("Mon, 06 May 2024 12:00:20 GMT", now=NOON) == 20
-    assert retry_after_seconds("Mon, 06 May 2024 11:00:00 GMT", now=NOON) == 0
-    assert retry_after_seconds("1.5", now=NOON) == 1.5
-    assert retry_after_seconds(None, now=NOON) is None
-    assert retry_after_seconds("inf", now=NOON) is None
-
-
-@given(st.text(max_size=40))
-def test_no_retry_after_header_raises(header: str) -> None:
-    assert (retry_after_seconds(header, now=NOON) or 0) >= 0

@@ -22,6 +22,7 @@ from tests.retrieval.service.running_service import (
     index,
     memory,
     record_at,
+    serving,
     when_known,
 )
 
@@ -128,3 +129,19 @@ async def test_a_correction_sent_again_is_one(service: RunningService) -> None:
     again = await send(service, f"{MOVED.id}/invalidate", **name)
     assert (again.headers[STATUS_HEADER], again.json()) == ("replayed", first.json())
     assert await end_offsets(service, "extractions") == ends
+
+
+async def test_another_correction_under_a_key_is_another(service: RunningService) -> None:
+    redis = service.settings.redis.model_copy(update={"url": "redis://127.0.0.1:1/0"})
+    key = {"Idempotency-Key": str(uuid.uuid4()), **service.auth("acme")}
+    async with serving(service.settings.model_copy(update={"redis": redis})) as http:
+        first, again, other = [
+            await http.patch(f"/v1/memories/{MOVED.id}", json={"content": f"Ann moved to {place}"}, headers=key)
+            for place in ("Bergen", "Bergen", "Berlin")
+        ]
+        invalidated, reverted = [await http.post(f"/v1/memories/{MOVED.id}/{each}", headers=key) for each in ("invalidate", "revert")]
+    answers = (first, again, other, invalidated, reverted)
+    assert [(each.status_code, each.headers[STATUS_HEADER]) for each in answers] == [(200, "not-kept")] * 5
+    ids = [each.json()["id"] for each in answers]
+    assert ids[0] == ids[1]
+    assert len(set(ids)) == 4

@@ -13,13 +13,14 @@ import pytest
 
 from retrieval.service.app import create_app
 from retrieval.service.problems import MEDIA_TYPE
+from retrieval.service.request_body import MAX_BYTES
 from runtime.kafka import create_topics
 from runtime.settings import Settings, StoreSettings
 from tests.control_log import add_operator, add_tenant
 from tests.one_broker import one_broker
 from tests.retrieval.edge_owner_process import EdgeOwnerProcess
 from tests.retrieval.service.edge_values import DIGITS, TOO_LONG, Field, body_with, edge_values, example, fields_of
-from tests.retrieval.service.running_service import MEMORIES, OSLO, index
+from tests.retrieval.service.running_service import ENTITY_KEY, MEMORIES, OSLO, index
 from tests.retrieval.service.service_process import ServiceProcess, service_process
 
 DOCUMENT: Final = create_app(Settings()).openapi()["paths"]
@@ -49,6 +50,15 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     **{f"/v1/admin/{name}": {"tenant": "edges"} for name in ("keys", "signing", "generations", "generations/switch", "generations/drop")},
     "/v1/admin/keys/{key_id}/rotate": {"tenant": "edges"},
 }
+LARGE: Final = ("/v1/messages", "/v1/admin/schemas", "/v1/admin/apply")
+ODD_SCHEMAS: Final = ("@1", f"{'x' * 257}@1")
+"""Names that no schema can have."""
+ODD_PATHS: Final = (
+    *(f"/v1/{whose}schemas/{name}" for whose in ("", "admin/") for name in ODD_SCHEMAS),
+    "/v1/entities%2Fuser_profile/ann",
+    "/v1%2Fentities/user_profile/ann",
+    "/v1/entities/user_profile%2Fann",
+)
 OF_THE_BODY: Final = ("the body is not JSON", "the body is nested too deeply", "a batch may have", "a message of", "a body may have")
 """Problems of no single field."""
 
@@ -122,6 +132,47 @@ def test_a_url_of_a_megabyte_is_refused(service: Service, url: str) -> None:
         answer = service.process.ask(f"GET {url} HTTP/1.1\r\nHost: varve\r\nX-API-Key: {service.tenant_key}\r\n\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 4")
     assert service.http.get("/healthz").status_code == 200
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("method", "path"), [(method, path) for path, methods in DOCUMENT.items() for method, each in methods.items() if "requestBody" in each]
+)
+def test_only_few_bodies_may_be_large(service: Service, method: str, path: str) -> None:
+    names = {name: PATHS.get(name, "x") for name in re.findall(r"{(\w+)}", path)}
+    content = b" " * (MAX_BYTES + 1)
+    response = service.http.request(method.upper(), path.format(**names), content=content, headers=service.key_for(path))
+    assert response.status_code == (422 if path in LARGE else 413), response.text[:300]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("path", ODD_PATHS)
+def test_an_odd_path_leads_nowhere(service: Service, path: str) -> None:
+    response = service.http.get(path, headers=service.key_for(path))
+    assert (response.status_code, response.headers["content-type"]) == (404, MEDIA_TYPE), response.text
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("schema", ODD_SCHEMAS)
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/admin/tenants", {"id": "odd"}),
+        ("PATCH", "/v1/admin/tenants/edges", {}),
+        ("POST", "/v1/admin/generations", {"tenant": "edges", "name": "odd"}),
+    ],
+)
+def test_an_odd_schema_is_no_schema(service: Service, method: str, path: str, body: dict[str, str], schema: str) -> None:
+    response = service.http.request(method, path, json={**body, "schema": schema}, headers=service.key_for(path))
+    assert (response.status_code, response.json()["type"]) == (409, "urn:varve:problem:change-refused"), response.text
+
+
+@pytest.mark.integration
+def test_an_encoded_path_is_the_same_path(service: Service) -> None:
+    key = service.key_for("/v1/entities")
+    plain, encoded = [service.http.get(f"/v1/{each}/user_profile/{ENTITY_KEY}", headers=key) for each in ("entities", "%65ntities")]
+    assert plain.status_code == 200, plain.text
+    assert encoded.json() == plain.json()
 
 
 @pytest.mark.integration

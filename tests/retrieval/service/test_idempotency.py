@@ -64,6 +64,15 @@ async def test_a_batch_taken_in_part_is_carried_out_again(service: RunningServic
     assert first.json()["items"][0]["id"] == again.json()["items"][0]["id"], "the same message, whatever became of the first"
 
 
+async def test_a_mended_batch_under_its_key_is_another(service: RunningService) -> None:
+    key, cat = str(uuid.uuid4()), {**MESSAGE, "text": "My cat is called Miso."}
+    first = await post(service, [MESSAGE, {**cat, "role": "robot"}], key)
+    mended = await post(service, [cat], key)
+    assert (first.status_code, mended.status_code, mended.headers[STATUS_HEADER]) == (207, 200, "kept")
+    taken, sent_anew = first.json()["items"][0], mended.json()["items"][0]
+    assert sent_anew["id"] != taken["id"], "with the id of the first one's message, it would be taken for it"
+
+
 @pytest.mark.parametrize("key", ["", "x" * 257, "a b", '"', "\x7f", "é"])
 async def test_a_key_of_another_form_is_refused(service: RunningService, key: str) -> None:
     response = await service.http.post(
@@ -89,6 +98,9 @@ async def test_without_redis_a_message_keeps_its_id(service: RunningService) -> 
     key = {"Idempotency-Key": str(uuid.uuid4()), **service.auth("acme")}
     async with serving(service.settings.model_copy(update={"redis": redis})) as http:
         first, again = [await http.post("/v1/messages", json=MESSAGE, headers=key) for _ in range(2)]
+        other = await http.post("/v1/messages", json={**MESSAGE, "text": "My cat is called Miso."}, headers=key)
+    assert (other.status_code, other.headers[STATUS_HEADER]) == (200, "not-kept")
+    assert other.json()["id"] != first.json()["id"], "another message"
     assert [each.headers[STATUS_HEADER] for each in (first, again)] == ["not-kept", "not-kept"]
     assert first.json()["id"] == again.json()["id"]
     assert first.json()["position"] != again.json()["position"]

@@ -1,5 +1,6 @@
 """Messages as the service accepts and completes them."""
 
+import asyncio
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.errors import RecordError
+from memory.errors import RecordError, RecordTooLargeError
 from memory.records import Message
-from retrieval.service.ingestion import parse_message
+from retrieval.service.ingestion import MessageIngestion, RejectedMessage, parse_message
+from runtime.kafka import Producer
+from runtime.settings import Settings
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 GOOD: dict[str, Any] = {"user": "ann", "session": "s1", "text": "I moved to Oslo."}
@@ -57,6 +60,44 @@ def test_given_fields_are_kept() -> None:
 def test_a_malformed_message_is_refused_with_its_cause(body: object, word: str) -> None:
     with pytest.raises(RecordError, match=word):
         _parse(body)
+
+
+def test_of_many_unknown_fields_a_few_are_named() -> None:
+    with pytest.raises(RecordError, match=r"^f0, .* and 980 more: unknown; ") as refused:
+        _parse({**GOOD, **{f"f{number}": 0 for number in range(1000)}})
+    assert len(str(refused.value)) < 300
+
+
+async def _refused(bodies: list[object]) -> list[RecordError]:
+    """What is wrong with messages of which none gets as far as to Kafka."""
+    settings = Settings()
+    ingestion = MessageIngestion(producer=Producer(kafka=settings.kafka), settings=settings)
+    outcomes = await ingestion.ingest(bodies, tenant="acme", now=NOW, headers=())
+    errors = [each.error for each in outcomes if isinstance(each, RejectedMessage) and isinstance(each.error, RecordError)]
+    assert len(errors) == len(bodies)
+    return errors
+
+
+async def test_a_size_is_measured_before_anything_else() -> None:
+    wrong = {**GOOD, "role": "robot"}
+    small, large = await _refused([wrong, {**wrong, "metadata": {"numbers": [1] * 1_000_000}}])
+    assert "role" in str(small)
+    assert isinstance(large, RecordTooLargeError)
+
+
+async def test_others_run_between_a_batchs_messages() -> None:
+    turns = 0
+
+    async def beside() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(beside())
+    await _refused([{**GOOD, "role": "robot", "metadata": {"numbers": [1] * 2000}}] * 200)
+    counting.cancel()
+    assert turns > 20, "checking so many takes a hundred times as long as a piece"
 
 
 JSON = st.recursive(

@@ -1,5 +1,6 @@
 """The operators' routes, which only an operator's key opens."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,15 +9,18 @@ from pathlib import Path
 import httpx
 import pytest
 from asgi_lifespan import LifespanManager
+from starlette.requests import Request
+from starlette.types import Message
 
 from memory.keys import encode_key
+from retrieval.service.admission import TOPIC_RESULTS, Admission
 from retrieval.service.app import create_app
 from runtime.kafka import Producer, create_topics, read_topic
-from runtime.settings import Settings, StoreSettings
+from runtime.settings import ServiceSettings, Settings, StoreSettings
 from streams.delivery.dead_letters import SMALLEST_LIMIT as LIMIT
 from streams.delivery.dead_letters import dead_letter
 from streams.delivery.records import ConsumedRecord
-from tests.control_log import add_operator, add_tenant
+from tests.control_log import add_operator, add_tenant, known_tenants
 from tests.one_broker import one_broker
 from tests.retrieval.service.running_service import InProcessTransport
 
@@ -33,6 +37,7 @@ class OperatorClient:
 
     settings: Settings
     http: httpx.AsyncClient
+    admission: Admission
     tenant_key: str
     places: dict[str, str]
 
@@ -43,6 +48,7 @@ async def operator(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
         data=tmp_path,
         kafka=one_broker(bootstrap=kafka, topic_prefix=topic_prefix, partitions=2),
         store=StoreSettings(socket=tmp_path / "nobody"),
+        service=ServiceSettings(read_queue_timeout_s=0.2),
     )
     settings = settings.model_copy(update={"redis": settings.redis.model_copy(update={"url": redis_url})})
     await create_topics(settings)
@@ -51,12 +57,13 @@ async def operator(kafka: str, redis_url: str, topic_prefix: str, tmp_path: Path
     async with Producer(kafka=settings.kafka) as producer:
         places = {tenant: await _refuse(settings, producer, tenant) for tenant in ("acme", "umbrella")}
     async with (
-        LifespanManager(create_app(settings), startup_timeout=60) as manager,
+        LifespanManager(app := create_app(settings), startup_timeout=60) as manager,
         httpx.AsyncClient(
             transport=InProcessTransport(app=manager.app), base_url="http://varve", headers={"Authorization": f"Bearer {admin_key}"}
         ) as http,
     ):
-        yield OperatorClient(settings=settings, http=http, tenant_key=tenant_key, places=places)
+        admission = app.state.dependencies.admission
+        yield OperatorClient(settings=settings, http=http, admission=admission, tenant_key=tenant_key, places=places)
 
 
 async def _refuse(settings: Settings, producer: Producer, tenant: str) -> str:
@@ -128,6 +135,36 @@ async def test_a_tenant_sees_and_settles_its_own_letters(operator: OperatorClien
     assert (await http.post(f"{OWN_PATH}/purge", json={"all": True, "state": ["redriven"]}, headers=tenant)).json() == {"purged": 1}
     left = (await http.get(PATH, params={"state": ["open", "redriven"]})).json()
     assert [letter["place"] for letter in left["letters"]] == [places["umbrella"]], "another's are as they were"
+
+
+async def test_whoever_reads_all_letters_takes_a_large_turn(operator: OperatorClient) -> None:
+    tenant = {"Authorization": f"Bearer {operator.tenant_key}"}
+    others = known_tenants({"flood": "companion", "quiet": "companion"})
+    requests = [
+        (method, f"{path}{rest}", headers)
+        for path, headers in ((PATH, None), (OWN_PATH, tenant))
+        for method, rest in (("GET", ""), ("GET", f"/{operator.places['acme']}"), ("POST", "/redrive"), ("POST", "/purge"))
+    ]
+
+    async def statuses() -> set[int]:
+        body = {"stage": "sessions", "state": ["purged"]}
+        return {
+            (await operator.http.request(method, path, headers=headers, json=body if method == "POST" else None)).status_code
+            for method, path, headers in requests
+        }
+
+    async def stays() -> Message:
+        await asyncio.Event().wait()
+        return {}
+
+    asked = Request({"type": "http"}, stays)
+    async with (
+        operator.admission.turn(asked, others.get("flood"), results=TOPIC_RESULTS),
+        operator.admission.turn(asked, others.get("quiet")),
+    ):
+        assert (await operator.http.get("/v1/admin/tenants")).status_code == 200, "there is room for a small read"
+        assert await statuses() == {429}
+    assert await statuses() == {200}
 
 
 async def test_a_service_without_the_flow_erases_nobody(operator: OperatorClient) -> None:

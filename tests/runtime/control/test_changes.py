@@ -95,7 +95,11 @@ def test_schemas_are_revisions_and_tenants_stay_at_theirs(state: ControlState) -
     assert state.schemas[second].content != state.schemas[first].content
 
 
-@pytest.mark.parametrize("named", ["nothing", "companion@2", "companion@0", "companion@x", "notes@1"])
+@pytest.mark.parametrize(
+    "named",
+    ["nothing", "companion@2", "companion@0", "companion@x", "notes@1", "@1", f"{'x' * 257}@1", f"notes@{'9' * 5000}"],
+    ids=lambda named: named[:12],
+)
 def test_a_schema_that_is_not_there_is_refused(state: ControlState, named: str) -> None:
     with pytest.raises(ChangeRefusedError, match="there is no schema"):
         apply_change(state, lambda draft: set_tenant(draft, "acme", schema=named))
