@@ -105,8 +105,8 @@ class HistoryWalk:
             if each.op == _LATEST:
                 latest[each.change.property].append(each)
         for changes in latest.values():
-            # As the operator puts them in order: of equal times, by the ids.
-            changes.sort(key=lambda each: (-each.change.event_time.timestamp(), each.change.source_id))
+            # As the operator puts them in order.
+            changes.sort(key=lambda each: (-each.change.event_time.timestamp(), -each.change.order, each.change.source_id))
             for newer, older in pairwise(changes):
                 older.fate, older.by = _superseded_by(newer.cause), newer.step
         return self.steps

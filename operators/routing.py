@@ -19,6 +19,7 @@ from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Ex
 from memory.schema.model import CALENDAR_KEYS, CONTENT, AggregateExpression, EntityType, MemorySchema
 from memory.schema.operator_specs import Input
 from operators.filters import matches
+from operators.order import order_of
 from operators.registry import operators
 
 EntityRef = tuple[str, str]
@@ -41,6 +42,7 @@ def contributions_of(
     source: str,
     position: int,
     previous: Sequence[Contribution] = (),
+    events: Sequence[Event] | None = None,
     recorded_at: datetime | None = None,
     cause: Literal["extraction", "correction", "erasure"] = "extraction",
 ) -> list[Contribution]:
@@ -53,6 +55,7 @@ def contributions_of(
         position: Its offset there.
         previous: What this function returned for the last extraction of the same window in the same generation. All that it applied is
             retracted first.
+        events: Such of its events as count, as they were corrected; None: all, as they were extracted.
         recorded_at: When the extraction was appended to its log, or what corrects it; None: no log is told of.
         cause: Whether the extraction is sent as it was made, as it was corrected, or is erased.
 
@@ -67,7 +70,7 @@ def contributions_of(
         retractions = [_retraction(each) for each in before.changes if each.op == "apply"]
         if retractions:
             changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
-    for entity, applied in _route(extraction, schema).changes.items():
+    for entity, applied in _route(extraction, schema, events).changes.items():
         changes.setdefault(entity, []).extend(applied)
     own = schema.name, extraction.schema_revision
     made_under = {entity: own if schema.entity_type(entity[0]) is not None else made_under[entity] for entity in changes}
@@ -110,11 +113,14 @@ def _retraction(change: Change) -> Change:
     return change.model_copy(update={"op": "retract", "message_ids": []})
 
 
-def _route(extraction: Extraction, schema: MemorySchema) -> _Routes:
+def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event] | None = None) -> _Routes:
     routes = _Routes()
-    for event in extraction.events:
+    # As extracted: whatever is corrected or invalidated, the others keep their places.
+    places = {event.id: place for place, event in enumerate(extraction.events)}
+    for event in extraction.events if events is None else events:
+        order = order_of(event.said_at, sequence=extraction.sequence, place=places[event.id])
         for entity_type in schema.entity_types:
-            _route_event(event, entity_type, routes)
+            _route_event(event, order, entity_type, routes)
     for patch in extraction.patches:
         reason = _left_out_reason(patch, extraction, schema)
         if reason:
@@ -124,8 +130,8 @@ def _route(extraction: Extraction, schema: MemorySchema) -> _Routes:
     return routes
 
 
-def _route_event(event: Event, entity_type: EntityType, routes: _Routes) -> None:
-    changes = _changes_of_event(event, entity_type)
+def _route_event(event: Event, order: int, entity_type: EntityType, routes: _Routes) -> None:
+    changes = _changes_of_event(event, order, entity_type)
     if not changes or not all(matches(event, condition) for condition in entity_type.filters):
         return
     parts = [_key_part(key, event) for key in entity_type.keys]
@@ -138,7 +144,7 @@ def _route_event(event: Event, entity_type: EntityType, routes: _Routes) -> None
         routes.add((entity_type.name, key), change)
 
 
-def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
+def _changes_of_event(event: Event, order: int, entity_type: EntityType) -> list[Change]:
     changes = []
     for each in entity_type.properties:
         aggregate = each.aggregate
@@ -154,6 +160,7 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
                 source_id=event.id,
                 value=_operand_value(event, value, operators()[aggregate.op].spec.input),
                 event_time=min(middle_moment(event.event_time, event.date), event.said_at),
+                order=order,
                 message_ids=event.message_ids,
                 extractor=event.extractor,
             )
