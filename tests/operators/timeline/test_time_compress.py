@@ -130,9 +130,9 @@ def test_a_summary_says_what_was_corrected_whatever_came_last() -> None:
     for text, times in (("It was red.", -1), ("It was blue.", 1), ("It was red.", 1)):
         digest = with_event(digest, key, text, ["m"], times)
     assert present(digest) == [[key, "It was blue.", ["m"], 1]]
-    assert present(merged(with_event(None, key, "It was red.", ["m"], -1), with_event(digest, key, "It was red.", ["m"], 1))) == [
-        [key, "It was blue.", ["m"], 1]
-    ]
+    parts: list[Any] = [with_event(None, key, "It was red.", ["m"], -1), with_event(digest, key, "It was red.", ["m"], 1)]
+    whole: Any = merged(*parts)
+    assert present(whole) == [[key, "It was blue.", ["m"], 1]]
 
 
 def test_a_corrected_event_is_dropped_whole() -> None:
