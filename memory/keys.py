@@ -10,6 +10,7 @@ keeps all of them until a tombstone names one. It is no part: records that diffe
 import uuid
 from functools import lru_cache
 from typing import Final
+from unicodedata import normalize
 from urllib.parse import quote, unquote
 
 from memory.errors import KeyFormatError
@@ -102,12 +103,19 @@ def entity_key(*parts: str) -> str:
 
 
 def key_part(value: object) -> str | None:
-    """A property's value as a part of an entity's key. White space is normalised, so that a line break makes no second entity.
+    """A property's value as a part of an entity's key.
+
+    White space is normalised, so that a line break makes no second entity, and so is how Unicode spells a letter with its marks (NFC).
 
     Returns:
         None where the value can be no part: blank, too long, or neither text nor number nor truth value. A part is never cut, since a
         cut one would name another entity.
     """
+    return spelled_key_part(normalize("NFC", value) if isinstance(value, str) else value)
+
+
+def spelled_key_part(value: object) -> str | None:
+    """The same with its letters as they are spelled: what entities of before bear until they are rebuilt."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float):

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from typing import Any, cast
+from unicodedata import normalize
 
 import orjson
 import pytest
@@ -49,6 +50,14 @@ def run_on(operator: Any, state: Any, steps: list[Any], *, times: int) -> Any:
 def test_the_items_of_a_list_count_each() -> None:
     counter = configured("DISTINCT_COUNT")
     assert counter.value(run(counter, [("a", 0, ["x", "y"], 1), ("b", 0, ["y", 1, 1.0], 1)])) == 3
+
+
+@pytest.mark.parametrize("op", ["DISTINCT_COUNT", "TOP_K"])
+def test_either_spelling_of_a_value_counts_as_one(op: str) -> None:
+    operator = configured(op)
+    composed, decomposed = "Café", normalize("NFD", "Café")
+    state = run(operator, [("a", 0, [composed, decomposed], 1), ("b", 0, "tea", 1), ("a", 0, [decomposed], -1)])
+    assert operator.value(state) == (2 if op == "DISTINCT_COUNT" else [composed, "tea"])
 
 
 @given(st.lists(st.integers(0, 400), max_size=300))
