@@ -88,7 +88,7 @@ def test_a_date_is_made_absolute(text: str, label: str) -> None:
         (date(1902, 1, 1), 1896, 1904),
     ],
 )
-def test_a_leap_day_is_of_a_year_that_has_it(on: date, past: int, ahead: int) -> None:
+def test_a_leap_day_is_of_a_leap_year(on: date, past: int, ahead: int) -> None:
     assert labels("My son was born on February 29.", on) == [f"29 February {past}"]
     assert labels("We will meet on the 29th of February.", on) == [f"29 February {ahead}"]
 
