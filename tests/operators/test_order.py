@@ -132,10 +132,10 @@ def test_a_record_without_an_order_reads_as_before() -> None:
 
 def test_history_supersedes_by_the_same_order() -> None:
     person = Person()
-    for order, name in ((2, "A"), (1, "B")):
+    for order, name in ((2, "B"), (1, "A")):
         person.read(*(each.model_copy(update={"order": order}) for each in job(name, f"e-{name.lower()}", 1)))
-    assert (person.fates()["job", "e-a"], person.fates()["job", "e-b"]) == ("stands", "superseded")
-    assert [each.after.get("job") for each in person.walk()] == ["A", None], "the second changes nothing"
+    assert (person.fates()["job", "e-a"], person.fates()["job", "e-b"]) == ("superseded", "stands")
+    assert [each.after.get("job") for each in person.walk()] == ["B", None], "the second changes nothing"
 
 
 SECONDS = st.integers(0, int(LATEST_TIME.timestamp()) - 1)

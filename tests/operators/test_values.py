@@ -56,7 +56,7 @@ def test_the_items_of_a_list_count_each() -> None:
 def test_either_spelling_of_a_value_counts_as_one(op: str) -> None:
     operator = configured(op)
     composed, decomposed = "Café", normalize("NFD", "Café")
-    state = run(operator, [("a", 0, [composed, decomposed], 1), ("b", 0, "tea", 1), ("a", 0, [decomposed], -1)])
+    state = run(operator, [("a", 0, [composed, decomposed], 1), ("b", 0, "tea", 1)])
     assert operator.value(state) == (2 if op == "DISTINCT_COUNT" else [composed, "tea"])
 
 
