@@ -10,12 +10,16 @@ keeps all of them until a tombstone names one. It is no part: records that diffe
 import uuid
 from functools import lru_cache
 from typing import Final
+from unicodedata import normalize
 from urllib.parse import quote, unquote
 
 from memory.errors import KeyFormatError
 
 _SEPARATOR: Final = "/"
 _MARK: Final = b"#"
+
+_INEXACT: Final = 2.0**53
+"""From here on a float stands for several integers."""
 
 LONGEST_KEY_PART: Final = 256
 """Of a part of an entity's key, in characters."""
@@ -102,12 +106,24 @@ def entity_key(*parts: str) -> str:
 
 
 def key_part(value: object) -> str | None:
-    """A property's value as a part of an entity's key. White space is normalised, so that a line break makes no second entity.
+    """A property's value as a part of an entity's key.
+
+    White space is normalised, so that a line break makes no second entity, and so is how Unicode spells a letter with its marks (NFC). A
+    number is one part, whether its event type calls it int64 or float32.
 
     Returns:
         None where the value can be no part: blank, too long, or neither text nor number nor truth value. A part is never cut, since a
         cut one would name another entity.
     """
+    if isinstance(value, str):
+        value = normalize("NFC", value)
+    elif isinstance(value, float) and value.is_integer() and abs(value) < _INEXACT:
+        value = int(value)
+    return spelled_key_part(value)
+
+
+def spelled_key_part(value: object) -> str | None:
+    """The same with letters and numbers as they are spelled: what entities of before bear until they are rebuilt."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float):

@@ -218,7 +218,7 @@ class _Update:
         if operator is None:
             raise RefusedChangeError("operator_unavailable")
         newest = time if self._last_time is None else self._last_time
-        operand = Operand(change.value, time, change.source_id, newest, self._source, self._position)
+        operand = Operand(change.value, time, change.source_id, newest, self._source, self._position, change.order)
         if change.op in ("touch", "release"):
             after = _aged(operator, before, change, time)
         elif change.op == "retract":

@@ -50,7 +50,7 @@ def changes_of(
 
 
 def _behind(entity_type: EntityType, name: str) -> timedelta:
-    """Patches of one time keep the order in which they came; of values of one time, the ids would decide which is the newest."""
+    """Patches of one time keep the order in which they came; a value is to be newer than the newest."""
     each = entity_type.property(name)
     return timedelta(microseconds=1) if each is not None and entity_type.op_of(each) == _LATEST else timedelta()
 

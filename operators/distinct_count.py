@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, ClassVar, Final
+from unicodedata import normalize
 
 import orjson
 
@@ -63,8 +64,10 @@ class DistinctCount(BoundedOperator):
 
 
 def items_of(value: object) -> Iterator[str]:
-    """A value, or each item of a list, as JSON: equal values give equal text."""
+    """A value, or each item of a list, as JSON: equal values give equal text, however Unicode spells their letters."""
     for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str):
+            item = normalize("NFC", item)
         is_number = isinstance(item, int | float) and not isinstance(item, bool)
         yield orjson.dumps(as_number(item) if is_number else item).decode()
 

@@ -11,11 +11,9 @@ from pydantic import JsonValue
 
 from memory.records import Change, Contribution, Step
 from memory.schema.model import PATCH, EntityType
-from operators.apply import apply_contribution
-from operators.entity_state import EntityState
 from operators.history import Beginning, KnownStep, Moment, TypeOf
-from operators.merging import adopt
 from operators.render import known_values
+from operators.walked_state import WalkedState
 
 Fate = Literal["stands", "superseded", "wrong", "extracted_again", "let_go", "merged"]
 """What became of a change. ``stands``: it holds, or counts. ``superseded``: it was so, and a later one took its place. ``wrong``: a
@@ -39,13 +37,14 @@ class SeenChange:
     fate: Fate = "stands"
     by: str | None = None
     """The step that took its place, or took it back."""
+    lines: tuple[str, ...] = field(init=False, default=())
+    """What it says, line by line, where its property is a text."""
 
-    @property
-    def lines(self) -> list[str]:
-        """What it says, line by line, where its property is a text."""
-        value = self.change.value
-        text = value.get("replace") if isinstance(value, Mapping) else value
-        return [line.strip() for line in str(text or "").splitlines() if line.strip()]
+    def __post_init__(self) -> None:
+        if self.op in (PATCH, _MERGE):
+            value = self.change.value
+            text = value.get("replace") if isinstance(value, Mapping) else value
+            self.lines = tuple(line.strip() for line in str(text or "").splitlines() if line.strip())
 
 
 @dataclass(slots=True)
@@ -74,9 +73,10 @@ class HistoryWalk:
         self._moment = moment
         self._type_of = type_of
         self._tells_values = start is not None
-        self._state: EntityState | None = None if start is None else start.state
+        state = None if start is None else start.state
+        self._walked = WalkedState(state)
         type_before = None if start is None or start.made_under is None else type_of(start.made_under)
-        self._values = {} if self._state is None or type_before is None else known_values(self._state, type_before)
+        self._values = {} if state is None or type_before is None else known_values(state, type_before)
         self._standing: dict[tuple[str, str], SeenChange] = {}
         self.steps: list[SeenStep] = []
 
@@ -89,8 +89,8 @@ class HistoryWalk:
         seen = SeenStep(name_of(known.step), contribution, known.recorded_at)
         self._note(seen, contribution, entity_type)
         if self._tells_values and entity_type is not None:
-            self._apply(contribution, entity_type)
-            values = {} if self._state is None else known_values(self._state, entity_type)
+            self._walked.apply(contribution, entity_type)
+            values = {} if self._walked.state is None else known_values(self._walked.state, entity_type)
             changed = sorted(name for name in {*values, *self._values} if values.get(name) != self._values.get(name))
             seen.before = {name: self._values.get(name) for name in changed}
             seen.after = {name: values.get(name) for name in changed}
@@ -105,17 +105,11 @@ class HistoryWalk:
             if each.op == _LATEST:
                 latest[each.change.property].append(each)
         for changes in latest.values():
-            # As the operator puts them in order: of equal times, by the ids.
-            changes.sort(key=lambda each: (-each.change.event_time.timestamp(), each.change.source_id))
+            # As the operator puts them in order.
+            changes.sort(key=lambda each: (-each.change.event_time.timestamp(), -each.change.order, each.change.source_id))
             for newer, older in pairwise(changes):
                 older.fate, older.by = _superseded_by(newer.cause), newer.step
         return self.steps
-
-    def _apply(self, contribution: Contribution, entity_type: EntityType) -> None:
-        if contribution.merged is not None:
-            self._state = adopt(self._state, contribution.merged, entity_type, contribution.generation).state
-        else:
-            self._state = apply_contribution(self._state, contribution, entity_type).state
 
     def _note(self, seen: SeenStep, contribution: Contribution, entity_type: EntityType | None) -> None:
         again = _said_again(contribution.changes)
@@ -137,8 +131,12 @@ class HistoryWalk:
     def _supersede_texts(self, seen: SeenStep) -> None:
         """Which statements a step has brought into the texts that it changed, or out of them."""
         texts = {name: _text_of(self._values.get(name)) for name in {*seen.after, *(each.change.property for each in seen.changes)}}
+        gained = {name: _gained(_text_of(seen.before[name]), texts[name]) for name in seen.after}
         for each in self._standing.values():
             if each.op not in (PATCH, _MERGE) or each.change.property not in texts:
+                continue
+            if each.fate != "stands" and not any(line in gained.get(each.change.property, "") for line in each.lines):
+                # Nothing of it has come back. Most of a long history is so, and the text is much longer than what a step brings.
                 continue
             if all(line in texts[each.change.property] for line in each.lines):
                 each.fate, each.by = "stands", None
@@ -170,6 +168,12 @@ def _said_again(changes: Iterable[Change]) -> set[tuple[str, str]]:
     for each in changes:
         said[each.property, each.source_id][each.op] = each.value, each.event_time
     return {name for name, by_op in said.items() if "retract" in by_op and by_op.get("apply") == by_op["retract"]}
+
+
+def _gained(before: str, after: str) -> str:
+    """The lines that a text has now, and had not before."""
+    known = set(before.splitlines())
+    return "\n".join(line for line in after.splitlines() if line not in known)
 
 
 def _text_of(value: JsonValue) -> str:

@@ -7,10 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2}): (.*)")
-_WORD: Final = re.compile(r"\w+")
+_OPENING: Final = "¡"
+_CLOSING: Final = ".,;:!…。、，；：！"
+"""What may stand around a word and says nothing. A question is not the statement, and "C++" is not "C": every other sign counts."""
 _SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$)|\n")
 
 
@@ -83,7 +86,9 @@ def _lines(text: str) -> Iterable[_Line]:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.casefold())) or (text,)
+    """What makes two statements one, however they are spelled: what is taken for one stands once, and the earlier is lost."""
+    words = normalize("NFC", normalize("NFC", text).casefold()).split()
+    return tuple(filter(None, (word.lstrip(_OPENING).rstrip(_CLOSING) for word in words))) or (text,)
 
 
 def _newest_that_fit(lines: Sequence[_Line], limit: int) -> list[_Line]:

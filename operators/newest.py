@@ -1,7 +1,10 @@
 """LATEST and LIST: the newest values by event time."""
 
 from bisect import bisect_left
+from itertools import groupby
 from typing import Any, ClassVar, Final, cast
+
+import orjson
 
 from memory.schema.operator_specs import OperatorSpec, built_in
 from operators.errors import RefusedChangeError
@@ -13,10 +16,10 @@ _RESERVE: Final = 16
 """Values that are kept beyond those that are shown: so many newest ones can be retracted."""
 
 Key = list[Any]
-"""``[-time, source id]``: lower is newer; of equal times, the order of the ids."""
+"""``[-time, -order, source id]``: lower is newer. Ids decide only between what was said in one breath, or before orders were kept."""
 State = list[Any]
 """``[kept, dropped, newest_dropped]``: the newest values as ``[key, value, count]``, how many older ones were dropped, and the newest of
-their keys."""
+their keys. One key has several values where an event was corrected and what it said before is still to come."""
 
 
 class _Newest(AdditiveOperator):
@@ -45,18 +48,19 @@ class _Newest(AdditiveOperator):
         """See :meth:`AdditiveOperator.add`; takes any value of at most 2,000 characters in all."""
         if operand.value is None or len(str(operand.value)) > MAX_VALUE:
             raise RefusedChangeError("value_too_long" if operand.value is not None else "no_value")
-        kept, dropped, newest_dropped = state or ([], 0, None)
-        key = [-operand.time, operand.source_id]
+        kept, dropped, newest_dropped = _read(state)
+        key = [-operand.time, -operand.order, operand.source_id]
         if newest_dropped is not None and key >= newest_dropped:
             return self._state(kept, dropped + times, newest_dropped)
         return self._state(_with(kept, key, operand.value, times), dropped, newest_dropped)
 
     def merge(self, one: State, other: State) -> State | None:
         """See :meth:`MergeableOperator.merge`."""
-        newest_dropped = min((key for _, _, key in (one, other) if key is not None), default=None)
-        dropped = one[1] + other[1]
+        (mine, my_dropped, _), (others, other_dropped, _) = parts = _read(one), _read(other)
+        newest_dropped = min((key for _, _, key in parts if key is not None), default=None)
+        dropped = my_dropped + other_dropped
         kept: list[list[Any]] = []
-        for key, value, count in [*one[0], *other[0]]:
+        for key, value, count in [*mine, *others]:
             if newest_dropped is not None and key >= newest_dropped:
                 dropped += count
             else:
@@ -64,10 +68,12 @@ class _Newest(AdditiveOperator):
         return self._state(kept, dropped, newest_dropped)
 
     def _state(self, kept: list[list[Any]], dropped: int, newest_dropped: Key | None) -> State | None:
-        while len(kept) > self._capacity:
-            newest_dropped, _, count = kept[-1]
-            kept = kept[:-1]
-            dropped += count
+        keys = [key for key, _ in groupby(key for key, _, _ in kept)]
+        if len(keys) > self._capacity:
+            # All values of a key go together: what comes of it later is dropped, too.
+            newest_dropped = keys[self._capacity]
+            dropped += sum(count for key, _, count in kept if key >= newest_dropped)
+            kept = [each for each in kept if each[0] < newest_dropped]
         return [kept, dropped, newest_dropped if dropped else None] if kept or dropped else None
 
     def _present(self, state: State) -> list[Any]:
@@ -105,8 +111,24 @@ class NewestList(_Newest):
         return present[::-1] or None
 
 
+def _read(state: State | None) -> State:
+    """A state, its keys as they are now: those of before had no order."""
+    kept, dropped, newest_dropped = state or ([], 0, None)
+    return [[[_ordered(key), value, count] for key, value, count in kept], dropped, newest_dropped and _ordered(newest_dropped)]
+
+
+def _ordered(key: Key) -> Key:
+    return key if len(key) > 2 else [key[0], 0, key[1]]
+
+
 def _with(kept: list[list[Any]], key: Key, value: object, times: int) -> list[list[Any]]:
-    index = bisect_left(kept, key, key=lambda entry: entry[0])
-    found = index < len(kept) and kept[index][0] == key
+    place = _place([key, value])
+    index = bisect_left(kept, place, key=_place)
+    found = index < len(kept) and _place(kept[index]) == place
     count = (kept[index][2] if found else 0) + times
     return [*kept[:index], *([[key, value, count]] if count else []), *kept[index + found :]]
+
+
+def _place(entry: list[Any]) -> tuple[Key, bytes]:
+    """Where an entry stands. As JSON, since 1 is not true, and values of two types have no order."""
+    return entry[0], orjson.dumps(entry[1])

@@ -46,6 +46,8 @@ class Operand:
     """The topic and partition of the log that it comes from."""
     position: int = 0
     """Its offset there."""
+    order: int = 0
+    """Of events of one time, the greater is the newer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

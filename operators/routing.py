@@ -18,7 +18,9 @@ from memory.keys import LONGEST_KEY_PART, entity_key, entity_key_parts, key_part
 from memory.records import Change, Contribution, Dropped, EntityPatch, Event, Extraction
 from memory.schema.model import CALENDAR_KEYS, CONTENT, AggregateExpression, EntityType, MemorySchema
 from memory.schema.operator_specs import Input
+from operators.entity_keys import KeyPart, spelled_alike
 from operators.filters import matches
+from operators.order import order_of
 from operators.registry import operators
 
 EntityRef = tuple[str, str]
@@ -41,8 +43,10 @@ def contributions_of(
     source: str,
     position: int,
     previous: Sequence[Contribution] = (),
+    events: Sequence[Event] | None = None,
     recorded_at: datetime | None = None,
     cause: Literal["extraction", "correction", "erasure"] = "extraction",
+    part_of: KeyPart = key_part,
 ) -> list[Contribution]:
     """The contributions of an extraction: one for each entity, with all its changes.
 
@@ -53,8 +57,10 @@ def contributions_of(
         position: Its offset there.
         previous: What this function returned for the last extraction of the same window in the same generation. All that it applied is
             retracted first.
+        events: Such of its events as count, as they were corrected; None: all, as they were extracted.
         recorded_at: When the extraction was appended to its log, or what corrects it; None: no log is told of.
         cause: Whether the extraction is sent as it was made, as it was corrected, or is erased.
+        part_of: What makes parts of the entities' keys.
 
     Returns:
         Contributions in the order of entity type and key. Empty if neither this extraction nor the last one changes an entity.
@@ -67,7 +73,7 @@ def contributions_of(
         retractions = [_retraction(each) for each in before.changes if each.op == "apply"]
         if retractions:
             changes.setdefault((before.entity_type, before.entity_key), []).extend(retractions)
-    for entity, applied in _route(extraction, schema).changes.items():
+    for entity, applied in _route(extraction, schema, events, part_of).changes.items():
         changes.setdefault(entity, []).extend(applied)
     own = schema.name, extraction.schema_revision
     made_under = {entity: own if schema.entity_type(entity[0]) is not None else made_under[entity] for entity in changes}
@@ -110,25 +116,28 @@ def _retraction(change: Change) -> Change:
     return change.model_copy(update={"op": "retract", "message_ids": []})
 
 
-def _route(extraction: Extraction, schema: MemorySchema) -> _Routes:
+def _route(extraction: Extraction, schema: MemorySchema, events: Sequence[Event] | None = None, part_of: KeyPart = key_part) -> _Routes:
     routes = _Routes()
-    for event in extraction.events:
+    # As extracted: whatever is corrected or invalidated, the others keep their places.
+    places = {event.id: place for place, event in enumerate(extraction.events)}
+    for event in extraction.events if events is None else events:
+        order = order_of(event.said_at, sequence=extraction.sequence, place=places[event.id])
         for entity_type in schema.entity_types:
-            _route_event(event, entity_type, routes)
+            _route_event(event, order, entity_type, routes, part_of)
     for patch in extraction.patches:
         reason = _left_out_reason(patch, extraction, schema)
         if reason:
             routes.left_out["patch", reason] += 1
         else:
-            routes.add((patch.entity_type, patch.entity_key), _change_of_patch(patch, extraction))
+            routes.add((patch.entity_type, key_of_patch(patch, schema, part_of=part_of)), _change_of_patch(patch, extraction))
     return routes
 
 
-def _route_event(event: Event, entity_type: EntityType, routes: _Routes) -> None:
-    changes = _changes_of_event(event, entity_type)
+def _route_event(event: Event, order: int, entity_type: EntityType, routes: _Routes, part_of: KeyPart) -> None:
+    changes = _changes_of_event(event, order, entity_type)
     if not changes or not all(matches(event, condition) for condition in entity_type.filters):
         return
-    parts = [_key_part(key, event) for key in entity_type.keys]
+    parts = [_key_part(key, event, part_of) for key in entity_type.keys]
     key = _key_or_none([part for part in parts if part])
     if key is None or not all(parts):
         is_inexact = any(part is None and name in CALENDAR_KEYS for name, part in zip(entity_type.keys, parts, strict=True))
@@ -138,7 +147,7 @@ def _route_event(event: Event, entity_type: EntityType, routes: _Routes) -> None
         routes.add((entity_type.name, key), change)
 
 
-def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
+def _changes_of_event(event: Event, order: int, entity_type: EntityType) -> list[Change]:
     changes = []
     for each in entity_type.properties:
         aggregate = each.aggregate
@@ -154,6 +163,7 @@ def _changes_of_event(event: Event, entity_type: EntityType) -> list[Change]:
                 source_id=event.id,
                 value=_operand_value(event, value, operators()[aggregate.op].spec.input),
                 event_time=min(middle_moment(event.event_time, event.date), event.said_at),
+                order=order,
                 message_ids=event.message_ids,
                 extractor=event.extractor,
             )
@@ -182,7 +192,7 @@ def _input_of(event: Event, aggregate: AggregateExpression) -> JsonValue:
     return event.content if aggregate.event_property == CONTENT else event.properties.get(aggregate.event_property)
 
 
-def _key_part(key: str, event: Event) -> str | None:
+def _key_part(key: str, event: Event, part_of: KeyPart) -> str | None:
     """One part of an event's key."""
     if key == "user":
         return event.user
@@ -192,7 +202,7 @@ def _key_part(key: str, event: Event) -> str | None:
         return event.type
     if key in CALENDAR_KEYS:
         return _calendar_part(key, event.event_time) if event.date is None else _calendar_part_of_date(key, EventDate.parse(event.date))
-    return key_part(event.properties.get(key))
+    return part_of(event.properties.get(key))
 
 
 def _calendar_part(key: str, time: datetime) -> str:
@@ -240,6 +250,20 @@ def _left_out_reason(patch: EntityPatch, extraction: Extraction, schema: MemoryS
     if any(part != own.get(key, part) for key, part in zip(entity_type.keys, parts, strict=True)):
         return "foreign_key"
     return None
+
+
+def key_of_patch(patch: EntityPatch, schema: MemorySchema, *, part_of: KeyPart = key_part) -> str:
+    """The key of the entity that a patch reaches: the log has some that were made before keys were spelled alike.
+
+    Args:
+        patch: One that names a key.
+        schema: The tenant's schema.
+        part_of: As :func:`contributions_of` takes it.
+    """
+    entity_type = schema.entity_type(patch.entity_type)
+    if entity_type is None:
+        return patch.entity_key
+    return entity_key(*spelled_alike(entity_key_parts(patch.entity_key), entity_type, part_of=part_of))
 
 
 def _change_of_patch(patch: EntityPatch, extraction: Extraction) -> Change:

@@ -1,6 +1,7 @@
 """The ways in which dates are written, and what each means on the day of the message."""
 
 import re
+from calendar import isleap
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final, Literal
@@ -44,6 +45,8 @@ _BY: Final = re.compile(r"\bby(?: the)? ?$", re.IGNORECASE)
 """What stands before a day that something is to be done by."""
 _UNTIL: Final = re.compile(r"\b(?:until|till)(?: the)? ?$", re.IGNORECASE)
 """What stands before a day that something lasts to: what was promised until then lies ahead, what was waited for does not."""
+_YEARS_BETWEEN_LEAP_YEARS: Final = 8
+"""At most: 1900 was none."""
 _OVER: Final = re.compile(r"\b(?:was|were|had|did)\b", re.IGNORECASE)
 _FUTURE: Final = re.compile(
     r"\b(?:will|won['’]t|going to|gonna|plan(?:ning|s)?|next|upcoming|tomorrow|shall|by|until|before|due|deadline|must|need|arrives?|"
@@ -212,11 +215,17 @@ def _read_day_of_month(match: re.Match[str], message_date: date, tense_of: Tense
         return day_span(message_date)
     is_ahead = (month, day) > (message_date.month, message_date.day)
     return _by_tense(
-        day_span(date(message_date.year - is_ahead, month, day)),
-        day_span(date(message_date.year + (not is_ahead), month, day)),
+        _nearest_year(message_date.year - is_ahead, -1, month, day),
+        _nearest_year(message_date.year + (not is_ahead), 1, month, day),
         message_date,
         tense_of,
     )
+
+
+def _nearest_year(year: int, step: int, month: int, day: int) -> Span:
+    """A day in the first year, from one on, that has it: not every year has a 29th of February."""
+    years = range(year, year + step * _YEARS_BETWEEN_LEAP_YEARS, step) if (month, day) == (2, 29) else (year,)
+    return day_span(date(next((each for each in years if isleap(each)), year), month, day))
 
 
 def _read_month_of_year(match: re.Match[str], message_date: date, _: TenseOf) -> Span:

@@ -21,6 +21,8 @@ class Change(Value):
     value: JsonValue = None
     """What the operator is fed: a number for SUM, the patch's search and replace for PATCH, ..."""
     event_time: Time
+    order: int = 0
+    """Of one event time, the greater is the newer."""
     message_ids: list[str] = Field(default_factory=list)
     extractor: str = ""
     """Who extracted the event or patch."""

@@ -69,15 +69,21 @@ def present(digest: Digest) -> list[Kept]:
 
 def _bounded(kept: list[Kept], dropped: int, best_dropped: Key | None) -> Digest | None:
     if len(kept) > CAPACITY:
+        # All of a key go together: what comes of it later is dropped, too.
         best_dropped = kept[CAPACITY][0]
-        dropped += sum(each[3] for each in kept[CAPACITY:])
-        kept = kept[:CAPACITY]
+        dropped += sum(each[3] for each in kept if each[0] >= best_dropped)
+        kept = [each for each in kept if each[0] < best_dropped]
     return [kept, dropped, best_dropped if dropped else None] if kept or dropped else None
 
 
 def _inserted(kept: list[Kept], entry: Kept) -> list[Kept]:
-    index = bisect_left(kept, entry[0], key=lambda each: each[0])
-    if index < len(kept) and kept[index][0] == entry[0]:
+    index = bisect_left(kept, _place(entry), key=_place)
+    if index < len(kept) and _place(kept[index]) == _place(entry):
         count = kept[index][3] + entry[3]
         return [*kept[:index], *([[*kept[index][:3], count]] if count else []), *kept[index + 1 :]]
     return [*kept[:index], entry, *kept[index:]]
+
+
+def _place(entry: Kept) -> tuple[Key, str]:
+    """Where an entry stands; an event that was corrected says something else under the same key."""
+    return entry[0], entry[1]

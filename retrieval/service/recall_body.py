@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from memory.errors import KeyFormatError
-from memory.keys import entity_key_parts
+from memory.keys import entity_key, entity_key_parts, key_part
 from memory.records.limits import Time
 from memory.records.message import Name
 from memory.schema.model import MemorySchema
@@ -42,6 +42,12 @@ def _entity_key(key: str) -> str:
     except KeyFormatError as error:
         raise ValueError(f"{error}; write it as a memory's entity_key") from error
     return key
+
+
+def _in_either_spelling(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys as they are written, and as events' values give them: a key alone does not tell which of its parts are of those."""
+    alike = (entity_key(*(key_part(part) or part for part in entity_key_parts(key))) for key in keys)
+    return tuple(dict.fromkeys(each for both in zip(keys, alike, strict=True) for each in both))
 
 
 EntityKey = Annotated[str, Field(min_length=1, max_length=_LONGEST_KEY), AfterValidator(_entity_key)]
@@ -174,7 +180,7 @@ class QueryBody(BaseModel):
             kinds=self.kinds,
             types=self.types,
             sessions=self.sessions,
-            keys=self.keys,
+            keys=_in_either_spelling(self.keys),
             since=self.since,
             until=self.until,
             as_of=self.as_of,

@@ -1,17 +1,20 @@
 """What the extractions log has of one user, and the commands that it takes to erase it. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Final, TypeVar
 
-from memory.errors import VarveError
+from memory.errors import KeyFormatError, VarveError
 from memory.headers import CORRECTION, ERASURE, EXPIRY, KIND, TICK, TOUCHES
 from memory.ids import entity_id
-from memory.records import Change, Correction, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
+from memory.keys import key_part, spelled_key_part
+from memory.records import Change, Correction, EntityPatch, ErasedEntity, ErasedWindow, ErasureCommand, Expiry, Extraction, Touches
 from memory.schema.model import MemorySchema
 from operators.apply import MAX_MESSAGE_IDS
+from operators.entity_keys import KeyPart
 from operators.ownership import is_own
-from operators.routing import contributions_of
+from operators.routing import contributions_of, key_of_patch
 from runtime.control.documents import SchemaRef
 from runtime.tenants import TenantDirectory
 from runtime.tracing import Headers
@@ -120,13 +123,20 @@ class UserTrace:
             return
         schema = self._schema(extraction.schema_name, extraction.schema_revision, extraction.generation)
         self.similar_keys |= {(key, extraction.generation) for key in schema.similarities()}
-        for each in contributions_of(extraction, schema, source="", position=0):
-            self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=each.changes)
-        for patch in extraction.patches:
-            entity = self._entities.get((patch.entity_type, patch.entity_key, extraction.generation))
+        # Entities that were not rebuilt since bear their keys as they were spelled.
+        for part_of in (key_part, spelled_key_part):
+            for each in contributions_of(extraction, schema, source="", position=0, part_of=part_of):
+                changes = each.changes
+                self._reached(schema, each.entity_type, each.entity_key, each.generation, revision=each.schema_revision, changes=changes)
+            for patch in extraction.patches:
+                self._patched(patch, extraction.generation, schema, part_of)
+
+    def _patched(self, patch: EntityPatch, generation: str, schema: MemorySchema, part_of: KeyPart) -> None:
+        with suppress(KeyFormatError):
+            key = key_of_patch(patch, schema, part_of=part_of)
+            entity = self._entities.get((patch.entity_type, key, generation))
             if entity is not None and not entity.own:
-                memory_id = entity_id(self.tenant, patch.entity_type, patch.entity_key, extraction.generation)
-                self.patched.add((patch.entity_type, memory_id, patch.field))
+                self.patched.add((patch.entity_type, entity_id(self.tenant, patch.entity_type, key, generation), patch.field))
 
     def _correction(self, correction: Correction) -> None:
         entity = correction.entity

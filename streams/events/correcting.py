@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from memory.records import Contribution, Correction, EntityCorrection, EventSeen, Extraction
+from memory.records import Contribution, Correction, EntityCorrection, Event, EventSeen
+from operators.order import order_by_hand
 from operators.routing import contributions_of
 from runtime.metrics import Metrics
 from runtime.tenants import TenantDirectory
@@ -125,8 +126,9 @@ class Corrector:
         )
         ids = {each.event.id for each in changed}
         contributions = contributions_of(
-            with_valid_events(extraction, changed),
+            extraction,
             schema,
+            events=valid_events(changed),
             source=self._source,
             position=record.offset,
             previous=[
@@ -183,7 +185,7 @@ class Corrector:
             entity_key=entity.entity_key,
             source=self._source,
             position=record.offset,
-            changes=entity.changes,
+            changes=[each.model_copy(update={"order": order_by_hand(record.offset)}) for each in entity.changes],
             time=max(each.event_time for each in entity.changes) if entity.changes else correction.time,
             schema_name=entity.schema_name,
             schema_revision=entity.schema_revision,
@@ -196,9 +198,9 @@ class Corrector:
         self._metrics.records.labels("events", f"correction_{what}").inc()
 
 
-def with_valid_events(extraction: Extraction, present: Sequence[PresentEvent]) -> Extraction:
-    """The extraction with such of these events as are valid, as they stand."""
-    return extraction.model_copy(update={"events": [each.event for each in present if each.is_valid]})
+def valid_events(present: Sequence[PresentEvent]) -> list[Event]:
+    """Such of these events as are valid, as they stand."""
+    return [each.event for each in present if each.is_valid]
 
 
 def _windows(ledger: Ledger, correction: Correction, seen: EventSeen) -> list[PublishedWindow]:

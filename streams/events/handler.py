@@ -14,7 +14,7 @@ from runtime.tenants import TenantDirectory
 from streams.delivery.batch import Batch, BatchHandler
 from streams.delivery.records import ConsumedRecord
 from streams.events.aging import Ager
-from streams.events.correcting import Corrector, with_valid_events
+from streams.events.correcting import Corrector, valid_events
 from streams.events.corrections import PresentEvent, present_events
 from streams.events.erasing import Eraser
 from streams.events.ledger import DroppedGeneration, Ledger, PublishedWindow, corrected_window, expired_events, published_key
@@ -110,8 +110,9 @@ class EventsHandler(BatchHandler):
         is_dropped = previous is not None and previous.extraction.drops < extraction.drops
         former = () if is_dropped else former_part(in_force, schema)
         contributions = contributions_of(
-            with_valid_events(extraction, present),
+            extraction,
             schema,
+            events=valid_events(present),
             source=self._source,
             position=record.offset,
             previous=in_force if is_dropped else present_part(in_force, schema),

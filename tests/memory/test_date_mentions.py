@@ -87,6 +87,25 @@ def test_a_date_is_made_absolute(text: str, label: str) -> None:
     assert labels(text) == [label]
 
 
+@pytest.mark.parametrize(
+    ("on", "past", "ahead"),
+    [
+        (date(2024, 2, 10), 2020, 2024),
+        (date(2024, 3, 10), 2024, 2028),
+        (date(2024, 2, 29), 2024, 2024),
+        (date(2023, 3, 1), 2020, 2024),
+        (date(1902, 1, 1), 1896, 1904),
+    ],
+)
+def test_a_leap_day_is_of_a_leap_year(on: date, past: int, ahead: int) -> None:
+    assert labels("My son was born on February 29.", on) == [f"29 February {past}"]
+    assert labels("We will meet on the 29th of February.", on) == [f"29 February {ahead}"]
+
+
+def test_no_year_has_a_thirtieth_of_february() -> None:
+    assert labels("It was on the 30th of February.") == []
+
+
 def test_last_week_said_on_a_sunday_has_just_passed() -> None:
     (mention,) = resolve_dates("I ran last week", date(2023, 8, 13))
     assert (mention.first, mention.last, mention.label) == (date(2023, 8, 6), date(2023, 8, 12), "week of 6 August 2023")

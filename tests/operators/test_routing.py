@@ -2,10 +2,11 @@
 
 from datetime import timedelta, timezone
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 
-from memory.keys import entity_key
+from memory.keys import entity_key, spelled_key_part
 from memory.records import Contribution, Extraction
 from memory.schema import parse_schema, to_json
 from operators.registry import operators
@@ -86,6 +87,37 @@ def test_the_middle_of_a_date_stands_for_it() -> None:
 
 def test_white_space_in_a_key_makes_no_second_entity() -> None:
     assert ("log", entity_key("trail run")) in routed(extraction(event("a", kind=" trail\n run ")))
+
+
+def test_two_spellings_of_a_key_are_one_entity() -> None:
+    decomposed = normalize("NFD", "Übung")
+    made = routed(extraction(event("a", kind="Übung"), event("b", kind=decomposed)))
+    assert [each.source_id for each in made["log", entity_key("Übung")].changes if each.property == "sessions"] == ["a", "b"]
+    assert ("log", entity_key(decomposed)) not in made
+    assert ("log", entity_key(decomposed)) in routed(extraction(event("b", kind=decomposed)), part_of=spelled_key_part)
+
+
+def test_a_patch_reaches_an_entity_in_either_spelling() -> None:
+    schema = parse_schema(
+        {
+            "Name": "topics",
+            "EntityTypes": [
+                {
+                    "EntityType": "note",
+                    "Keys": ["user", "topic"],
+                    "Properties": [
+                        {"PropertyName": "topic", "PropertyValueType": "string", "IsPrimaryKey": True},
+                        {"PropertyName": "text", "PropertyValueType": "string"},
+                    ],
+                }
+            ],
+            "EventTypes": [{"EventType": "said", "Properties": [{"PropertyName": "topic", "PropertyValueType": "string"}]}],
+        }
+    )
+    user, topic = normalize("NFD", "Zoë"), normalize("NFD", "Café")
+    told = patch("p", "text", "It is open.", entity_type="note").model_copy(update={"entity_key": entity_key(user, topic)})
+    (made,) = contributions_of(extraction(told, user=user), schema, source="s", position=0)
+    assert made.entity_key == entity_key(user, "Café"), "a user is who the application says"
 
 
 def test_a_future_event_counts_from_its_message_time() -> None:

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from typing import Any
+from typing import Any, cast
+from unicodedata import normalize
 
 import orjson
 import pytest
@@ -12,9 +13,9 @@ from hypothesis import strategies as st
 from operators.distinct_count import DistinctCount
 from operators.errors import RefusedChangeError
 from operators.newest import MAX_VALUE
-from operators.operator import Configuration, UnknownValue
+from operators.operator import AdditiveOperator, Configuration, Operand, UnknownValue
 from operators.top_k import TopK
-from tests.operators.histories import Step, configured, histories, operand, run
+from tests.operators.histories import VALUES, Step, configured, histories, operand, run
 
 
 def distinct(value: Any) -> bytes:
@@ -49,6 +50,14 @@ def run_on(operator: Any, state: Any, steps: list[Any], *, times: int) -> Any:
 def test_the_items_of_a_list_count_each() -> None:
     counter = configured("DISTINCT_COUNT")
     assert counter.value(run(counter, [("a", 0, ["x", "y"], 1), ("b", 0, ["y", 1, 1.0], 1)])) == 3
+
+
+@pytest.mark.parametrize("op", ["DISTINCT_COUNT", "TOP_K"])
+def test_either_spelling_of_a_value_counts_as_one(op: str) -> None:
+    operator = configured(op)
+    composed, decomposed = "Café", normalize("NFD", "Café")
+    state = run(operator, [("a", 0, [composed, decomposed], 1), ("b", 0, "tea", 1)])
+    assert operator.value(state) == (2 if op == "DISTINCT_COUNT" else [composed, "tea"])
 
 
 @given(st.lists(st.integers(0, 400), max_size=300))
@@ -110,6 +119,55 @@ def test_the_latest_is_the_newest_by_event_time(history: Any) -> None:
     state = run(latest, steps)
     ordered = sorted(left, key=_newest_first)
     assert (latest.value(state) if state else None) == (ordered[0][2] if ordered else None)
+
+
+@st.composite
+def ordered_values(draw: st.DrawFn) -> list[tuple[Operand, int]]:
+    """Events of few times and orders, some of which were corrected: each with how often it is applied, less how often taken back."""
+    changes = []
+    for number in range(draw(st.integers(0, 8))):
+        time, order = draw(st.integers(0, 2)), draw(st.integers(0, 2))
+        said = draw(st.lists(VALUES["LATEST"], min_size=1, max_size=3, unique_by=orjson.dumps))
+        operands = [Operand(value, time, f"e{number}", 9, order=order) for value in said]
+        changes += [(each, times) for each in operands[:-1] for times in (1, -1)]
+        changes.append((operands[-1], 1))
+    return changes
+
+
+@pytest.mark.parametrize("op", ["LATEST", "LIST"])
+@given(changes=ordered_values(), random=st.randoms())
+def test_orders_decide_between_events_of_one_time(op: str, changes: list[tuple[Operand, int]], random: Any) -> None:
+    """In whichever order they come: also where what an event said before its correction comes last."""
+    operator = cast(AdditiveOperator, configured(op))
+    random.shuffle(changes)
+    state = None
+    for each, times in changes:
+        state = orjson.loads(orjson.dumps(operator.add(state, each, times)))
+    taken_back = {(each.source_id, distinct(each.value)) for each, times in changes if times < 0}
+    standing = [each for each, _ in changes if (each.source_id, distinct(each.value)) not in taken_back]
+    newest = [each.value for each in sorted(standing, key=lambda each: (-each.time, -each.order, each.source_id))]
+    expected = newest[0] if op == "LATEST" and newest else newest[::-1] or None
+    assert (operator.value(state) if state else None) == expected
+
+
+@pytest.mark.parametrize(("newer", "value"), [(16, "right"), (17, UnknownValue.UNKNOWN)])
+def test_a_corrected_event_is_kept_or_dropped_whole(newer: int, value: Any) -> None:
+    latest = configured("LATEST")
+    later = [(f"n{number:02d}", 2, number, 1) for number in range(newer)]
+    # The correction of "x" comes before what it corrects.
+    state = run(latest, [("x", 1, "wrong", -1), ("x", 1, "right", 1), *later, ("x", 1, "wrong", 1)])
+    assert latest.value(run_on(latest, state, later, times=-1)) == value
+
+
+def test_a_state_without_orders_is_read() -> None:
+    latest, newest = configured("LATEST"), configured("LIST")
+    before = [[[[-2, "a"], "A", 1], [[-1, "b"], "B", 1]], 1, [-1, "c"]]
+    assert latest.value(before) == "A"
+    assert latest.value(latest.retract(before, Operand("A", 2, "a", 9))) == "B"
+    assert latest.value(latest.apply(before, Operand("N", 2, "n", 9, order=1))) == "N"
+    assert latest.apply(before, Operand("late", 1, "d", 9)) == [[[[-2, 0, "a"], "A", 1], [[-1, 0, "b"], "B", 1]], 2, [-1, 0, "c"]]
+    now = newest.apply(None, Operand("N", 2, "n", 9, order=1))
+    assert newest.value(cast(AdditiveOperator, newest).merge(before, now)) == ["B", "A", "N"]
 
 
 @given(

@@ -13,6 +13,8 @@ from memory.keys import entity_key as join_key
 from memory.keys import entity_key_parts
 from memory.records import Memory
 from memory.records.limits import Time
+from memory.schema.model import EntityType
+from operators.entity_keys import spelled_alike
 from operators.history import Moment
 from retrieval.errors import StoreUnavailableError
 from retrieval.service.answers import ENTITY
@@ -61,7 +63,7 @@ async def get_entity_history(
     moment = Moment(as_of=as_of, known_at=known_at)
     if not _asks_for_history(dependencies, caller, type_name, key_parts):
         return await _entity(request, caller, dependencies, type_name, key_parts, moment)
-    key = _key_of(key_parts[:-1])
+    key = _key_of(dependencies, caller, type_name, key_parts[:-1])
     missing = ProblemError(404, "not-found", f"there is no history of an entity {key} of type {type_name}")
     if _is_anothers(dependencies, caller, type_name, key):
         raise missing
@@ -101,7 +103,7 @@ async def get_entity(
 async def _entity(
     request: Request, caller: Caller, dependencies: Dependencies, type_name: str, key_parts: list[str], moment: Moment
 ) -> Response:
-    key = _key_of(key_parts)
+    key = _key_of(dependencies, caller, type_name, key_parts)
     degraded: list[str] = []
     missing = ProblemError(404, "not-found", f"there is no entity {key} of type {type_name}" + ("" if moment == Moment() else " by then"))
     if moment != Moment() and _is_anothers(dependencies, caller, type_name, key):
@@ -134,10 +136,7 @@ def _asks_for_history(dependencies: Dependencies, caller: Caller, type_name: str
 
 def _keys_of(dependencies: Dependencies, caller: Caller, type_name: str) -> int | None:
     """Of how many parts an entity type's key is; None for one that the schema in force does not have."""
-    try:
-        entity_type = dependencies.tenants.schema_of(caller.tenant.id).entity_type(type_name)
-    except SchemaError:
-        return None
+    entity_type = _type_in_force(dependencies, caller, type_name)
     return None if entity_type is None else len(entity_type.keys)
 
 
@@ -148,16 +147,22 @@ def _is_anothers(dependencies: Dependencies, caller: Caller, type_name: str, key
 
 def _user_of(dependencies: Dependencies, caller: Caller, type_name: str, key: str) -> str | None:
     """The user that an entity is grouped by; None: by none, or its type is not in the schema in force."""
-    try:
-        entity_type = dependencies.tenants.schema_of(caller.tenant.id).entity_type(type_name)
-    except SchemaError:
-        return None
+    entity_type = _type_in_force(dependencies, caller, type_name)
     return None if entity_type is None else dict(zip(entity_type.keys, entity_key_parts(key), strict=False)).get("user")
 
 
-def _key_of(parts: list[str]) -> str:
+def _type_in_force(dependencies: Dependencies, caller: Caller, type_name: str) -> EntityType | None:
     try:
-        return join_key(*parts)
+        return dependencies.tenants.schema_of(caller.tenant.id).entity_type(type_name)
+    except SchemaError:
+        return None
+
+
+def _key_of(dependencies: Dependencies, caller: Caller, type_name: str, parts: list[str]) -> str:
+    """The key of these parts, in either spelling; of a type that the schema in force does not have, as they are spelled."""
+    entity_type = _type_in_force(dependencies, caller, type_name)
+    try:
+        return join_key(*(parts if entity_type is None else spelled_alike(parts, entity_type)))
     except KeyFormatError as error:
         raise ProblemError(404, "not-found", f"no entity has such a key: {error}") from error
 

@@ -11,7 +11,7 @@ from memory.records import Change, Contribution
 from operators.apply import apply_contribution, clock_of
 from operators.entity_state import EntityState
 from operators.render import render
-from operators.timeline.digest import CAPACITY, NAMED
+from operators.timeline.digest import CAPACITY, NAMED, merged, present, with_event
 from operators.timeline.summary import summaries
 from operators.timeline.timeline import LONGEST, MAX_WHOLE
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, due_time, story, tick, ticked
@@ -122,6 +122,27 @@ def test_a_retracted_event_leaves_its_summary() -> None:
     state = applied(state, contribution(_release("b"), position=2), contribution(story("retract", "b", 1), position=3))
     assert summaries(state, LIFE, "acme", ANN) == {}
     assert "story" not in state.properties
+
+
+def test_a_summary_says_what_was_corrected_whatever_came_last() -> None:
+    key: list[Any] = [-500, 1, "a"]
+    digest: Any = None
+    for text, times in (("It was red.", -1), ("It was blue.", 1), ("It was red.", 1)):
+        digest = with_event(digest, key, text, ["m"], times)
+    assert present(digest) == [[key, "It was blue.", ["m"], 1]]
+    parts: list[Any] = [with_event(None, key, "It was red.", ["m"], -1), with_event(digest, key, "It was red.", ["m"], 1)]
+    whole: Any = merged(*parts)
+    assert present(whole) == [[key, "It was blue.", ["m"], 1]]
+
+
+def test_a_corrected_event_is_dropped_whole() -> None:
+    digest: Any = None
+    for text, times in (("It was red.", -1), ("It was blue.", 1)):
+        digest = with_event(digest, [-1, 1, "a"], text, ["m"], times)
+    for number in range(CAPACITY):
+        digest = with_event(digest, [-2, 1, f"b{number:02d}"], "More.", ["m"], 1)
+    digest = with_event(digest, [-1, 1, "a"], "It was red.", ["m"], 1)
+    assert ([each[1] for each in digest[0]], digest[1:]) == (["More."] * CAPACITY, [1, [-1, 1, "a"]])
 
 
 def test_a_full_timeline_takes_no_more_events() -> None:

@@ -1,6 +1,7 @@
 """A recall is narrowed to what belongs to entities of some keys; on a real Kafka, Redis, Edge store and embedding model."""
 
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 
@@ -46,6 +47,24 @@ async def test_keys_narrow_the_results_and_the_entities_beside(service: RunningS
     assert [each["id"] for each in beside["entities"]] == [PROFILE.id]
     assert (await answer_to(service, user="ann", keys=[HAMMER]))["entities"] == []
     assert [each["id"] for each in (await answer_to(service, user="ann", keys=[PROFILE.entity_key]))["entities"]] == [PROFILE.id]
+
+
+async def test_either_spelling_of_a_key_finds_its_entity(service: RunningService) -> None:
+    key = entity_key("ann", "Café Zoë")
+    place = memory(
+        "acme",
+        "ann",
+        "Café Zoë, where Ann reads",
+        id=entity_id("acme", "promises", key),
+        kind="entity",
+        type="promises",
+        entity_key=key,
+    )
+    await index(service.settings, [place])
+    for spelled in (key, entity_key("ann", normalize("NFD", "Café Zoë"))):
+        assert {each["id"] for each in (await answer_to(service, keys=[spelled]))["results"]} == {place.id}
+        response = await service.http.get(f"/v1/entities/promises/{spelled}", headers=service.auth("acme"))
+        assert response.json()["id"] == place.id, response.text
 
 
 async def test_a_memory_that_keys_keep_out_says_so(service: RunningService) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -117,6 +118,15 @@ def test_patched_texts_of_shared_entities_are_told(trace: UserTrace) -> None:
     add(trace, patched(what, "agent_record", USER, "procedures"))
     assert trace.patched == {("tool_experience", entity_id(TENANT, "tool_experience", "grep"), "suggestions")}
     assert ("agent_record", USER, "", True) in entities(trace)
+
+
+def test_entities_of_before_are_named_in_their_spelling(trace: UserTrace) -> None:
+    """Keys were as values were spelled, and an entity keeps its key until it is rebuilt."""
+    decomposed = normalize("NFD", "Wörter")
+    add(trace, patched(extraction(0, [(decomposed, 0)]), "tool_experience", decomposed, "suggestions"))
+    keys = {entity_key(each) for each in ("Wörter", decomposed)}
+    assert {each.entity_key for each in trace.entities} == keys
+    assert trace.patched == {("tool_experience", entity_id(TENANT, "tool_experience", key), "suggestions") for key in keys}
 
 
 def test_a_corrected_event_names_its_window(trace: UserTrace) -> None:

@@ -251,6 +251,29 @@ async def test_an_entitys_field_is_set_and_reverted(stage: PartitionHarness) -> 
     assert (await stage.process([correction_record(entity_correction(5, "", "revert"), 4)])).outputs == []
 
 
+async def test_what_a_person_sets_outranks_what_was_told(stage: PartitionHarness) -> None:
+    extracted = contributions(await stage.process([extraction_record(extraction(0, [("grep", 0)]), 0)]))
+    first = contributions(await stage.process([correction_record(entity_correction(1, "quote the pattern"), 1)]))
+    second = contributions(await stage.process([correction_record(entity_correction(2, "use -F"), 2)]))
+    back = contributions(await stage.process([correction_record(entity_correction(3, "", "revert"), 3)]))
+    told, once, twice, taken_back = (
+        {change.order for each in step for change in each.changes} for step in (extracted, first, second, back)
+    )
+    assert 0 < max(told) < max(once) < max(twice)
+    assert taken_back == twice
+
+
+async def test_a_corrected_event_keeps_its_place(stage: PartitionHarness) -> None:
+    what = extraction(0, [("grep", 0), ("make", 0)])
+    extracted = contributions(await stage.process([extraction_record(what, 0)]))
+    await stage.process([correction_record(correction(what.events[0], 1, "invalidate"), 1)])
+    corrected = contributions(await stage.process([correction_record(correction(what.events[1], 2, properties={"failure": 1}), 2)]))
+    again = contributions(await stage.process([extraction_record(what, 3)]))
+    wanted = {change.order for each in extracted for change in each.changes if change.source_id == what.events[1].id}
+    for step in (corrected, again):
+        assert {change.order for each in step for change in each.changes if change.source_id == what.events[1].id} == wanted
+
+
 async def test_a_correction_of_nothing_known_waits(stage: PartitionHarness) -> None:
     what = extraction(0, [("grep", 0)])
     early = await stage.process([correction_record(correction(what.events[0], 1, "invalidate"), 0)])

@@ -1,0 +1,32 @@
+"""How the parts of an entity's key are spelled."""
+
+from collections.abc import Callable, Sequence
+
+from memory.keys import key_part
+from memory.schema.coerce import coerce_value
+from memory.schema.model import BUILT_IN_KEYS, NUMERIC_TYPES, EntityProperty, EntityType
+
+KeyPart = Callable[[object], str | None]
+"""Makes a part of a key of a value: :func:`memory.keys.key_part`."""
+
+
+def spelled_alike(parts: Sequence[str], entity_type: EntityType, *, part_of: KeyPart = key_part) -> tuple[str, ...]:
+    """The parts of a key as events' values give them, numbers as well. What the application calls users and sessions stays as it is.
+
+    Args:
+        parts: Of the key, as somebody has written them.
+        entity_type: The entity's type.
+        part_of: What makes a part of a value.
+    """
+    if len(parts) != len(entity_type.keys):
+        return tuple(parts)
+    return tuple(
+        part if key in BUILT_IN_KEYS else part_of(_number_in(part, entity_type.property(name))) or part
+        for key, name, part in zip(entity_type.keys, entity_type.key_names, parts, strict=True)
+    )
+
+
+def _number_in(part: str, each: EntityProperty | None) -> object:
+    """The number that a part of a numeric key stands for; the part itself of any other."""
+    number = coerce_value(part, each.value_type) if each is not None and each.value_type in NUMERIC_TYPES else None
+    return part if number is None else number

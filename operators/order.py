@@ -1,0 +1,37 @@
+"""Which of several changes of one event time is the newer.
+
+Event time alone does not tell: the events of a message have one, and so has all that is known to a day, or to a month. An order is one
+number of 63 bits, as records and states carry it.
+"""
+
+from datetime import datetime
+from typing import Final
+
+_SEQUENCE_BITS: Final = 14
+_PLACE_BITS: Final = 10
+_BY_HAND: Final = 1 << 62
+"""Above whatever can be said until the year 9000 (:data:`memory.records.limits.LATEST_TIME`)."""
+
+
+def order_of(said_at: datetime, *, sequence: int, place: int) -> int:
+    """The order of what an event changes.
+
+    What was said in a later second is newer; of one second, what stands in a later window of the session, as where an import gives all
+    messages one time; then what stands later in its window. Between sessions, whose windows are numbered apart, the second decides.
+
+    Args:
+        said_at: When the event was said.
+        sequence: Its window's number in the session.
+        place: Its place in the window's extraction.
+    """
+    seconds = max(0, int(said_at.timestamp()))
+    return (seconds << _SEQUENCE_BITS | _at_most(sequence, _SEQUENCE_BITS)) << _PLACE_BITS | _at_most(place, _PLACE_BITS)
+
+
+def order_by_hand(offset: int) -> int:
+    """The order of what a person sets, by the offset of the correction: what was told of that time gives way to it."""
+    return _BY_HAND + offset
+
+
+def _at_most(number: int, bits: int) -> int:
+    return min(number, (1 << bits) - 1)
