@@ -11,7 +11,7 @@ from typing import Final
 _NAMES: Final = "think|thinking|thought|reasoning|seed:think"
 _OPENS: Final = rf"<(?:{_NAMES})>|\[THINK\]|<\|channel\|?>\s*+(?:analysis|commentary|thought)\b"
 _CLOSES: Final = rf"</(?:{_NAMES})>|\[/THINK\]|<channel\|>|final\s*+(?:<\|constrain\|>\s*+\w*+\s*+)?+<\|message\|>"
-_MARKS: Final = re.compile(rf'(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<quote>")|(?P<line>\n)|\\.', re.IGNORECASE)
+_MARKS: Final = re.compile(rf'(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})|(?P<quote>")|(?P<line>\n)|\\["\\]', re.IGNORECASE)
 _BEGINS_JSON: Final = re.compile(r'\s*+(?:```\w*+\s*+)?+[{\[][\s{\[]*+"[^\s,:}\]"]')
 """A container with a text in it, which cannot stand within a string of valid JSON: there a bare quote is the string's end."""
 

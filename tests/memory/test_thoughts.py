@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.lenient_json import read_json
@@ -64,6 +64,7 @@ def test_plain_json_has_no_thoughts(value: Any, indent: int | None, escaped: boo
     assert behind_thoughts(text) == text
 
 
+@example(thought="\\", value=[], indent=None)
 @given(thought=TEXTS, value=CONTAINERS, indent=st.sampled_from([None, 2]))
 def test_json_behind_any_thought_is_read_exactly(thought: str, value: Any, indent: int | None) -> None:
     answer = json.dumps(value, indent=indent)
