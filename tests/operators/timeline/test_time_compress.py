@@ -13,7 +13,7 @@ from operators.entity_state import EntityState
 from operators.render import render
 from operators.timeline.digest import CAPACITY, NAMED
 from operators.timeline.summary import summaries
-from operators.timeline.timeline import LONGEST, MAX_WHOLE
+from operators.timeline.timeline import LONGEST
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, due_time, story, tick, ticked
 
 
@@ -122,15 +122,6 @@ def test_a_retracted_event_leaves_its_summary() -> None:
     state = applied(state, contribution(_release("b"), position=2), contribution(story("retract", "b", 1), position=3))
     assert summaries(state, LIFE, "acme", ANN) == {}
     assert "story" not in state.properties
-
-
-def test_a_full_timeline_takes_no_more_events() -> None:
-    state = applied(None, contribution(*(story("apply", f"e{number}", number / 1000) for number in range(MAX_WHOLE))))
-    beyond = apply_contribution(state, contribution(story("apply", "beyond", 0.7), position=1), LIFE)
-    assert [each.reason for each in beyond.refused] == ["timeline_full"]
-    back = apply_contribution(beyond.state, contribution(story("retract", "beyond", 0.7), position=2), LIFE)
-    assert [each.reason for each in back.refused] == ["not_applied"]
-    assert back.state.properties == state.properties
 
 
 def _important(*, number: int) -> list[Change]:
