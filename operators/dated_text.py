@@ -10,7 +10,7 @@ from typing import Final
 
 from memory.schema.model import ValueType
 from operators.errors import RefusedChangeError
-from operators.patch_edit import Patch, edited, located
+from operators.patch_edit import Edit, Nearness, Patch, edit, edited, located
 
 _NOT_FOUND: Final = "no_similar_span"
 
@@ -26,6 +26,8 @@ class DatedText:
     """By line that was replaced, what took its place; None: nothing did."""
     overtakes: bool = False
     """Whether a patch has edited a line that an older one had replaced."""
+    nearness: Nearness | None = None
+    """Of the SEARCH of the patch that was applied last."""
 
     @classmethod
     def of(cls, text: str, times: list[int]) -> "DatedText":
@@ -45,35 +47,36 @@ class DatedText:
             value_type: Of the property.
 
         Raises:
-            RefusedChangeError: As :func:`operators.patch_edit.edited` raises it, or ``newer_fact`` if the patch would take away a line that
+            RefusedChangeError: As :func:`operators.patch_edit.edit` raises it, or ``newer_fact`` if the patch would take away a line that
                 holds since later than itself.
         """
         overtakes = self.overtakes
         try:
-            text = edited(self.text, patch, value_type)
+            made = edit(self.text, patch, value_type)
         except RefusedChangeError as error:
             if error.reason != _NOT_FOUND:
                 raise
-            text = self._overtaken(patch, value_type)
+            made = self._overtaken(patch, value_type)
             overtakes = True
+        text = made.text
         since = {line: self.since.get(line, patch.time) for line in text.splitlines()}
         removed = [line for line in self.since if line not in since]
         if patch.search is None:
             # What a person took away was wrong, and nothing edits it any more.
-            return DatedText(text, since, {}, overtakes)
+            return DatedText(text, since, {}, overtakes, made.nearness)
         if any(self.since[line] > patch.time for line in removed):
             raise RefusedChangeError("newer_fact")
         former = self.former
         if former or removed:
             added = next((line for line in since if line not in self.since), None)
             former = {line: successor for line, successor in former.items() if line not in since} | dict.fromkeys(removed, added)
-        return DatedText(text, since, former, overtakes)
+        return DatedText(text, since, former, overtakes, made.nearness)
 
-    def _overtaken(self, patch: Patch, value_type: ValueType) -> str:
+    def _overtaken(self, patch: Patch, value_type: ValueType) -> Edit:
         """The text once a patch has edited a line that is not there any more, in the place of what replaced it."""
         line = self._former_line(patch, value_type)
-        new = edited(line, patch, value_type)
-        if not new.strip():
+        new = edit(line, patch, value_type)
+        if not new.text.strip():
             # What it takes away has gone.
             raise RefusedChangeError(_NOT_FOUND)
         lines = self.text.splitlines()
@@ -81,9 +84,9 @@ class DatedText:
         while successor is not None and successor not in lines:
             successor = self.former.get(successor)
         at = len(lines) if successor is None else lines.index(successor)
-        lines[at : at + 1] = [each for each in new.splitlines() if each not in lines or each == successor]
+        lines[at : at + 1] = [each for each in new.text.splitlines() if each not in lines or each == successor]
         # As if it were appended, so that it keeps to the bounds and the type.
-        return edited("", Patch(patch.time, patch.id, None, "\n".join(lines)), value_type)
+        return Edit(edited("", Patch(patch.time, patch.id, None, "\n".join(lines)), value_type), new.nearness)
 
     def _former_line(self, patch: Patch, value_type: ValueType) -> str:
         best: tuple[int, str] | None = None

@@ -2,7 +2,8 @@
 
 A state is a base text and the newest patches, which are replayed over the base in the order of their event times. So a late patch is
 applied at its own time, and a retracted one leaves no trace. The oldest patches settle: they are merged into the base and cannot be
-retracted any more. A patch whose SEARCH is not found, because the text it edited was retracted, has no effect until that text returns.
+retracted any more. A patch whose SEARCH is not found as near as at first, because the text it edited was retracted, has no effect until
+that text returns: what else is similar is another fact.
 
 Whatever the order in which patches come, an older one never takes the place of what a newer one says (:mod:`operators.dated_text`).
 """
@@ -14,7 +15,7 @@ from typing import Any, Final
 from memory.schema.model import ValueType
 from operators.dated_text import DatedText
 from operators.errors import RefusedChangeError
-from operators.patch_edit import MAX_TEXT, Patch
+from operators.patch_edit import MAX_TEXT, UNKNOWN, Nearness, Patch
 
 MAX_RECENT: Final = 16
 """Patches that can be retracted."""
@@ -22,7 +23,10 @@ MAX_RECENT_TEXT: Final = 16_000
 """Their characters in all."""
 
 State = dict[str, Any]
-"""``base``, ``recent`` patches as ``[time, id, search, replace]``, the resulting ``text``, and ``settled``: the newest time in the base.
+"""``base``, ``recent`` patches, the resulting ``text``, and ``settled``: the newest time in the base.
+
+A patch is ``[time, id, search, replace]``, and how near its SEARCH first stood, as ``[distance, cuts]``, if it has one. States of before
+have that of no patch.
 
 ``base_since`` and ``since`` have a time for each line of the base and of the text: since when it holds. ``overtakes``: some recent patch
 edits what an older one, which came later, had replaced.
@@ -70,7 +74,8 @@ def apply(state: State | None, patch: Patch, value_type: ValueType) -> State:
         patched = _replayed(base, before, value_type).patched(patch, value_type)
     else:
         patched = _appended(state, base, patch, before, value_type)
-    return _settled(base, [*before, patch, *after], settled, _replayed(patched, after, value_type), value_type)
+    known = replace(patch, nearness=patched.nearness)
+    return _settled(base, [*before, known, *after], settled, _replayed(patched, after, value_type), value_type)
 
 
 def retract(state: State | None, patch: Patch, value_type: ValueType) -> State | None:
@@ -154,14 +159,24 @@ def _unpack(state: State | None) -> tuple[DatedText, list[Patch], int | None]:
     if state is None:
         return DatedText("", {}), [], None
     base = DatedText.of(state["base"], state["base_since"])
-    return base, [Patch(*each) for each in state["recent"]], state.get("settled")
+    return base, [_recent(*each) for each in state["recent"]], state.get("settled")
+
+
+def _recent(time: int, patch_id: str, search: str | None, put: str, nearness: Sequence[int] = UNKNOWN) -> Patch:
+    return Patch(time, patch_id, search, put, Nearness(*nearness))
+
+
+def _row(patch: Patch) -> list[Any]:
+    """The patch as :func:`_recent` reads it."""
+    row = [patch.time, patch.id, patch.search, patch.replace]
+    return row if patch.nearness is None or patch.nearness == UNKNOWN else [*row, list(patch.nearness)]
 
 
 def _state(base: DatedText, recent: Sequence[Patch], settled: int | None, text: DatedText) -> State:
     state: State = {
         "base": base.text,
         "base_since": base.times,
-        "recent": [[each.time, each.id, each.search, each.replace] for each in recent],
+        "recent": [_row(each) for each in recent],
         "text": text.text,
         "since": text.times,
     }

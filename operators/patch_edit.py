@@ -1,17 +1,19 @@
 """One SEARCH/REPLACE patch, and what it makes of a text (VikingMem 3.1, Algorithm 1).
 
 The algorithm differs from the paper's in three ways. An empty SEARCH appends a line, or creates the text; the paper skips it. A patch
-whose best span is less similar than :data:`MIN_SIMILARITY` is refused; the paper would overwrite unrelated text. Marks of JSON that a
-model puts around SEARCH and REPLACE are taken off (:mod:`operators.json_artifacts`).
+whose best span is less similar than :data:`MIN_SIMILARITY`, has other numbers, or ends inside a word is refused; the paper would overwrite
+unrelated text. Marks of JSON that a model puts around SEARCH and REPLACE are taken off (:mod:`operators.json_artifacts`).
 """
 
+import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
 from memory.schema.coerce import coerce_value
 from memory.schema.model import ValueType
+from memory.text import SCRIPTS_WITHOUT_SPACES
 from operators.approximate_span import Span, best_approximate_span
 from operators.errors import RefusedChangeError
 from operators.json_artifacts import clean_replacement, variants
@@ -20,6 +22,21 @@ MIN_SIMILARITY: Final = 0.75
 """The least ``1 - distance / len(search)`` at which a patch is applied."""
 MAX_TEXT: Final = 4000
 """The longest text, SEARCH or REPLACE, in characters."""
+_NUMBER: Final = re.compile(r"\d+")
+_INSIDE_WORD: Final = re.compile(rf"[^\W_{SCRIPTS_WITHOUT_SPACES}]{{2}}")
+
+
+class Nearness(NamedTuple):
+    """How near a SEARCH stood to what its patch edited."""
+
+    distance: int
+    """In edits."""
+    cuts: int
+    """How many words the ends of the span cut."""
+
+
+UNKNOWN: Final = Nearness(MAX_TEXT, 2)
+"""Of a patch in a state that kept none: any span that is similar enough is what it was written of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +48,17 @@ class Patch:
     search: str | None
     """None: the whole text is replaced, whatever it is: so people correct."""
     replace: str
+    nearness: Nearness | None = None
+    """When it was first applied: it edits nothing that is less near, should its own text be gone. None: it was not applied yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a patch makes of a text."""
+
+    text: str
+    nearness: Nearness | None = None
+    """Of its SEARCH; None: it has none."""
 
 
 def value_of(text: str, value_type: ValueType) -> JsonValue | None:
@@ -43,7 +71,12 @@ def value_of(text: str, value_type: ValueType) -> JsonValue | None:
 
 
 def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
-    """A text with one patch applied (VikingMem 3.1, Algorithm 1, lines 3 to 7).
+    """The text that :func:`edit` makes; arguments as :func:`edit` takes them."""
+    return edit(text, patch, value_type).text
+
+
+def edit(text: str, patch: Patch, value_type: ValueType = "string") -> Edit:
+    """Applies one patch to a text (VikingMem 3.1, Algorithm 1, lines 3 to 7).
 
     Args:
         text: The text before.
@@ -53,11 +86,12 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
     Raises:
         RefusedChangeError: ``no_similar_span``, ``text_too_long``, ``not_int64`` or its like if the text would not be of the type.
     """
-    replace = patch.replace
+    replace, nearness = patch.replace, None
     if patch.search is None:
         new = replace
     elif patch.search:
         span, replace = located(text, patch, value_type)
+        nearness = _nearness(text, span)
         replace = clean_replacement(replace, search=text[span.start : span.end], text=text, value_type=value_type)
         new = f"{text[: span.start]}{replace}{text[span.end :]}" if replace else _without_span(text, span)
     else:
@@ -72,7 +106,7 @@ def edited(text: str, patch: Patch, value_type: ValueType = "string") -> str:
         raise RefusedChangeError("text_too_long")
     if new.strip() and value_of(new, value_type) is None:
         raise RefusedChangeError(f"not_{value_type}")
-    return new
+    return Edit(new, nearness)
 
 
 def _without_span(text: str, span: Span) -> str:
@@ -97,13 +131,36 @@ def located(text: str, patch: Patch, value_type: ValueType) -> tuple[Span, str]:
     best: tuple[Span, str] | None = None
     for search, replace in variants(patch.search or "", patch.replace, value_type):
         span = best_approximate_span(text, search, max_distance=int((1 - MIN_SIMILARITY) * len(search)))
-        if span is not None and (best is None or span.distance < best[0].distance):
+        if span is None or not _is_meant(text, span, search, patch.nearness):
+            continue
+        if best is None or span.distance < best[0].distance:
             best = span, replace
-        if span is not None and span.distance == 0:
+        if span.distance == 0:
             break
     if best is None:
         raise RefusedChangeError("no_similar_span")
     return best
+
+
+def _is_meant(text: str, span: Span, search: str, first: Nearness | None) -> bool:
+    """Whether a patch may edit the nearest span: what is similar may be another fact.
+
+    Args:
+        text: The text.
+        span: The part of it that is nearest.
+        search: What was looked for.
+        first: How near the patch's SEARCH stood when it was first applied.
+    """
+    found = _nearness(text, span)
+    if first is not None and (found.distance > first.distance or found.cuts > first.cuts):
+        return False
+    if first == UNKNOWN or not found.distance:
+        return True
+    return not found.cuts and _NUMBER.findall(text[span.start : span.end]) == _NUMBER.findall(search)
+
+
+def _nearness(text: str, span: Span) -> Nearness:
+    return Nearness(span.distance, sum(_INSIDE_WORD.match(text, at - 1) is not None for at in (span.start, span.end) if at))
 
 
 def text_of_value(value: JsonValue | None, value_type: ValueType) -> str:

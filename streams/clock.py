@@ -7,6 +7,17 @@ from typing import Final
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def held_back(time: datetime, *, appended_at: datetime, max_future: timedelta) -> datetime:
+    """An event time as far as it counts: what a log took then tells of no later time, and leads no clock ahead of it.
+
+    Args:
+        time: The event time.
+        appended_at: When the log took what bears it: a rebuild finds the same.
+        max_future: How far ahead of that it may lie (``VARVE_SESSIONS__MAX_FUTURE_S``).
+    """
+    return min(time, appended_at + max_future)
+
+
 class PartitionClock:
     """The watermark of one partition.
 

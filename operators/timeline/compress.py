@@ -47,11 +47,8 @@ class TimeCompress(AgingOperator, AskingOperator):
         self._aging = Aging(quiet=quiet, keep=keep)
 
     def apply(self, state: State | None, operand: Operand) -> State:
-        """See :meth:`Operator.apply`. An event of a summarised week joins its summary; a full timeline takes no more events."""
-        changed = self._aging.apply(timeline_of(state), _event(operand))
-        if changed is None:
-            raise RefusedChangeError("timeline_full")
-        return written(changed, texts_of(state))
+        """See :meth:`Operator.apply`. An event of a summarised week joins its summary; of a full timeline the oldest event leaves."""
+        return written(self._aging.apply(timeline_of(state), _event(operand)), texts_of(state))
 
     def retract(self, state: State | None, operand: Operand) -> State | None:
         """See :meth:`Operator.retract`. Time does not go back: what is summarised stays so, without the event."""

@@ -8,7 +8,7 @@ from operators.timeline.digest import Digest, merged, with_event
 from operators.timeline.periods import WEEK, Period, floor_week, merged_through, month_of, period_of, week_of, year_of
 
 MAX_WHOLE: Final = 500
-"""Events that a timeline holds beside its summaries. Further ones stay memories for ever: see :meth:`Timeline.apply`."""
+"""Events that a timeline holds beside its summaries. Of more, the oldest stay memories for ever: see :meth:`Aging.apply`."""
 LONGEST: Final = 4 * WEEK
 """A timeline that is never quiet is summarised so long behind the end of a week."""
 
@@ -48,7 +48,7 @@ class Timeline:
     newest: int
     """The newest event's time. It never goes back."""
     through: int
-    """All weeks that end by then are summarised. It never goes back."""
+    """All weeks that end by then are summarised. It never goes back. A week that had too many events for it is, before it has ended."""
     whole: dict[str, TimelineEvent]
     """By id the events that are memories of their own: recent ones, and summarised ones that still have time to live."""
     digests: Digests
@@ -79,11 +79,11 @@ class Aging:
     quiet: int
     keep: int
 
-    def apply(self, timeline: Timeline | None, event: TimelineEvent) -> Timeline | None:
+    def apply(self, timeline: Timeline | None, event: TimelineEvent) -> Timeline:
         """Adds an event; one of a summarised week goes into its summary, too.
 
-        Returns:
-            The new timeline; None if this one is full.
+        Where there is no room the oldest event leaves for it, which may be this one. Its week is summarised, maybe before its time: so all
+        events have been told, and each can be taken back.
         """
         if timeline is None:
             timeline = Timeline(clock=event.time, newest=event.time, through=floor_week(event.time - LONGEST), whole={}, digests={})
@@ -91,13 +91,13 @@ class Aging:
             timeline = self.advance(timeline, event.time)
         if event.id in timeline.whole:
             timeline = self.retract(timeline, event) or timeline
-        if len(timeline.whole) >= MAX_WHOLE:
-            return None
-        return replace(
-            timeline,
-            newest=max(timeline.newest, event.time),
-            whole={**timeline.whole, event.id: event},
-            digests=_digests_with(timeline, event, 1),
+        return _bounded(
+            replace(
+                timeline,
+                newest=max(timeline.newest, event.time),
+                whole={**timeline.whole, event.id: event},
+                digests=_digests_with(timeline, event, 1),
+            )
         )
 
     def retract(self, timeline: Timeline, event: TimelineEvent) -> Timeline | None:
@@ -120,17 +120,7 @@ class Aging:
         if now <= timeline.clock:
             return timeline
         quiet_since = now if now - timeline.newest >= self.quiet else now - LONGEST
-        through = max(timeline.through, floor_week(quiet_since))
-        if through == timeline.through:
-            return replace(timeline, clock=now)
-        digests: Digests = {}
-        for name, digest in timeline.digests.items():
-            _add(digests, period_of(_period(name).start, through=through), digest)
-        for event in timeline.whole.values():
-            if timeline.through <= event.time < through:
-                added = with_event(None, event.key, event.text, list(event.message_ids), 1)
-                _add(digests, period_of(event.time, through=through), added)
-        return replace(timeline, clock=now, through=through, digests=digests)
+        return replace(_summarised(timeline, floor_week(quiet_since)), clock=now)
 
     def due(self, timeline: Timeline) -> int | None:
         """When the timeline changes next without an event, or names events to be let go; None: never."""
@@ -177,6 +167,27 @@ def released(timeline: Timeline, event_id: str) -> Timeline:
     if event_id not in timeline.whole:
         return timeline
     return replace(timeline, whole={name: each for name, each in timeline.whole.items() if name != event_id})
+
+
+def _bounded(timeline: Timeline) -> Timeline:
+    if len(timeline.whole) <= MAX_WHOLE:
+        return timeline
+    oldest = min(timeline.whole.values(), key=lambda each: (each.time, each.id))
+    return released(_summarised(timeline, week_of(oldest.time).end), oldest.id)
+
+
+def _summarised(timeline: Timeline, through: int) -> Timeline:
+    """The timeline with all weeks summarised that end by then, and summaries merged whose time that is."""
+    if through <= timeline.through:
+        return timeline
+    digests: Digests = {}
+    for name, digest in timeline.digests.items():
+        _add(digests, period_of(_period(name).start, through=through), digest)
+    for event in timeline.whole.values():
+        if timeline.through <= event.time < through:
+            added = with_event(None, event.key, event.text, list(event.message_ids), 1)
+            _add(digests, period_of(event.time, through=through), added)
+    return replace(timeline, through=through, digests=digests)
 
 
 def _digests_with(timeline: Timeline, event: TimelineEvent, times: int) -> Digests:

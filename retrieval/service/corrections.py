@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import orjson
@@ -46,13 +46,14 @@ class MemoryCorrections:
 
     Args:
         producer: Waits until records are durable.
-        settings: Topic prefix, and how large a record may be.
+        settings: Topic prefix, how large a record may be, and how far ahead a time may lie.
     """
 
     def __init__(self, *, producer: Producer, settings: Settings) -> None:
         self._producer = producer
         self._topic = settings.topic(EXTRACTIONS.name)
         self._max_record_bytes = settings.kafka.max_record_bytes
+        self._max_future = timedelta(seconds=settings.sessions.max_future_s)
 
     async def correct(self, request: CorrectionRequest, headers: Headers, *, fields: EventFields, tenants: TenantDirectory) -> LogPosition:
         """Sets fields of an event, or properties of an entity.
@@ -77,7 +78,7 @@ class MemoryCorrections:
             raise ProblemError(413, "too-large", f"properties: more than {_MAX_PROPERTIES_BYTES} bytes")
         schema = tenants.schema_of(request.caller.tenant.id, request.memory.generation)
         if request.memory.kind == "entity":
-            return await self._send(_correction_of_entity(request, _entity_changes(request, fields, schema)), headers)
+            return await self._send(_correction_of_entity(request, _entity_changes(request, fields, schema, self._max_future)), headers)
         fields = fields.model_copy(update={"properties": _event_properties(request.memory, fields.properties, schema)})
         return await self._send(_correction_of_event(request, fields), headers)
 
@@ -160,11 +161,19 @@ def _correction_of_entity(request: CorrectionRequest, changes: list[Change], *, 
     return _correction(request, action=action, entity=entity)
 
 
-def _entity_changes(request: CorrectionRequest, fields: EventFields, schema: MemorySchema) -> list[Change]:
+def _entity_changes(request: CorrectionRequest, fields: EventFields, schema: MemorySchema, max_future: timedelta) -> list[Change]:
     memory = request.memory
     others = [name for name in ("content", "date", "importance", "keywords") if getattr(fields, name) is not None]
     if others or not fields.properties:
         raise ProblemError(422, "invalid", "of an entity only properties can be set, and with them the event_time since when they hold")
+    # An event may be of a day to come, and its entities are told of when it was said. A value holds since then, and moves their time.
+    if fields.event_time is not None and fields.event_time > request.time + max_future:
+        raise ProblemError(
+            422,
+            "invalid",
+            f"event_time: {fields.event_time.isoformat()} lies more than {max_future.total_seconds():g} s ahead of the service's clock; "
+            "it says since when the values hold",
+        )
     entity_type = _entity_type(memory, schema)
     try:
         return changes_of(entity_type, fields.properties, source_id=request.id, newest=memory.event_time, since=fields.event_time)

@@ -163,7 +163,10 @@ class SessionSettings(Group):
         default=10.0, gt=0, description="Wall-clock silence after which a partition's clock moves on by itself."
     )
     max_future_s: float = Field(
-        default=300.0, ge=0, description="A message dated further ahead of the time it was appended to the log at is dead-lettered."
+        default=300.0,
+        ge=0,
+        description="A message dated further ahead of the time it was appended to the log at is dead-lettered. What is set by "
+        "hand of an entity since a time further ahead is refused.",
     )
 
 

@@ -144,13 +144,13 @@ class EntitiesHandler(BatchHandler):
             self._metrics.records.labels("entities", "erased").inc()
             return
         if contribution.merged is not None:
-            recorded_at = contribution.recorded_at or record.appended_at
+            recorded_at = _recorded_at(record, contribution)
             applied = adopt(before, contribution.merged, entity_type, contribution.generation, recorded_at=recorded_at)
         else:
             applied = apply_contribution(before, contribution, applied_type)
             if ages(entity_type):
                 # The others' times are in no timer, and a successor would know less than this worker.
-                self._timers.observe(contribution, self._clock.now())
+                self._timers.observe(contribution, self._clock.now(), recorded_at=_recorded_at(record, contribution))
         self._count(applied.refused)
         if applied.changed:
             batch.state.put(key, applied.state, position=record.offset)
@@ -244,8 +244,7 @@ class EntitiesHandler(BatchHandler):
         merged = contribution.merged
         if merged is None:
             return
-        if contribution.recorded_at is None:
-            contribution = contribution.model_copy(update={"recorded_at": record.appended_at})
+        contribution = contribution.model_copy(update={"recorded_at": _recorded_at(record, contribution)})
         key = outcome_key(contribution, merged.property, merged.part)
         batch.emit(OutgoingRecord(self._merged_topic, key, contribution.to_json()), record)
         self._steps.adopted(batch, record, contribution)
@@ -285,3 +284,8 @@ class EntitiesHandler(BatchHandler):
     def _show(self, record: ConsumedRecord, tenant: str, memory_id: str, entity: EntityAsOf) -> None:
         if self._view is not None:
             self._view.changed(EntityUpdate(tenant, memory_id, entity, record.partition, record.offset))
+
+
+def _recorded_at(record: ConsumedRecord, contribution: Contribution) -> datetime:
+    """Since when it is known what a contribution says."""
+    return contribution.recorded_at or record.appended_at

@@ -18,7 +18,7 @@ from operators.entity_state import EntityState
 from operators.ownership import is_own
 from runtime.kafka import OutgoingRecord
 from runtime.settings import Settings
-from streams.clock import PartitionClock, Timers
+from streams.clock import PartitionClock, Timers, held_back
 from streams.delivery.batch import Batch
 from streams.delivery.cooperative import Yielder
 from streams.delivery.records import ConsumedRecord
@@ -42,6 +42,7 @@ class EntityTimers:
         self._topic = settings.topic("extractions")
         self._out_of_orderness_ms = int(settings.timelines.out_of_orderness_s * 1000)
         self._grace_ms = int(settings.timelines.grace_s * 1000)
+        self._max_future = timedelta(seconds=settings.sessions.max_future_s)
         self._clock = PartitionClock(out_of_orderness_ms=self._out_of_orderness_ms, idle_ms=self._grace_ms)
         self._timers = Timers()
         self._ticks: dict[bytes, Contribution] = {}
@@ -56,7 +57,7 @@ class EntityTimers:
             await yielder.maybe_yield()
             # A tenant may bear the name of the prefix.
             if isinstance(row, TimerRow):
-                newest = _later(newest, row)
+                newest = _later(newest, row, int(self._max_future.total_seconds() * 1000))
                 self._track(key, row, wall_ms)
         if newest is not None:
             self._clock.observe(*newest)
@@ -73,14 +74,23 @@ class EntityTimers:
             self._track(key, row if isinstance(row, TimerRow) else None, wall_ms)
         self._changed.clear()
 
-    def observe(self, contribution: Contribution, now: datetime) -> None:
-        """Takes the event time of what a contribution applies into account, or of a tick. The clock never goes back."""
+    def observe(self, contribution: Contribution, now: datetime, *, recorded_at: datetime) -> None:
+        """Takes the event time of what a contribution applies into account, or of a tick. The clock never goes back.
+
+        It is the clock of all tenants of the partition: what one of them dates ahead does not lead it.
+
+        Args:
+            contribution: What is said.
+            now: The wall clock.
+            recorded_at: When the log took what the contribution comes of.
+        """
         times = [each.event_time for each in contribution.changes if each.op == "apply"]
         if contribution.kind == "tick":
             times.append(contribution.time)
         if times:
             wall_ms = _milliseconds(now)
-            self._clock.observe(max(_milliseconds(max(times)), self._seen_ms(wall_ms)), wall_ms)
+            time = held_back(max(times), appended_at=recorded_at, max_future=self._max_future)
+            self._clock.observe(max(_milliseconds(time), self._seen_ms(wall_ms)), wall_ms)
 
     def set(
         self,
@@ -170,9 +180,10 @@ def _key_of(contribution: Contribution) -> bytes:
     return encode_key("timer", contribution.tenant, contribution.entity_type, contribution.entity_key, contribution.generation or "-")
 
 
-def _later(newest: tuple[int, int] | None, row: TimerRow) -> tuple[int, int]:
-    """The newest event time, and when the newest came."""
-    return (row.seen_ms, row.seen_at_ms) if newest is None else (max(newest[0], row.seen_ms), max(newest[1], row.seen_at_ms))
+def _later(newest: tuple[int, int] | None, row: TimerRow, max_future_ms: int) -> tuple[int, int]:
+    """The newest event time, and when the newest came. An entity may know of a time that lay ahead then: it leads no clock."""
+    seen_ms = min(row.seen_ms, row.seen_at_ms + max_future_ms)
+    return (seen_ms, row.seen_at_ms) if newest is None else (max(newest[0], seen_ms), max(newest[1], row.seen_at_ms))
 
 
 def _milliseconds(time: datetime) -> int:

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memory.records import Change, Contribution, EventRef, Expiry, Touches
 from memory.schema.model import TIME_COMPRESS
 from runtime.metrics import Metrics
 from runtime.tenants import TenantDirectory
+from streams.clock import held_back
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.events.corrections import present_events
@@ -36,13 +37,15 @@ class Ager:
         publisher: Emits what comes of it.
         tenants: Who is known, with which schema.
         metrics: Where touches and expired events are counted.
+        max_future: How far ahead of the time that the log took them at ticks and expiries may be dated.
     """
 
-    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
+    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
         self._source = source
         self._publisher = publisher
         self._tenants = tenants
         self._metrics = metrics
+        self._max_future = max_future
 
     def tick(self, batch: Batch, record: ConsumedRecord, tick: Contribution) -> None:
         """Passes on that event time has come so far for an entity.
@@ -52,7 +55,13 @@ class Ager:
             record: Where it lies.
             tick: What the record says.
         """
-        self._publisher.contributions(batch, record, [tick.model_copy(update={"source": self._source, "position": record.offset})])
+        passed_on = {
+            "source": self._source,
+            "position": record.offset,
+            "time": held_back(tick.time, appended_at=record.appended_at, max_future=self._max_future),
+            "recorded_at": record.appended_at,
+        }
+        self._publisher.contributions(batch, record, [tick.model_copy(update=passed_on)])
 
     def touch(self, batch: Batch, record: ConsumedRecord, touches: Touches) -> None:
         """Tells the timelines of recalled events; events that were let go are passed over.
@@ -81,6 +90,7 @@ class Ager:
         An event of a window that was extracted again since, unknown to the timeline, is another one, and stays. So does one that was
         invalidated meanwhile: the timeline holds it no longer, and whoever said so may still take it back. What was corrected since,
         unknown to the timeline, stays, too, until it is asked for again: a rebuild sends its expiries once more, behind such corrections.
+        And what a timeline let go whose clock had been led ahead stays: its time was not over.
 
         Args:
             batch: The step that it is part of.
@@ -91,6 +101,9 @@ class Ager:
             PoisonRecordError: If the tenant or the schema of a window is unknown.
             TransientError: If this process does not know them yet.
         """
+        if expiry.time > record.appended_at + self._max_future:
+            self._metrics.records.labels("events", "expiry_future_dated").inc()
+            return
         changes: EntityChanges = {}
         rows: list[tuple[bytes, Entry]] = []
         tombstones: list[str] = []

@@ -1,12 +1,14 @@
 """Carries out corrections by hand: what they change is retracted from entities and applied as it is now, in the order of the log."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from memory.records import Contribution, Correction, EntityCorrection, Event, EventSeen
 from operators.order import order_by_hand
 from operators.routing import contributions_of
 from runtime.metrics import Metrics
 from runtime.tenants import TenantDirectory
+from streams.clock import held_back
 from streams.delivery.batch import Batch
 from streams.delivery.records import ConsumedRecord
 from streams.events.corrections import (
@@ -43,13 +45,15 @@ class Corrector:
         publisher: Emits what comes of a correction.
         tenants: Who is known, with which schema.
         metrics: Where corrections that change nothing are counted.
+        max_future: How far ahead of the time that the log took a correction at what it sets may be dated.
     """
 
-    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics) -> None:
+    def __init__(self, *, source: str, publisher: Publisher, tenants: TenantDirectory, metrics: Metrics, max_future: timedelta) -> None:
         self._source = source
         self._publisher = publisher
         self._tenants = tenants
         self._metrics = metrics
+        self._max_future = max_future
 
     def correct(self, batch: Batch, record: ConsumedRecord, correction: Correction) -> None:
         """Carries out a correction; one that was carried out before is repeated, and changes nothing.
@@ -178,6 +182,10 @@ class Corrector:
         ledger.put(key, known, position=record.offset)
 
     def _contribution(self, correction: Correction, entity: EntityCorrection, record: ConsumedRecord) -> Contribution:
+        # The service refuses what is dated ahead. What lies in a log from before it did would forget all that an entity has.
+        times = [held_back(each.event_time, appended_at=record.appended_at, max_future=self._max_future) for each in entity.changes]
+        order = order_by_hand(record.offset)
+        changes = [each.model_copy(update={"event_time": time, "order": order}) for each, time in zip(entity.changes, times, strict=True)]
         return Contribution(
             tenant=correction.tenant,
             user=correction.user,
@@ -185,8 +193,8 @@ class Corrector:
             entity_key=entity.entity_key,
             source=self._source,
             position=record.offset,
-            changes=[each.model_copy(update={"order": order_by_hand(record.offset)}) for each in entity.changes],
-            time=max(each.event_time for each in entity.changes) if entity.changes else correction.time,
+            changes=changes,
+            time=max(times, default=correction.time),
             schema_name=entity.schema_name,
             schema_revision=entity.schema_revision,
             generation=correction.generation,

@@ -1,5 +1,7 @@
 """The events stage: publishes what a window gave, retracts what its last extraction gave, and fans out by entity key."""
 
+from datetime import timedelta
+
 from memory.errors import KeyFormatError
 from memory.headers import CORRECTION, ERASURE, EXPIRY, GENERATION_DROP, KIND, TICK, TOUCHES
 from memory.keys import decode_key, encode_key
@@ -38,9 +40,10 @@ class EventsHandler(BatchHandler):
         self._tenants = tenants
         self._metrics = metrics
         self._publisher = Publisher(settings)
-        self._ager = Ager(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
+        max_future = timedelta(seconds=settings.sessions.max_future_s)
+        self._ager = Ager(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
         self._eraser = Eraser(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
-        self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics)
+        self._corrector = Corrector(source=self._source, publisher=self._publisher, tenants=tenants, metrics=metrics, max_future=max_future)
 
     async def handle(self, batch: Batch) -> None:
         """Handles extractions in the order of their log."""

@@ -61,11 +61,21 @@ class Timelines:
         """Another worker takes the partition of the entities over."""
         self.entities = self._entities(InMemoryRows(self.entities.rows.rows))
 
-    async def extract(self, number: int, day: float, texts: list[str], *, event_type: str = "life_event") -> Extraction:
-        """A window of a day, with one event for each text, as all stages take it on that day, or now if that is later."""
+    async def extract(
+        self, number: int, day: float, texts: list[str], *, event_type: str = "life_event", tenant: str = TENANT
+    ) -> Extraction:
+        """A window of a day, with one event for each text, as all stages take it on that day, or now if that is later.
+
+        Args:
+            number: Of the window.
+            day: When it was.
+            texts: What its events say.
+            event_type: Of all of them.
+            tenant: Whose window.
+        """
         self._clock.advance(max(timedelta(), START + timedelta(days=day) - self._clock.now()))
-        what = extraction(number, day, texts, event_type)
-        self._append("extractions", encode_key(TENANT, USER), what.to_json())
+        what = extraction(number, day, texts, event_type, tenant)
+        self._append("extractions", encode_key(tenant, USER), what.to_json())
         await self._go_on()
         return what
 
@@ -181,16 +191,16 @@ class Timelines:
 
     def _append(self, name: str, key: bytes, value: bytes | None, headers: Headers = ()) -> None:
         log: list[ConsumedRecord] = getattr(self, name)
-        log.append(delivered(name, len(log), key, value, headers=headers))
+        log.append(delivered(name, len(log), key, value, headers=headers, appended_at=self._clock.now()))
 
 
-def extraction(number: int, day: float, texts: list[str], event_type: str = "life_event") -> Extraction:
-    """What one window of a day gave."""
-    name = window_id(TENANT, "s1", number)
+def extraction(number: int, day: float, texts: list[str], event_type: str = "life_event", tenant: str = TENANT) -> Extraction:
+    """What one window of a day gave; arguments as :meth:`Timelines.extract` takes them."""
+    name = window_id(tenant, "s1", number)
     said_at = START + timedelta(days=day)
     return Extraction(
         window_id=name,
-        tenant=TENANT,
+        tenant=tenant,
         user=USER,
         session="s1",
         sequence=number,
@@ -200,7 +210,7 @@ def extraction(number: int, day: float, texts: list[str], event_type: str = "lif
         events=[
             Event(
                 id=event_id(name, index),
-                tenant=TENANT,
+                tenant=tenant,
                 user=USER,
                 session="s1",
                 window_id=name,

@@ -13,7 +13,7 @@ from operators.entity_state import EntityState
 from operators.render import render
 from operators.timeline.digest import CAPACITY, NAMED, merged, present, with_event
 from operators.timeline.summary import summaries
-from operators.timeline.timeline import LONGEST, MAX_WHOLE
+from operators.timeline.timeline import LONGEST
 from tests.operators.timeline.diaries import ANN, LIFE, applied, contribution, day, due_time, story, tick, ticked
 
 
@@ -143,15 +143,6 @@ def test_a_corrected_event_is_dropped_whole() -> None:
         digest = with_event(digest, [-2, 1, f"b{number:02d}"], "More.", ["m"], 1)
     digest = with_event(digest, [-1, 1, "a"], "It was red.", ["m"], 1)
     assert ([each[1] for each in digest[0]], digest[1:]) == (["More."] * CAPACITY, [1, [-1, 1, "a"]])
-
-
-def test_a_full_timeline_takes_no_more_events() -> None:
-    state = applied(None, contribution(*(story("apply", f"e{number}", number / 1000) for number in range(MAX_WHOLE))))
-    beyond = apply_contribution(state, contribution(story("apply", "beyond", 0.7), position=1), LIFE)
-    assert [each.reason for each in beyond.refused] == ["timeline_full"]
-    back = apply_contribution(beyond.state, contribution(story("retract", "beyond", 0.7), position=2), LIFE)
-    assert [each.reason for each in back.refused] == ["not_applied"]
-    assert back.state.properties == state.properties
 
 
 def _important(*, number: int) -> list[Change]:

@@ -82,6 +82,11 @@ async def test_an_entitys_texts_can_be_set(service: RunningService) -> None:
     assert correction.entity.changes == []
 
 
+async def test_an_event_may_be_of_a_day_to_come(service: RunningService) -> None:
+    correction, _ = await logged(service, await send(service, MOVED.id, {"event_time": "2962-05-08T00:00:00Z"}))
+    assert correction.fields.event_time is not None
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "detail"),
     [
@@ -92,6 +97,7 @@ async def test_an_entitys_texts_can_be_set(service: RunningService) -> None:
         (MOVED.id, {"date": "May 2023"}, 422, "write YYYY-MM-DD"),
         (MOVED.id, {"date": "2023-05", "event_time": "2023-05-08T00:00:00Z"}, 422, "both set"),
         (HOME.id, {"properties": {"home": "Oslo"}, "date": "2023-05"}, 422, "only properties can be set"),
+        (HOME.id, {"properties": {"home": "Oslo"}, "event_time": "2962-05-08T00:00:00Z"}, 422, "300 s ahead of the service's clock"),
         (MOVED.id, {"properties": {"shoe": 43}}, 422, "no such property"),
         (MOVED.id, {"properties": {"people": {"a": 1}}}, 422, "properties.people: not list<string>"),
         (MOVED.id, {"properties": {"place": "x" * 20_000}}, 413, "properties"),
