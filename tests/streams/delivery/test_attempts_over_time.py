@@ -158,6 +158,26 @@ def test_an_outage_of_hours_gives_up_nothing(monkeypatch: pytest.MonkeyPatch, re
     run_in_virtual_time(scenario(), monkeypatch)
 
 
+def test_who_fails_as_all_others_do_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        ends_at = time.monotonic() + HOUR_S
+
+        async def call(offset: int) -> None:
+            await asyncio.sleep(CALL_S)
+            if time.monotonic() < ends_at:
+                raise TransientModelError("too busy for more than a word")
+
+        async def serves(dependency: str, tenant: str) -> bool:
+            return True
+
+        async with deployed(call, serves) as harness:
+            await harness.put_all(range(20))
+            await done(harness, within_s=2 * HOUR_S)
+            assert (reasons(harness.sent), harness.extracted) == ([], set(range(20)))
+
+    run_in_virtual_time(scenario(), monkeypatch)
+
+
 @pytest.mark.parametrize("interval_s", [20.0, 300.0])
 @pytest.mark.parametrize("up_s", [30.0, 120.0])
 def test_outages_one_after_another_give_up_nothing(monkeypatch: pytest.MonkeyPatch, interval_s: float, up_s: float) -> None:
