@@ -117,6 +117,10 @@ class KeptLLM:
         """See :meth:`models.llm.port.LLM.stream`: in one piece."""
         yield (await self.complete(request)).text
 
+    async def serves(self, tenant: str, *, stage: str) -> bool:
+        """See :meth:`models.llm.port.LLM.serves`."""
+        return await self._llm.serves(tenant, stage=stage)
+
     async def close(self) -> None:
         """Frees the connections."""
         await self._llm.close()

@@ -24,7 +24,11 @@ class TransientModelError(ModelError):
         self.retry_after = retry_after
 
 
-class OverloadedError(TransientModelError):
+class NotTakenUpError(TransientModelError):
+    """Nobody has looked at the call: its turn has not come, or its endpoint is left alone for now. It says nothing of what was asked."""
+
+
+class OverloadedError(NotTakenUpError):
     """The endpoint is healthy, but wants fewer calls: 429."""
 
     @property

@@ -30,7 +30,8 @@ class CircuitBreaker:
     def __init__(self, *, failures: int, reset_s: float) -> None:
         if failures < 1 or reset_s <= 0:
             raise ValueError(f"a breaker needs at least 1 failure and a positive reset time, got {failures} and {reset_s}")
-        self._threshold = failures
+        self.threshold = failures
+        """So many failures in a row open it."""
         self._reset_s = reset_s
         self._failures = 0
         self._half_open_at: float | None = None
@@ -76,6 +77,6 @@ class CircuitBreaker:
     def record_failure(self, now: float) -> None:
         """A call failed because the other side is away or overwhelmed."""
         self._failures += 1
-        if self._failures >= self._threshold:
+        if self._failures >= self.threshold:
             self._half_open_at = now + self._reset_s
             self._trial_expires_at = None

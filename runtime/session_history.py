@@ -1,4 +1,4 @@
-"""What each session's latest windows gave, in Redis: their topics and their events."""
+"""What each user's latest windows in a session gave, in Redis: their topics and their events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from memory.records import Extraction, NotedEvent, Window
 from runtime.redis import GuardedRedis
 
 MAX_WINDOWS: Final = 5
-"""Windows of a session that are kept, the latest."""
+"""Windows of a user in a session that a later one is told of, the latest; twice as many are kept, for windows that come again."""
 MAX_EVENTS: Final = 40
 """Events of one window that are kept, the latest."""
 
@@ -30,7 +30,7 @@ class EarlierWindows:
         """What windows gave, as far as it is kept.
 
         Args:
-            extractions: Of one session, oldest first.
+            extractions: Of one user in one session, oldest first.
         """
         return cls(
             topics=tuple(segment.topic for each in extractions for segment in each.segments),
@@ -48,7 +48,9 @@ class EarlierWindows:
 
 
 class SessionHistory:
-    """Keeps what a session's latest windows gave, by the window's number: a repeated extraction is given what the first one was.
+    """Keeps what a user's latest windows in a session gave, by the window's number: a repeated extraction is given what the first one was.
+
+    Of what others said in the session a window is told nothing: their memories are theirs, and repeat nothing of the user's.
 
     Every method raises RedisUnavailableError while Redis is away: an extraction then goes without.
 
@@ -64,18 +66,22 @@ class SessionHistory:
         self._ttl_ms = int(ttl_s * 1000)
 
     async def before(self, window: Window, generation: str) -> EarlierWindows:
-        """What the windows before one gave.
+        """What the same user's windows before one gave.
 
         Args:
             window: The window.
             generation: Empty for the first one.
         """
-        numbers = range(max(0, window.sequence - MAX_WINDOWS), window.sequence)
-        if not numbers:
+        if window.sequence == 0:
             return EarlierWindows()
-        key = self._key(window.tenant, window.session, generation)
-        fields = [str(number) for number in numbers]
-        packed = cast(list[bytes | None], await self._redis.run("reading a session's history", lambda client: client.hmget(key, fields)))
+        key = self._key(window.tenant, window.user, window.session, generation)
+
+        async def read(client: Redis) -> list[bytes | None]:
+            earlier = [number for number in await _kept(client, key) if number < window.sequence]
+            fields = [str(number) for number in earlier[-MAX_WINDOWS:]]
+            return cast(list[bytes | None], await client.hmget(key, fields)) if fields else []
+
+        packed = await self._redis.run("reading a session's history", read)
         windows: list[dict[str, Any]] = [orjson.loads(each) for each in packed if each is not None]
         return EarlierWindows(
             topics=tuple(topic for each in windows for topic in each["topics"]),
@@ -88,30 +94,39 @@ class SessionHistory:
 
     async def add(self, extraction: Extraction) -> None:
         """Keeps what a window gave; a window extracted again replaces what it gave before."""
-        key = self._key(extraction.tenant, extraction.session, extraction.generation)
+        key = self._key(extraction.tenant, extraction.user, extraction.session, extraction.generation)
         gave = EarlierWindows.of([extraction])
         events = [(each.type, each.content, each.properties, each.event_time, each.date) for each in gave.events]
         packed = orjson.dumps({"topics": gave.topics, "events": events})
 
         async def add(client: Redis) -> None:
+            # Where others write in the session, the numbers of a user's windows have gaps: what is too old is told by how many are newer.
+            kept = sorted({*await _kept(client, key), extraction.sequence})
             async with client.pipeline(transaction=True) as pipe:
                 pipe.hset(key, str(extraction.sequence), packed)
-                pipe.hdel(key, str(extraction.sequence - 2 * MAX_WINDOWS))
+                if surplus := kept[: -2 * MAX_WINDOWS]:
+                    pipe.hdel(key, *map(str, surplus))
                 pipe.pexpire(key, self._ttl_ms)
                 await pipe.execute()
 
         await self._redis.run("keeping a session's history", add)
 
-    async def forget(self, tenant: str, session: str, generation: str) -> None:
-        """Forgets what a session's windows gave.
+    async def forget(self, tenant: str, user: str, session: str, generation: str) -> None:
+        """Forgets what a user's windows in a session gave.
 
         Args:
-            tenant: Whose session.
+            tenant: Whose user.
+            user: Whose windows.
             session: The session.
             generation: Empty for the first one.
         """
-        key = self._key(tenant, session, generation)
+        key = self._key(tenant, user, session, generation)
         await self._redis.run("forgetting a session's history", lambda client: client.unlink(key))
 
-    def _key(self, tenant: str, session: str, generation: str) -> str:
-        return self._redis.key("noted", encode_key(tenant, session, generation or "-").decode("ascii"))
+    def _key(self, tenant: str, user: str, session: str, generation: str) -> str:
+        return self._redis.key("noted", encode_key(tenant, user, session, generation or "-").decode("ascii"))
+
+
+async def _kept(client: Redis, key: str) -> list[int]:
+    """The numbers of the windows that are kept, oldest first."""
+    return sorted(int(field) for field in cast(list[bytes], await client.hkeys(key)))

@@ -1,6 +1,7 @@
 """What goes wrong in the flow, sorted by what the delivery layer does about it."""
 
 from memory.errors import VarveError
+from models.errors import NotTakenUpError, TransientModelError
 
 
 class StreamError(VarveError):
@@ -16,13 +17,33 @@ class TransientError(StreamError):
         retry_after: The dependency's own word, in seconds.
         counts_as_attempt: False where the record's tenant has to wait (a budget that is used up): it opens no breaker, the record is never
             given up, and the tenant's other records are not tried meanwhile.
+        concerns_record: False where the dependency has not looked at the record (429, a rate limit): the record is never given up for it.
     """
 
-    def __init__(self, message: str, *, dependency: str, retry_after: float | None = None, counts_as_attempt: bool = True) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        dependency: str,
+        retry_after: float | None = None,
+        counts_as_attempt: bool = True,
+        concerns_record: bool = True,
+    ) -> None:
         super().__init__(message)
         self.dependency = dependency
         self.retry_after = retry_after
         self.counts_as_attempt = counts_as_attempt
+        self.concerns_record = concerns_record and counts_as_attempt
+
+
+def transient(error: TransientModelError, *, dependency: str | None = None) -> TransientError:
+    """What a model's failure that may pass means for the record that it failed; of the given dependency, or the one that it names."""
+    return TransientError(
+        str(error),
+        dependency=dependency or error.dependency,
+        retry_after=error.retry_after,
+        concerns_record=not isinstance(error, NotTakenUpError),
+    )
 
 
 class PoisonRecordError(StreamError):

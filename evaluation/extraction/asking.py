@@ -76,6 +76,7 @@ async def _usable(
 
 
 def _earlier(extractions: Sequence[Extraction], window: Window) -> EarlierWindows:
-    """What the session's latest windows gave, as the stage is told it."""
-    first = window.sequence - MAX_WINDOWS
-    return EarlierWindows.of([each for each in extractions if each.session == window.session and first <= each.sequence < window.sequence])
+    """What the user's latest windows in the session gave, as the stage is told it."""
+    place = (window.user, window.session)
+    before = [each for each in extractions if (each.user, each.session) == place and each.sequence < window.sequence]
+    return EarlierWindows.of(before[-MAX_WINDOWS:])

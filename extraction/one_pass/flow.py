@@ -117,6 +117,7 @@ def _request(task: Task, messages: tuple[ChatMessage, ...]) -> LLMRequest:
         max_tokens=task.max_tokens,
         attempt=task.context.attempt,
         stop_when=_loops_on,
+        probes_refusals=True,
     )
 
 

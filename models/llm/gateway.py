@@ -3,18 +3,19 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Final
 
 from memory.records import Usage
 from memory.text import estimate_tokens
-from models.errors import BudgetExceededError, ModelConfigurationError, TransientModelError
+from models.errors import BudgetExceededError, InputRefusedError, ModelConfigurationError, ModelError, TransientModelError
 from models.llm.budget import BudgetLedger, CallUsage, RequestAccount
 from models.llm.cache import AnswerCache, prompt_hash
 from models.llm.guarded_endpoint import GuardedEndpoint, StreamingCall
 from models.llm.hedging import hedged_call
 from models.llm.metrics import LLMMetrics
-from models.llm.port import LLMAnswer, LLMRequest
+from models.llm.port import ChatMessage, LLMAnswer, LLMRequest
 from models.llm.prices import PriceTable
 from models.llm.single_flight import SingleFlight
 from models.llm.usage import UsageSink
@@ -24,6 +25,7 @@ from runtime.logs import logger
 _LOG = logger(__name__)
 
 _CHECK_INTERVAL_CHARS: Final = 400
+_PROBE: Final = "ping"
 
 
 class LLMGateway:
@@ -87,9 +89,8 @@ class LLMGateway:
         if cached is not None:
             yield cached.text
             return
-        prompt_tokens = _prompt_tokens(request)
         async with self._accounted(request) as account:
-            call = await self._open(request, prompt_tokens, account, deque(self._endpoints))
+            call = await self._open(request, account, deque(self._endpoints))
             try:
                 async with aclosing(call.tokens()) as tokens:
                     async for text in tokens:
@@ -97,6 +98,18 @@ class LLMGateway:
             finally:
                 await call.close()
         await self._store(request, key, self._answer(call))
+
+    async def serves(self, tenant: str, *, stage: str) -> bool:
+        """See :meth:`models.llm.port.LLM.serves`. Past the breakers: whoever asks has been failed until they opened."""
+        ping = LLMRequest(messages=(ChatMessage("user", _PROBE),), tenant=tenant, stage=stage, purpose="probe")
+        async with self._accounted(ping) as account:
+            for target in self._endpoints:
+                call = self._call(target, ping, account)
+                with suppress(ModelError):
+                    await call.start()
+                    await _hang_up(call)
+                    return True
+        return False
 
     async def close(self) -> None:
         """Cancels the running calls, settles accounts, and closes the connections."""
@@ -110,17 +123,21 @@ class LLMGateway:
         cached = await self._cached(request, key)
         if cached is not None:
             return cached
-        prompt_tokens = _prompt_tokens(request)
-        async with self._accounted(request) as account:
-            call = await self._finished_call(request, prompt_tokens, account)
+        try:
+            async with self._accounted(request) as account:
+                call = await self._finished_call(request, account)
+        except InputRefusedError as refusal:
+            if request.probes_refusals:
+                await self._require_probe_accepted(request, refusal)
+            raise
         answer = self._answer(call)
         await self._store(request, key, answer)
         return answer
 
-    async def _finished_call(self, request: LLMRequest, prompt_tokens: int, account: RequestAccount) -> StreamingCall:
+    async def _finished_call(self, request: LLMRequest, account: RequestAccount) -> StreamingCall:
         untried = deque(self._endpoints)
         while True:
-            call = await self._open(request, prompt_tokens, account, untried)
+            call = await self._open(request, account, untried)
             try:
                 await _read_to_end(call, request.stop_when)
                 return call
@@ -131,16 +148,25 @@ class LLMGateway:
             finally:
                 await call.close()
 
-    async def _open(
-        self, request: LLMRequest, prompt_tokens: int, account: RequestAccount, untried: deque[GuardedEndpoint]
-    ) -> StreamingCall:
-        return await hedged_call(
-            lambda target: StreamingCall(
-                target=target, request=request, prompt_tokens=prompt_tokens, account=account, metrics=self._metrics
-            ),
-            untried,
-            hedge_after_s=self._hedge_after_s,
-        )
+    async def _require_probe_accepted(self, request: LLMRequest, refusal: InputRefusedError) -> None:
+        """Asks the same of one word, past the cache; what was accepted before the refusal proves nothing about now.
+
+        Its longest answer is the request's: endpoints count that into what they refuse as too long. It is hung up on at the first token.
+        """
+        prefix = tuple(each for each in request.messages if each.role == "system")
+        probe = replace(request, messages=(*prefix, ChatMessage("user", _PROBE)), deferrable=False)
+        try:
+            async with self._accounted(probe) as account:
+                await _hang_up(await self._open(probe, account, deque(self._endpoints)))
+        except ModelConfigurationError as error:
+            raise ModelConfigurationError(str(refusal)) from error
+
+    async def _open(self, request: LLMRequest, account: RequestAccount, untried: deque[GuardedEndpoint]) -> StreamingCall:
+        return await hedged_call(lambda target: self._call(target, request, account), untried, hedge_after_s=self._hedge_after_s)
+
+    def _call(self, target: GuardedEndpoint, request: LLMRequest, account: RequestAccount) -> StreamingCall:
+        prompt_tokens = sum(estimate_tokens(each.content) for each in request.messages)
+        return StreamingCall(target=target, request=request, prompt_tokens=prompt_tokens, account=account, metrics=self._metrics)
 
     async def _cached(self, request: LLMRequest, key: str) -> LLMAnswer | None:
         cached = await self._cache.get(request.tenant, key)
@@ -240,5 +266,7 @@ async def _read_to_end(call: StreamingCall, stop_when: Callable[[str], bool] | N
                 return
 
 
-def _prompt_tokens(request: LLMRequest) -> int:
-    return sum(estimate_tokens(each.content) for each in request.messages)
+async def _hang_up(call: StreamingCall) -> None:
+    """Ends a call at its first token: that it was taken up is all there is to know."""
+    call.truncate()
+    await call.close()

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from models.errors import TransientModelError
+from models.errors import NotTakenUpError
 from models.llm.limits import SATURATED_WAIT_S, Lease, Limits, LocalLimits, SharedLimits
 from runtime.errors import RedisUnavailableError
 from runtime.redis import GuardedRedis
@@ -49,7 +49,7 @@ class Limiter:
             tokens: The most that the call may use; set ``used`` to what it did use before leaving.
 
         Raises:
-            TransientModelError: If no lease was granted in time.
+            NotTakenUpError: If no lease was granted in time.
         """
         lease = await self._acquire(tokens)
         renewal = asyncio.create_task(self._keep_renewed(lease)) if lease.is_shared else None
@@ -89,7 +89,7 @@ class Limiter:
                             await self._released.wait()
                     poll_interval = min(2 * poll_interval, _MAXIMUM_POLL_INTERVAL_S)
         except TimeoutError as error:
-            raise TransientModelError(
+            raise NotTakenUpError(
                 f"{self._endpoint} has no free lease within {self._queue_timeout_s:g} s (concurrency and rate limits)",
                 retry_after=wait or None,
             ) from error

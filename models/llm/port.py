@@ -33,6 +33,9 @@ class LLMRequest:
     stop_when: Callable[[str], bool] | None = None
     """Is called with the answer so far every few hundred characters. Once it returns True the call is cancelled, and the answer ends there
     with finish reason ``length``. For :meth:`LLM.complete` only; a caller of :meth:`LLM.stream` closes the stream."""
+    probes_refusals: bool = False
+    """A refusal counts as one of this input only if an endpoint takes one word in its place right after it: without credit, or with too
+    long a schema, it refuses everything. For :meth:`LLM.complete` only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +74,22 @@ class LLM(Protocol):
         Raises:
             models.errors.TransientModelError: Time-outs, refused connections, 429, 5xx of every endpoint.
             models.errors.ModelConfigurationError: What no retry helps (401, 404, a request too long).
+            models.errors.InputRefusedError: The endpoints refuse this request (400, 413, 422); where it ``probes_refusals``, not every one.
             models.errors.BudgetExceededError: The tenant's hard budget is used up.
         """
         ...
 
     def stream(self, request: LLMRequest) -> AsyncIterator[str]:
         """The answer's text as it arrives; raises as :meth:`complete`."""
+        ...
+
+    async def serves(self, tenant: str, *, stage: str) -> bool:
+        """Whether an endpoint takes up a call of one word now, whatever it answers.
+
+        Args:
+            tenant: Whose budget pays for it.
+            stage: Who asks.
+        """
         ...
 
     async def close(self) -> None:

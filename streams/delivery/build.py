@@ -7,7 +7,7 @@ from runtime.settings import Settings
 from streams.delivery.batch import BatchHandler
 from streams.delivery.context import StageContext
 from streams.delivery.driver import Driver, InFlightRecord, LaneOf, key_of
-from streams.delivery.keyed_attempts import KeyedHandler
+from streams.delivery.keyed_attempts import KeyedHandler, Serves
 from streams.delivery.keyed_driver import KeyedDriver, LoadPayload
 from streams.delivery.ordered_driver import OrderedDriver
 from streams.delivery.scheduler import Scheduler
@@ -54,6 +54,7 @@ def keyed_driver_factory(
     weight_of: Callable[[str], float],
     load_payload: LoadPayload,
     lane_of: LaneOf = key_of,
+    serves: Serves | None = None,
 ) -> DriverFactory:
     """Makes drivers that handle records key by key, for a stage that waits for slow calls.
 
@@ -65,6 +66,7 @@ def keyed_driver_factory(
         weight_of: A tenant's weight in fair queueing.
         load_payload: Reads a payload that was evicted again.
         lane_of: Which records run one after the other.
+        serves: Tells an outage from a record that fails alone; None: only other records do.
     """
     delivery = settings.delivery
     # More slots than calls would let records queue for a call first come, first served, past fair queueing.
@@ -79,6 +81,14 @@ def keyed_driver_factory(
             weight_of=weight_of,
             evict=lambda record: record.evict(),
         )
-        return KeyedDriver(context=context, handler=handler, topic=topic, scheduler=scheduler, load_payload=load_payload, lane_of=lane_of)
+        return KeyedDriver(
+            context=context,
+            handler=handler,
+            topic=topic,
+            scheduler=scheduler,
+            load_payload=load_payload,
+            lane_of=lane_of,
+            serves=serves,
+        )
 
     return new_driver

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
+from memory.positions import LogPosition
 from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
 from runtime.logs import logger
@@ -55,6 +56,8 @@ class StageContext:
     breakers: dict[str, CircuitBreaker] = field(default_factory=dict)
     last_failure_at: dict[str, float] = field(default_factory=dict)
     """When each dependency last failed, on the monotonic clock."""
+    failed: dict[str, set[LogPosition]] = field(default_factory=dict)
+    """Which records have failed with each dependency since it last served one: no more than open its breaker."""
     last_success_at: float = _NEVER
     """When the newest call of a handler that succeeded began, on the monotonic clock."""
 
@@ -74,13 +77,24 @@ class StageContext:
         for dependency, breaker in self.breakers.items():
             if started_at > self.last_failure_at.get(dependency, _NEVER):
                 breaker.record_success()
+                self.failed.pop(dependency, None)
 
-    def record_failure(self, failure: TransientError) -> None:
-        """The handler failed for now."""
-        if failure.counts_as_attempt:
-            now = time.monotonic()
-            self.last_failure_at[failure.dependency] = now
-            self.breaker(failure.dependency).record_failure(now)
+    def record_failure(self, failure: TransientError, place: LogPosition | None = None) -> None:
+        """The handler failed for now, with the record at a place, if it was a single one."""
+        if not failure.counts_as_attempt:
+            return
+        now = time.monotonic()
+        self.last_failure_at[failure.dependency] = now
+        breaker = self.breaker(failure.dependency)
+        breaker.record_failure(now)
+        failed = self.failed.setdefault(failure.dependency, set())
+        if place is not None and failure.concerns_record and len(failed) < breaker.threshold:
+            failed.add(place)
+
+    def is_away(self, dependency: str) -> bool:
+        """Whether a dependency is away for everyone: as many different records have failed as open its breaker, and it is open."""
+        breaker = self.breaker(dependency)
+        return not breaker.is_closed and len(self.failed.get(dependency, ())) >= breaker.threshold
 
     def retry_interval_s(self, failure: TransientError, attempt: int) -> float:
         """Seconds to wait behind an attempt: as the retry policy says, and until the dependency's breaker permits a call."""

@@ -31,6 +31,10 @@ Raises:
 """
 
 
+Serves = Callable[[str, str], Awaitable[bool]]
+"""Whether a dependency takes up another call than the record's that it has failed, given its name and the record's tenant; never raises."""
+
+
 class KeyedHandler(Protocol):
     """What one stage does with one record."""
 
@@ -64,12 +68,14 @@ class KeyedAttempts:
         context: What drivers share.
         handler: What to do with a record.
         load_payload: Reads a payload that the scheduler had evicted.
+        serves: Tells an outage from a record that fails alone; None: only other records do.
     """
 
-    def __init__(self, *, context: StageContext, handler: KeyedHandler, load_payload: LoadPayload) -> None:
+    def __init__(self, *, context: StageContext, handler: KeyedHandler, load_payload: LoadPayload, serves: Serves | None = None) -> None:
         self._context = context
         self._handler = handler
         self._load_payload = load_payload
+        self._serves = serves
         self.consecutive_failures = 0
         """How many tries in a row have failed, of whatever record, without a success between."""
 
@@ -126,9 +132,9 @@ class KeyedAttempts:
             self._context.record_success(started_at=entry.started_at)
             self.consecutive_failures = 0
         except TransientError as failure:
-            self._context.record_failure(failure)
+            self._context.record_failure(failure, record.position)
             self.consecutive_failures += failure.counts_as_attempt
-            failures = self._own_failures(entry, failure)
+            failures = await self._own_failures(entry, failure)
             if failures < self._context.retry_policy.maximum_attempts:
                 return RetryLater(failure, failures)
             entry.result = await self._dead_letter(entry, PoisonRecordError("gave_up", str(failure)))
@@ -153,15 +159,21 @@ class KeyedAttempts:
             context = context_of(record, span)
         return [propagate_context(output, context) for output in outputs]
 
-    def _own_failures(self, entry: Entry[InFlightRecord], failure: TransientError) -> int:
+    async def _own_failures(self, entry: Entry[InFlightRecord], failure: TransientError) -> int:
         """How often the record failed by its own fault, with what failed it now."""
-        if not failure.counts_as_attempt:
+        if not failure.concerns_record:
             return 0
+        dependency, now = failure.dependency, time.monotonic()
+        is_open = not self._context.breaker(dependency).is_closed
+        is_alone = is_open and not self._context.is_away(dependency)
+        is_served = is_alone and self._serves is not None and await self._serves(dependency, entry.tenant)
         return entry.failure_budget.record_failure(
-            failure.dependency,
-            now=time.monotonic(),
+            dependency,
+            now=now,
             last_success_at=self._context.last_success_at,
-            is_away=not self._context.breaker(failure.dependency).is_closed,
+            is_open=is_open,
+            is_away=self._context.is_away(dependency),
+            is_served=is_served,
         )
 
     async def _dead_letter(self, entry: Entry[InFlightRecord], error: Exception, *, is_smallest: bool = False) -> list[OutgoingRecord]:

@@ -10,7 +10,7 @@ from streams.delivery.context import StageContext
 from streams.delivery.driver import InFlightRecord, LaneOf, key_of
 from streams.delivery.entry import Entry, Status
 from streams.delivery.holder import Holder
-from streams.delivery.keyed_attempts import KeyedAttempts, KeyedHandler
+from streams.delivery.keyed_attempts import KeyedAttempts, KeyedHandler, Serves
 from streams.delivery.log_gap import LogGap
 from streams.delivery.parking import Parking
 from streams.delivery.partition_committer import PartitionCommitter
@@ -42,6 +42,7 @@ class KeyedDriver:
         scheduler: Which record runs next.
         load_payload: Reads a payload that the scheduler had evicted; None where it evicts none.
         lane_of: Which records run one after the other: those of one key, unless the stage says otherwise.
+        serves: Tells an outage from a record that fails alone; None: only other records do.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class KeyedDriver:
         scheduler: Scheduler[InFlightRecord],
         load_payload: LoadPayload | None = None,
         lane_of: LaneOf = key_of,
+        serves: Serves | None = None,
     ) -> None:
         self._context = context
         self._handler = handler
@@ -60,7 +62,7 @@ class KeyedDriver:
         self._scheduler = scheduler
         self._load_payload = load_payload
         self._lane_of = lane_of
-        self._attempts = KeyedAttempts(context=context, handler=handler, load_payload=self._load)
+        self._attempts = KeyedAttempts(context=context, handler=handler, load_payload=self._load, serves=serves)
         self._tasks: set[asyncio.Task[None]] = set()
         self._trial_timer: asyncio.TimerHandle | None = None
         self._throttle = TenantThrottle(scheduler=scheduler, on_resumed=self._start_ready, park_after_s=context.park_after_s)

@@ -36,7 +36,7 @@ async def forget_views(trace: UserTrace, *, sessions: Iterable[str], partition: 
         await tails.forget(tenant, session)
     history = SessionHistory(redis=redis, ttl_s=settings.extraction.context_ttl_s)
     for session, generation in sorted(trace.sessions):
-        await history.forget(tenant, session, generation)
+        await history.forget(tenant, user, session, generation)
     shown = PromptEntities(redis=redis, ttl_s=settings.extraction.context_ttl_s)
     for window in trace.windows:
         await shown.forget(tenant, window.window_id, window.generation)

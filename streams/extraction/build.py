@@ -26,6 +26,7 @@ from streams.extraction.entity_context import EntityNotes
 from streams.extraction.handler import ExtractionHandler
 from streams.extraction.lanes import WindowLanes
 from streams.extraction.similar_keys import SimilarKeys
+from streams.llm_serves import llm_serves
 from streams.tenancy import weight_of
 from streams.usage import UsageTopic
 
@@ -78,4 +79,5 @@ async def build(
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
         lane_of=WindowLanes(tenants=tenants, generation=generation).lane_of,
+        serves=llm_serves(llm, stage="extraction"),
     )

@@ -24,7 +24,7 @@ from runtime.session_history import EarlierWindows, SessionHistory
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
-from streams.errors import PoisonRecordError, TransientError
+from streams.errors import PoisonRecordError, TransientError, transient
 from streams.extraction.entity_context import EntityContext, EntityNotes
 from streams.extraction.laid_down import laid_down_by
 from streams.extraction.lanes import is_patched
@@ -122,10 +122,10 @@ class ExtractionHandler:
         except UnusableAnswerError as error:
             raise PoisonRecordError("bad_answer", str(error), raw_answer=error.raw) from error
         except TransientModelError as error:
-            raise TransientError(str(error), dependency=error.dependency, retry_after=error.retry_after) from error
+            raise transient(error) from error
+        except InputRefusedError as error:
+            raise PoisonRecordError("input_refused", str(error)) from error
         except ModelError as error:
-            if isinstance(error, InputRefusedError) and error.dependency == "embedding":
-                raise PoisonRecordError("input_refused", str(error)) from error
             # A wrong key or model name is no window's fault. While every call is refused, the breaker makes all windows wait.
             raise TransientError(str(error), dependency=error.dependency) from error
         extraction = extraction.model_copy(

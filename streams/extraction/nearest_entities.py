@@ -9,7 +9,7 @@ from retrieval.errors import ModelMismatchError, StoreUnavailableError
 from retrieval.recall import Recall
 from retrieval.stores.port import TenantScope
 from runtime.logs import logger
-from streams.errors import TransientError
+from streams.errors import TransientError, transient
 
 _log = logger(__name__)
 
@@ -42,6 +42,6 @@ async def nearest_entities(
         _log.warning("nearest_entities_skipped", tenant=scope.tenant, user=scope.user, error=str(error))
         return []
     except TransientModelError as error:
-        raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
+        raise transient(error, dependency="embedding") from error
     except ModelError as error:
         raise TransientError(str(error), dependency="embedding") from error

@@ -20,7 +20,7 @@ from runtime.errors import RedisUnavailableError
 from runtime.key_values import KeyScope, KeyValueNotes
 from runtime.laid_down import WindowPlace
 from runtime.logs import logger
-from streams.errors import TransientError
+from streams.errors import TransientError, transient
 from streams.extraction.nearest_entities import nearest_entities
 
 CANDIDATES: Final = 10
@@ -100,7 +100,7 @@ class SimilarKeys:
             _log.warning("key_values_not_compared", error=str(error))
             return {}
         except TransientModelError as error:
-            raise TransientError(str(error), dependency="embedding", retry_after=error.retry_after) from error
+            raise transient(error, dependency="embedding") from error
         except ModelError as error:
             raise TransientError(str(error), dependency="embedding") from error
         return {text: embedding.dense for text, embedding in zip(distinct, embeddings, strict=True)}

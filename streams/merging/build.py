@@ -11,7 +11,8 @@ from runtime.tenants import TenantDirectory
 from streams.budgets import TenantBudgets
 from streams.delivery.build import DriverFactory, keyed_driver_factory
 from streams.delivery.payload_loader import PayloadLoader
-from streams.merging.handler import MergingHandler
+from streams.llm_serves import llm_serves
+from streams.merging.handler import STAGE, MergingHandler
 from streams.tenancy import weight_of
 from streams.usage import UsageTopic
 
@@ -39,4 +40,5 @@ async def build(settings: Settings, metrics: Metrics, resources: AsyncExitStack,
         calls_at_once=None if llm is None else settings.llm.concurrency,
         weight_of=lambda tenant: weight_of(tenants, tenant),
         load_payload=payload_loader.read,
+        serves=llm_serves(llm, stage=STAGE),
     )

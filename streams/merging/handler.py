@@ -20,7 +20,7 @@ from runtime.metrics import Metrics
 from runtime.settings import Settings
 from runtime.tenants import TenantDirectory
 from streams.delivery.records import ConsumedRecord
-from streams.errors import PoisonRecordError, TransientError
+from streams.errors import PoisonRecordError, TransientError, transient
 from streams.tenancy import is_erased, schema_of_record
 
 STAGE: Final = "merging"
@@ -107,7 +107,7 @@ class MergingHandler:
         except InputRefusedError as error:
             return self._by_rule(request, operator, question, "input_refused", error)
         except TransientModelError as error:
-            raise TransientError(str(error), dependency=error.dependency, retry_after=error.retry_after) from error
+            raise transient(error) from error
         except ModelError as error:
             # A wrong key or model name is no request's fault. While every call is refused, the breaker makes all of them wait.
             raise TransientError(str(error), dependency=error.dependency) from error
@@ -129,6 +129,7 @@ class MergingHandler:
                     max_tokens=prompt.max_tokens,
                     attempt=attempt,
                     deferrable=True,
+                    probes_refusals=True,
                 )
             )
             try:

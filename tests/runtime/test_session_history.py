@@ -12,12 +12,12 @@ pytestmark = pytest.mark.integration
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
-def window(sequence: int, *, tenant: str = "acme") -> Window:
-    message = Message(tenant=tenant, user="ann", session="s", id="m", text="hi", event_time=NOON)
+def window(sequence: int, *, tenant: str = "acme", user: str = "ann") -> Window:
+    message = Message(tenant=tenant, user=user, session="s", id="m", text="hi", event_time=NOON)
     return Window(
         id=f"w{sequence}",
         tenant=tenant,
-        user="ann",
+        user=user,
         session="s",
         sequence=sequence,
         messages=[message],
@@ -85,8 +85,29 @@ async def test_a_forgotten_session_has_no_earlier_windows(redis: GuardedRedis, c
     history = SessionHistory(redis=redis, ttl_s=60)
     for generation in ("", "v2"):
         await history.add(extraction(0, "tea").model_copy(update={"generation": generation}))
-    await history.forget("acme", "s", "")
-    await history.forget("acme", "never", "")
+    await history.forget("acme", "ann", "s", "")
+    await history.forget("acme", "ann", "never", "")
     assert await history.before(window(1), "") == EarlierWindows()
     assert await history.before(window(1), "v2") == EarlierWindows(("tea",), ())
     assert len([key async for key in client.scan_iter(match=redis.key("noted", "*"))]) == 1
+
+
+async def test_users_of_a_session_have_histories_apart(redis: GuardedRedis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    await history.add(extraction(0, "Ann's illness"))
+    await history.add(extraction(1, "Bob's flat").model_copy(update={"user": "bob"}))
+    assert (await history.before(window(2), "")).topics == ("Ann's illness",)
+    assert (await history.before(window(2, user="bob"), "")).topics == ("Bob's flat",)
+    await history.forget("acme", "bob", "s", "")
+    assert (await history.before(window(2), "")).topics == ("Ann's illness",)
+    assert await history.before(window(2, user="bob"), "") == EarlierWindows()
+
+
+async def test_gaps_that_others_leave_keep_no_more(redis: GuardedRedis, client: Redis) -> None:
+    history = SessionHistory(redis=redis, ttl_s=60)
+    numbers = [number * number for number in range(40)]
+    for number in numbers:
+        await history.add(extraction(number, str(number)))
+    assert (await history.before(window(2000), "")).topics == tuple(map(str, numbers[-MAX_WINDOWS:]))
+    (key,) = [key async for key in client.scan_iter(match=redis.key("noted", "*"))]
+    assert await client.hlen(key) == 2 * MAX_WINDOWS

@@ -6,10 +6,10 @@ import pytest
 
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan, Profile
-from models.errors import ModelConfigurationError, TransientModelError
+from models.errors import ModelConfigurationError, NotTakenUpError, TransientModelError
 from models.llm.gateway import LLMGateway
 from models.llm.port import LLMRequest
-from runtime.settings import DeliverySettings, EndpointSettings
+from runtime.settings import BudgetSettings, DeliverySettings, EndpointSettings
 from tests.models.llm.conftest import BuildLLM, BuildRequest, Serve, Until, UsageList
 
 FAILS = Plan(status=500)
@@ -52,6 +52,15 @@ class TestFallback:
         with pytest.raises(TransientModelError, match=r"429.*503") as caught:
             await llm_of(first, second).complete(ask())
         assert caught.value.retry_after == 7
+
+    @pytest.mark.parametrize(("statuses", "nobody_looked"), [((429, 429), True), ((429, 503), False), ((401, 429), False)])
+    async def test_only_if_nobody_looked_the_error_says_so(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, statuses: tuple[int, int], nobody_looked: bool
+    ) -> None:
+        endpoints = [await serve(Plan(status=each)) for each in statuses]
+        with pytest.raises(TransientModelError) as caught:
+            await llm_of(*endpoints).complete(ask())
+        assert isinstance(caught.value, NotTakenUpError) is nobody_looked
 
     async def test_a_refusal_by_all_endpoints_is_permanent(self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest) -> None:
         endpoints = await serve(Plan(status=401)), await serve(Plan(status=404))
@@ -118,12 +127,37 @@ class TestBreaker:
         llm = llm_of(first, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=0.2))
         with pytest.raises(TransientModelError, match="500"):
             await llm.complete(ask())
-        with pytest.raises(TransientModelError, match="circuit breaker") as held_back:
+        with pytest.raises(NotTakenUpError, match="circuit breaker") as held_back:
             await llm.complete(ask())
         assert 0 < (held_back.value.retry_after or 0) <= 0.2
 
         async with asyncio.timeout(10):
             assert await insist(llm, ask()) == "yes"
+
+
+class TestServes:
+    async def test_a_word_is_served_past_an_open_breaker(
+        self, serve: Serve, llm_of: BuildLLM, ask: BuildRequest, usages: UsageList
+    ) -> None:
+        first = await serve(FAILS, WELL)
+        llm = llm_of(first, delivery=DeliverySettings(breaker_failures=1, breaker_reset_s=60))
+        with pytest.raises(TransientModelError, match="500"):
+            await llm.complete(ask())
+        assert [await llm.serves("acme", stage="merging") for _ in range(2)] == [True, True], "no answer is kept"
+        assert [each[0] for each in first.requests[-1].messages] == ["user"]
+        assert [(each.tenant, each.stage, each.purpose) for each in usages.records] == [("acme", "merging", "probe")] * 2
+        assert (await llm.complete(ask())).text == "yes"
+
+    @pytest.mark.parametrize("status", [400, 401, 429, 500])
+    async def test_who_answers_no_word_serves_nobody(self, serve: Serve, llm_of: BuildLLM, status: int) -> None:
+        first, second = await serve(Plan(status=status)), await serve(Plan(status=status), WELL)
+        llm = llm_of(first, second)
+        assert [await llm.serves("acme", stage="merging") for _ in range(2)] == [False, True]
+
+    async def test_a_used_up_budget_pays_for_no_word(self, serve: Serve, llm_of: BuildLLM) -> None:
+        endpoint = await serve()
+        assert not await llm_of(endpoint, budget=BudgetSettings(hard_tokens=1)).serves("acme", stage="merging")
+        assert endpoint.requests == []
 
 
 class TestLimits:
@@ -137,7 +171,7 @@ class TestLimits:
         endpoint = await serve()
         llm = llm_of(endpoint, requests_per_minute=1, queue_timeout_s=0.5)
         await llm.complete(ask("one"))
-        with pytest.raises(TransientModelError, match="no free lease") as caught:
+        with pytest.raises(NotTakenUpError, match="no free lease") as caught:
             await llm.complete(ask("two"))
         assert 55 < (caught.value.retry_after or 0) <= 61
 

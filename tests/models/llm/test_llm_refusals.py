@@ -9,7 +9,7 @@ from aiohttp import web
 from models.errors import InputRefusedError, ModelConfigurationError, OverloadedError, TransientModelError
 from models.llm.capabilities import Capabilities
 from models.llm.gateway import LLMGateway
-from tests.models.llm.conftest import BuildLLM, BuildRequest
+from tests.models.llm.conftest import BuildLLM, BuildRequest, UsageList
 from tests.models.llm.raw_endpoint import Reply, chunk, refusal, replying_endpoint, stream_of, streamed
 
 YES = stream_of(chunk("yes"), chunk(finish="stop"))
@@ -153,3 +153,57 @@ async def test_an_error_inside_a_stream_maps_by_status(
     async with replying_endpoint(lambda _: streamed(stream_of(body))) as (url, _):
         with pytest.raises(expected, match="too long"):
             await llm_of(url).complete(ask())
+
+
+FILTERED = {"error": {"message": "The response was filtered by our content management policy.", "code": "content_filter", "status": 400}}
+
+
+def is_knife(payload: dict[str, Any]) -> bool:
+    return "knife" in payload["messages"][1]["content"]
+
+
+async def test_a_refused_input_is_probed_with_one_word(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
+    async with replying_endpoint(refusing(is_knife, 400, FILTERED)) as (url, requests):
+        llm = llm_of(url, response_format="json_schema")
+        for number in (1, 2):
+            with pytest.raises(InputRefusedError, match="filtered"):
+                await llm.complete(ask("the knife", json_schema=SCHEMA, probes_refusals=True, purpose="merge"))
+            assert len(requests) == 2 * number, "what was accepted before the refusal proves nothing, nor does an answer kept"
+    refused, probe = requests[:2]
+    assert probe["messages"] == [refused["messages"][0], {"role": "user", "content": "ping"}]
+    assert {**probe, "messages": refused["messages"]} == refused
+    assert [(each.tenant, each.purpose, each.completion_tokens <= 5) for each in usages.records] == [("acme", "merge", True)] * 2
+
+
+async def test_who_refuses_all_refuses_no_input(llm_of: BuildLLM, ask: BuildRequest, usages: UsageList) -> None:
+    async with replying_endpoint(lambda _: refusal(400, {"error": {"message": "your credit is used up"}})) as (url, _):
+        with pytest.raises(ModelConfigurationError, match="credit") as refused:
+            await llm_of(url).complete(ask(probes_refusals=True))
+    assert not isinstance(refused.value, InputRefusedError)
+    assert usages.records == []
+
+
+@pytest.mark.parametrize(("status", "expected"), [(429, OverloadedError), (503, TransientModelError)])
+async def test_a_probe_unanswered_leaves_the_refusal_open(
+    llm_of: BuildLLM, ask: BuildRequest, status: int, expected: type[Exception]
+) -> None:
+    async with replying_endpoint(lambda payload: refusal(400 if is_knife(payload) else status, FILTERED)) as (url, _):
+        with pytest.raises(expected, match=str(status)):
+            await llm_of(url, response_format="none").complete(ask("the knife", probes_refusals=True))
+
+
+async def test_any_endpoint_that_takes_the_probe_proves_it(llm_of: BuildLLM, ask: BuildRequest) -> None:
+    without_credit = replying_endpoint(lambda _: refusal(400, {"error": {"message": "your credit is used up"}}))
+    async with without_credit as (first, _), replying_endpoint(refusing(is_knife, 400, FILTERED)) as (second, requests):
+        llm = llm_of(first, second, response_format="none")
+        with pytest.raises(InputRefusedError):
+            await llm.complete(ask("the knife", probes_refusals=True))
+        assert (await llm.complete(ask("a spoon", probes_refusals=True))).text == "yes"
+    assert len(requests) == 3
+
+
+async def test_nobody_is_probed_unasked(llm_of: BuildLLM, ask: BuildRequest) -> None:
+    async with replying_endpoint(refusing(is_knife, 400, FILTERED)) as (url, requests):
+        with pytest.raises(InputRefusedError):
+            await llm_of(url, response_format="none").complete(ask("the knife"))
+    assert len(requests) == 1

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from runtime.breaker import CircuitBreaker
 from runtime.kafka import OutgoingRecord
 from streams.delivery.driver import InFlightRecord, LaneOf, key_of
+from streams.delivery.keyed_attempts import Serves
 from streams.delivery.keyed_driver import KeyedDriver
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.scheduler import Scheduler
@@ -23,7 +24,9 @@ SPAN = 40
 class DriverHarness:
     """A keyed driver with a handler that does what the test says."""
 
-    def __init__(self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: LaneOf = key_of) -> None:
+    def __init__(
+        self, *, reset_s: float = 0.002, left: Iterable[Claim] = (), lane_of: LaneOf = key_of, serves: Serves | None = None
+    ) -> None:
         claims, self.claims = claims_after(left)
         self.logs: defaultdict[int, ScriptedLog] = defaultdict(ScriptedLog)
         self.handled: list[int] = []
@@ -45,7 +48,7 @@ class DriverHarness:
             fetch_position=lambda partition, next_offset: self.fetch_position if self.fetch_position != next_offset else None,
         )
         scheduler: Scheduler[InFlightRecord] = Scheduler(slots=SLOTS, tenant_share=1.0, max_in_flight=50, max_span=SPAN)
-        self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, lane_of=lane_of)
+        self.driver = KeyedDriver(context=context, handler=self, topic=TOPIC, scheduler=scheduler, lane_of=lane_of, serves=serves)
 
     @property
     def log(self) -> ScriptedLog:

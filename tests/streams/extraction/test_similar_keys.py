@@ -118,7 +118,8 @@ class Telling(ScriptedExtractor):
 
     async def extract(self, window: Window, schema: MemorySchema, context: ExtractionContext) -> Extraction:
         await super().extract(window, schema, context)
-        return told("fashion store").model_copy(update={"session": window.session, "sequence": window.sequence})
+        place = {"user": window.user, "session": window.session, "sequence": window.sequence}
+        return told("fashion store").model_copy(update=place)
 
 
 async def test_what_is_said_again_is_known_by_its_words(

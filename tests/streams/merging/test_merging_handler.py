@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 from loadtest.answers import extraction_answer
 from loadtest.llm_simulator import LLMSimulator
 from loadtest.profiles import Plan
+from loadtest.requests import ChatRequest
 from memory.keys import encode_key
 from memory.records import Contribution, MemoryChange, MergeRequest, Usage
 from models.llm.build import build_llm
@@ -86,21 +87,30 @@ class UsageList(list[Usage]):
 
 @asynccontextmanager
 async def running(
-    settings: Settings, *, plan: Callable[[int], Plan] | None = None, answer: str | None = None, budget: BudgetSettings | None = None
+    settings: Settings,
+    *,
+    plan: Callable[[int], Plan] | None = None,
+    refuses: Callable[[str], bool] = lambda prompt: False,
+    answer: str | None = None,
+    budget: BudgetSettings | None = None,
 ) -> AsyncIterator[tuple[Stages, LLMSimulator, UsageList]]:
     """The stages before a simulated endpoint.
 
     Args:
         settings: Of the stages.
         plan: How the n-th call of a prompt fares.
+        refuses: Whether the endpoint refuses what the user's part of a prompt says.
         answer: What the model says; the merge asked for unless given.
         budget: Of every tenant.
     """
     usage = UsageList()
-    simulator = LLMSimulator(
-        answer=extraction_answer if answer is None else lambda _: answer,
-        planner=None if plan is None else lambda _, earlier: plan(earlier),
-    )
+
+    def planned(request: ChatRequest, earlier: int) -> Plan:
+        if refuses(request.messages[-1][1]):
+            return Plan(status=400)
+        return Plan() if plan is None else plan(earlier)
+
+    simulator = LLMSimulator(answer=extraction_answer if answer is None else lambda _: answer, planner=planned)
     async with simulator:
         llm_settings = LLMSettings(base_url=simulator.base_url, model="simulated")
         with_llm = settings.model_copy(update={"llm": llm_settings, "budget": budget or BudgetSettings()})
@@ -147,11 +157,29 @@ async def test_an_unusable_answer_ends_by_rule(settings: Settings) -> None:
 
 
 async def test_a_refused_prompt_is_merged_by_rule(settings: Settings) -> None:
-    async with running(settings, plan=lambda _: Plan(status=400)) as (stages, _, _):
+    async with running(settings, refuses=lambda prompt: "likes tea" in prompt) as (stages, simulator, _):
         await stages.extract(0, {0: "likes tea"})
         await stages.merge(0)
         assert stages.story == "2024-05-01: likes tea"
         assert len(stages.log["merged"]) == 1
+        assert simulator.requests[-1].messages[-1] == ("user", "ping")
+
+
+async def test_an_endpoint_that_refuses_all_is_waited_for(settings: Settings) -> None:
+    async with running(settings, refuses=lambda prompt: True) as (stages, _, _):
+        await stages.extract(0, {0: "likes tea"})
+        with pytest.raises(TransientError) as raised:
+            await stages.merge(0)
+        assert (raised.value.dependency, raised.value.concerns_record) == ("llm", True)
+        assert stages.log["merged"] == []
+
+
+async def test_an_overloaded_endpoint_uses_up_no_attempt(settings: Settings) -> None:
+    async with running(settings, plan=lambda _: Plan(status=429, retry_after_s=7)) as (stages, _, _):
+        await stages.extract(0, {0: "likes tea"})
+        with pytest.raises(TransientError) as raised:
+            await stages.merge(0)
+        assert (raised.value.retry_after, raised.value.concerns_record) == (7, False)
 
 
 async def test_an_endpoint_away_is_waited_for(settings: Settings) -> None:
