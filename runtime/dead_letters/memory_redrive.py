@@ -6,7 +6,6 @@ An older value must not become the memory again.
 from collections.abc import Collection
 from typing import NamedTuple
 
-from memory.positions import LogPosition
 from runtime.dead_letters.letters import Letter
 from runtime.kafka import OutgoingRecord, Producer, TopicPartition, read_topic
 from runtime.settings import KafkaSettings
@@ -18,7 +17,7 @@ class _Newest(NamedTuple):
 
 
 class MemoryRedrive:
-    """One round of it; it knows what is newest in the feed, and what it has sent itself.
+    """One round of it. It reads the feed once: what was written since, it reads on to wherever it has sent something.
 
     Args:
         topic: The feed's name on the broker.
@@ -28,14 +27,17 @@ class MemoryRedrive:
     def __init__(self, *, topic: str, kafka: KafkaSettings) -> None:
         self._topic = topic
         self._kafka = kafka
+        self._keys: set[bytes] = set()
         self._newest: dict[bytes, _Newest] = {}
+        self._read_to: dict[int, int] = {}
+        """Of each partition, the offset up to which it is read."""
 
     async def look_up(self, keys: Collection[bytes | None]) -> None:
         """Reads the newest record of each key in the feed."""
         if keys:
+            self._keys.update(key or b"" for key in keys)
             async for record in read_topic(self._topic, self._kafka):
-                if record.key in keys:
-                    self._newest[record.key or b""] = _Newest(record.offset, record.value)
+                self._note(record.key, record.partition, _Newest(record.offset, record.value))
 
     async def redrive(self, record: OutgoingRecord, letter: Letter, producer: Producer) -> bool:
         """Redrives a change of a memory unless it has a newer one; one that comes in between is sent again behind it.
@@ -49,26 +51,36 @@ class MemoryRedrive:
             Whether it was sent: False where the memory has a newer value.
         """
         key = record.key or b""
-        if key != letter.key:
+        if key not in self._keys:
             await self.look_up({key})
         found = self._newest.get(key)
         if found is None or found.offset != letter.metadata.offset:
             return False
-        position = await producer.send_many([record])
-        self._newest[key] = _Newest(position[0].offset, record.value)
-        overtaken_at = letter.metadata.offset
-        while (overtaken := await self._between(key, overtaken_at, position[0])) is not None:
-            again = OutgoingRecord(topic=self._topic, key=key, value=overtaken.value, partition=position[0].partition)
-            overtaken_at = position[0].offset
-            position = await producer.send_many([again])
-            self._newest[key] = _Newest(position[0].offset, overtaken.value)
-        return True
+        after, later = found.offset, list[_Newest]()
+        while True:
+            position = (await producer.send_many([record]))[0]
+            later += await self._read_on(key, _Newest(position.offset, record.value), position.partition)
+            between = [each for each in later if after < each.offset < position.offset]
+            if not between:
+                return True
+            after = position.offset
+            record = OutgoingRecord(topic=self._topic, key=key, value=between[-1].value, partition=position.partition)
 
-    async def _between(self, key: bytes, after: int, before: LogPosition) -> _Newest | None:
-        """The newest record of a key between two offsets of a partition."""
-        found: _Newest | None = None
-        start = {TopicPartition(self._topic, before.partition): after + 1}
-        async for record in read_topic(self._topic, self._kafka, start=start):
-            if record.key == key and after < record.offset < before.offset:
-                found = _Newest(record.offset, record.value)
-        return found
+    async def _read_on(self, key: bytes, sent: _Newest, partition: int) -> list[_Newest]:
+        """Reads a partition on to its end, but not where nothing lies before what was just sent; gives the records of the key there."""
+        begin = self._read_to.get(partition, 0)
+        if begin >= sent.offset:
+            self._note(key, partition, sent)
+            return []
+        records: list[_Newest] = []
+        async for record in read_topic(self._topic, self._kafka, start={TopicPartition(self._topic, partition): begin}):
+            self._note(record.key, partition, _Newest(record.offset, record.value))
+            if record.key == key:
+                records.append(_Newest(record.offset, record.value))
+        return records
+
+    def _note(self, key: bytes | None, partition: int, record: _Newest) -> None:
+        """Takes note of a record of the feed, none of which lies between it and those before."""
+        if (key or b"") in self._keys:
+            self._newest[key or b""] = record
+        self._read_to[partition] = record.offset + 1

@@ -216,6 +216,11 @@ class DeliverySettings(Group):
     max_queued_bytes: int = Field(
         default=16_000_000, ge=1, description="Bytes of such records, in keys, values and headers; a larger one waits alone."
     )
+    max_fetched_bytes: int = Field(
+        default=64_000_000,
+        ge=1,
+        description="Bytes that a worker has fetched and not yet taken in, in keys, values and headers; the last fetch may go beyond.",
+    )
     max_batch: int = Field(default=512, ge=1, description="Records of one partition made durable together.")
     max_batch_bytes: int = Field(default=500_000, ge=1, description="Bytes of such records; a larger one goes alone.")
     batch_interval_s: float = Field(default=0.025, ge=0, description="Least time between two batches of one partition: lets them grow.")

@@ -22,12 +22,12 @@ _SEGMENT_BYTES: Final = 64 * 1024 * 1024
 """Of a changelog. What is dead in the newest segment is not compacted away, and every recovery reads it."""
 
 
-def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
+def build_app(*, group: str, settings: Settings, data: Path) -> App:
     """A Faust app that only assigns and reads; everything else the delivery layer does itself.
 
     Args:
         group: The consumer group, which is also the app's id.
-        settings: Where Kafka is, and its time-outs.
+        settings: Where Kafka is, its time-outs, and how much may be fetched ahead.
         data: The folder of this worker, its own.
     """
     kafka = settings.kafka
@@ -35,6 +35,7 @@ def build_app(*, group: str, settings: Settings, data: Path) -> faust.App:
     logging.getLogger("faust").setLevel(logging.WARNING)
     return App(
         group,
+        max_fetched_bytes=settings.delivery.max_fetched_bytes,
         broker=[f"kafka://{server.strip()}" for server in kafka.bootstrap.split(",")],
         broker_credentials=_credentials(kafka),
         broker_session_timeout=kafka.session_timeout_s,

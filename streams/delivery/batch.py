@@ -12,7 +12,7 @@ from streams.delivery.cooperative import Yielder
 from streams.delivery.record_spans import RecordSpans
 from streams.delivery.records import ConsumedRecord, propagate_context
 from streams.delivery.state import PartitionState
-from streams.errors import PoisonRecordError
+from streams.errors import PoisonRecordError, TransientError
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,19 @@ class Batch:
     """Whether the partition is ours: a handler that itself writes somewhere asks right before it does."""
     spans: RecordSpans = field(default_factory=RecordSpans)
     """Of its records."""
+    awaited: TransientError | None = None
+    """What a record of it has to wait for: nothing of the batch will count, and a handler shows nothing more of it to anybody."""
 
     async def each(self, handle: Callable[[ConsumedRecord], Awaitable[None] | None]) -> None:
         """Calls ``handle`` for every record in order; one that it rejects goes to the dead letters and holds up no other.
 
         Where a record may take long, ``handle`` returns an awaitable, and yields to the event loop meanwhile.
         What a rejected record has emitted is dropped. ``handle`` must not change state before it has found the record good.
+        Behind a record that has to wait the others are handled, too, though nothing of the batch counts then: what they have to wait for
+        is asked for at once, and not by one attempt after the other.
+
+        Raises:
+            streams.errors.TransientError: A record failed for now, or has to wait: then all others were handled.
         """
         yielder = Yielder()
         for record in self.records:
@@ -61,9 +68,15 @@ class Batch:
                 pending = handle(record)
                 if pending is not None:
                     await pending
+            except TransientError as failure:
+                if failure.counts_as_attempt:
+                    raise
+                self.awaited = self.awaited or failure
             except (RecordError, PoisonRecordError) as error:
                 del self.outputs[emitted:]
                 self.reject(record, error)
+        if self.awaited is not None:
+            raise self.awaited
 
     def emit(self, output: OutgoingRecord, cause: ConsumedRecord) -> None:
         """Adds a record to be produced, which comes of ``cause`` and bears its context."""

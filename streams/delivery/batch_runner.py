@@ -117,7 +117,7 @@ class BatchRunner:
         """What comes of records, once what the handler depends on is there."""
         claims, first, last = self._context.claims, records[0].offset, records[-1].offset
         claims.require_innocent(self._partition, first)
-        attempt = 0
+        attempt = failures = 0
         while True:
             attempt += 1
             self._attempts = attempt
@@ -128,7 +128,9 @@ class BatchRunner:
                     await self._handler.handle(batch)
             except TransientError as failure:
                 self._state.discard()
-                await self._context.back_off(failure, attempt)
+                failures += failure.counts_as_attempt
+                # What has to wait looks again as soon as it may: an answer may hold for a while only.
+                await self._context.back_off(failure, failures if failure.counts_as_attempt else 1)
             else:
                 self._context.record_success(started_at=started_at)
                 outputs = batch.outputs

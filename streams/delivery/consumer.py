@@ -1,7 +1,9 @@
-"""Faust's consumer, corrected where it loses its position (ADR 4, E and I) and its pace (K), and reading what is committed (ADR 18)."""
+"""Faust's consumer, which reads what is committed, corrected where it loses its position (ADR 4, E and I), pace (K) and measure (L)."""
 
+import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final, cast
+from weakref import WeakSet
 
 import faust
 import faust.streams as faust_streams
@@ -9,7 +11,11 @@ from faust.transport.drivers import aiokafka
 from faust.types import TP
 
 from streams.delivery.consumer_thread import ConsumerThread
+from streams.delivery.fetched_queue import FetchedQueue
 from streams.errors import StreamError
+
+_FULL_S: Final = 0.05
+"""How soon a worker looks again that has fetched as much as it may hold: it takes that in for longer."""
 
 
 class Consumer(aiokafka.Consumer):
@@ -93,6 +99,14 @@ class Consumer(aiokafka.Consumer):
         if tp not in self._paused:
             super().on_buffer_drop(tp)
 
+    async def _getmany(self, active_partitions: set[TP] | None, timeout: float) -> Any:  # noqa: ASYNC109 - Faust's own signature
+        """What is fetched next; nothing while as much lies here as may. Pausing the partitions would lose what lies here (ADR 4, I)."""
+        app = cast(App, self.app)
+        if app.fetched_bytes >= app.max_fetched_bytes:
+            await asyncio.sleep(min(_FULL_S, timeout))
+            return {}
+        return await super()._getmany(active_partitions, timeout)
+
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
         """Nothing: Faust would keep each offset that no fetch returns until records are acknowledged, and join all of them at each one."""
 
@@ -109,17 +123,35 @@ class Transport(aiokafka.Transport):
 class App(faust.App):
     """A Faust app that reads by :class:`Consumer`.
 
+    Args:
+        *args: As Faust takes them.
+        max_fetched_bytes: Once so much is fetched and not yet taken in, no more is fetched.
+        **options: As Faust takes them.
+
     Raises:
         StreamError: If Faust came without its compiled stream.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, max_fetched_bytes: int, **options: Any) -> None:
         # Faust's other one, in Python, acknowledges records by itself when it passes over them in a rebalance, noack() or not (ADR 4, G).
         if getattr(faust_streams, "_CStreamIterator", None) is None:
             raise StreamError(
                 "faust-streaming came without its compiled stream, and would lose records: install a wheel of it, and unset NO_CYTHON"
             )
         super().__init__(*args, **options)
+        self.max_fetched_bytes = max_fetched_bytes
+        self._queues: WeakSet[FetchedQueue] = WeakSet()
+
+    @property
+    def fetched_bytes(self) -> int:
+        """What is fetched and not yet taken in, in keys, values and headers."""
+        return sum(queue.size_bytes for queue in self._queues)
+
+    def FlowControlQueue(self, maxsize: int | None = None, *, clear_on_resume: bool = False) -> FetchedQueue:  # noqa: N802 - Faust's name
+        """A queue of fetched records."""
+        queue = FetchedQueue(maxsize=maxsize, flow_control=self.flow_control, clear_on_resume=clear_on_resume)
+        self._queues.add(queue)
+        return queue
 
     def _new_transport(self) -> Any:
         return Transport(self.conf.broker_consumer, self)

@@ -75,6 +75,7 @@ class KeyedDriver:
             attempts=self._attempts,
             committers=self._committers,
             spawn=self._spawn,
+            start_ready=self._start_ready,
             lane_of=lane_of,
         )
         self._failure: BaseException | None = None
@@ -127,7 +128,7 @@ class KeyedDriver:
                 writer=self._context.new_writer(partition.partition),
                 scheduler=self._scheduler,
                 context=self._context,
-                on_taken_over=self._on_taken_over,
+                on_taken_over=self._parking.bring_back_all,
                 on_committed=self._on_committed,
                 reject=self._attempts.reject,
             )
@@ -255,10 +256,6 @@ class KeyedDriver:
         if committer is None:
             raise TransientError("the partition is being taken away", dependency="assignment")
         return committer.lot.read(entry)
-
-    def _on_taken_over(self, partition: TopicPartition) -> None:
-        self._parking.bring_back_all(partition)
-        self._start_ready()
 
     def _on_committed(self, entry: Entry[InFlightRecord]) -> None:
         was_parked = entry.status is Status.PARKING

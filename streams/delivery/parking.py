@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from runtime.kafka import TopicPartition
 from streams.delivery.context import StageContext
+from streams.delivery.cooperative import Yielder
 from streams.delivery.driver import InFlightRecord, LaneOf
 from streams.delivery.entry import Entry, Status
 from streams.delivery.keyed_attempts import KeyedAttempts
@@ -28,6 +29,7 @@ class Parking:
         attempts: Loads evicted payloads: what is parked is parked whole.
         committers: Those of the partitions that are ours, as they change.
         spawn: Runs something beside.
+        start_ready: Starts what is ready, where a slot is free.
         lane_of: Which records run one after the other.
     """
 
@@ -40,6 +42,7 @@ class Parking:
         attempts: KeyedAttempts,
         committers: Mapping[TopicPartition, PartitionCommitter],
         spawn: Callable[[Coroutine[Any, Any, None]], None],
+        start_ready: Callable[[], None],
         lane_of: LaneOf,
     ) -> None:
         self._context = context
@@ -48,9 +51,12 @@ class Parking:
         self._attempts = attempts
         self._committers = committers
         self._spawn = spawn
+        self._start_ready = start_ready
         self._lane_of = lane_of
         self._bytes: defaultdict[TopicPartition, int] = defaultdict(int)
         """Parked since the last wait for their commits."""
+        self._bringing_back = asyncio.Lock()
+        """One partition after the other: each piece of all their work would else come before the event loop gets to anything else."""
 
     def parks(self, partition: TopicPartition, tenant: str) -> bool:
         """Whether a record that is delivered now is to be parked: its tenant waits for long, or has records parked that come first."""
@@ -112,9 +118,10 @@ class Parking:
                 committer.lot.show(entry)
 
     def bring_back_all(self, partition: TopicPartition) -> None:
-        """The same for all tenants of a partition that was taken over."""
-        for tenant in self._committers[partition].lot.tenants:
-            self.bring_back(partition, tenant)
+        """The same for all tenants of a partition that was taken over, beside everything else: thousands take seconds."""
+        committer = self._committers.get(partition)
+        if committer is not None:
+            self._spawn(self._bring_back_all(partition, committer))
 
     def measure(self) -> None:
         """Shows how many records are parked, and since when the oldest of them waits."""
@@ -123,6 +130,17 @@ class Parking:
         metrics.parked.labels(stage).set(sum(lot.count for lot in lots))
         oldest = min((lot.oldest for lot in lots if lot.oldest is not None), default=_NEVER)
         metrics.parked_oldest.labels(stage).set(oldest)
+
+    async def _bring_back_all(self, partition: TopicPartition, committer: PartitionCommitter) -> None:
+        """Ends where the partition is another's, or is taken over anew: then it begins again."""
+        async with self._bringing_back:
+            yielder = Yielder()
+            for tenant in committer.lot.tenants:
+                await yielder.maybe_yield()
+                if self._committers.get(partition) is not committer or not committer.is_recovered or self._scheduler.is_closed:
+                    return
+                self.bring_back(partition, tenant)
+                self._start_ready()
 
     def _admit(self, entry: Entry[InFlightRecord]) -> None:
         for early in self._committers[entry.partition].lot.admit(entry):

@@ -92,7 +92,7 @@ class SessionsHandler(BatchHandler):
             self._clock.observe(session.last_event_ms, wall_ms)
             self._track(key, session, wall_ms)
             if session.is_open:
-                self._publish_tail(session, [])
+                self._publish_tail(session, [], batch=None)
 
     async def handle(self, batch: Batch) -> None:
         """Handles messages and commands in the order of their log."""
@@ -164,7 +164,7 @@ class SessionsHandler(BatchHandler):
             self._metrics.count_message(message.tenant)
             closed = self._window_builder.add(state, entry, partition=self._partition)
             self._emit(batch, key, state, closed, record)
-            self._publish_tail(state, closed)
+            self._publish_tail(state, closed, batch=batch)
         self._put(batch, key, state, record.offset, wall_ms)
 
     def _read(self, batch: Batch, record: ConsumedRecord, provenance: Provenance) -> tuple[Message, SessionMessage]:
@@ -234,12 +234,12 @@ class SessionsHandler(BatchHandler):
                     continue
                 # What lies before the command in the log, and no window has told yet, is told by none.
                 self._window_builder.give_up(state)
-                self._publish_tail(state, [])
+                self._publish_tail(state, [], batch=batch)
             elif state.is_open and self._is_current(command, state):
                 reason = "flush" if command.command == "flush" else self._window_builder.timer_reason(state)
                 closed = [self._window_builder.close(state, reason, partition=self._partition)]
                 self._emit(batch, key, state, closed, record)
-                self._publish_tail(state, closed)
+                self._publish_tail(state, closed, batch=batch)
             state.last_offset = record.offset
             self._put(batch, key, state, record.offset, wall_ms)
 
@@ -300,8 +300,9 @@ class SessionsHandler(BatchHandler):
         """The keys of a tenant's sessions with an open window; None: of all tenants'."""
         return self._open if tenant is None else self._open_by_tenant.get(tenant, ())
 
-    def _publish_tail(self, state: SessionState, closed: list[ClosedWindow]) -> None:
-        if self._tail is not None:
+    def _publish_tail(self, state: SessionState, closed: list[ClosedWindow], *, batch: Batch | None) -> None:
+        # Behind a message that has to wait, a window may close without it, and later than with it: Redis would keep the wrong one.
+        if self._tail is not None and (batch is None or batch.awaited is None):
             for window in closed:
                 self._tail.window_closed(state, TailWindow(window.sequence, window.messages), partition=self._partition)
             self._tail.window_changed(state, partition=self._partition)

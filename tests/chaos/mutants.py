@@ -6,6 +6,7 @@ from typing import Final
 WRITER: Final = "streams/delivery/partition_writer.py"
 PROCESSOR: Final = "streams/delivery/partition_processor.py"
 OWNER: Final = "streams/delivery/partition_owner.py"
+BATCH: Final = "streams/delivery/batch.py"
 RUNNER: Final = "streams/delivery/batch_runner.py"
 COMMITTER: Final = "streams/delivery/partition_committer.py"
 CLAIMS: Final = "streams/delivery/claims.py"
@@ -50,6 +51,7 @@ TEST_LOT: Final = "tests/streams/delivery/test_parking_lot.py"
 TEST_STATE: Final = "tests/streams/delivery/test_partition_state.py"
 TEST_RECOVERY: Final = "tests/streams/delivery/test_recovery.py"
 TEST_CONSUMER: Final = "tests/streams/delivery/test_consumer.py"
+TEST_WAITING_BATCHES: Final = "tests/streams/delivery/test_waiting_batches.py"
 TEST_WAITING: Final = "tests/streams/delivery/test_waiting.py"
 TEST_WHOLE_STORE: Final = "tests/streams/index/test_whole_store.py"
 TEST_MERGED_TEXT: Final = "tests/operators/test_merged_text.py"
@@ -297,6 +299,7 @@ MUTANTS: Final = (
         "return False",
         (TEST_PROCESSOR,),
     ),
+    Mutant("batch that waits committed", BATCH, "        if self.awaited is not None:\n", "        if False:\n", (TEST_WAITING_BATCHES,)),
     Mutant("letters dropped", RUNNER, "in batch.rejections:\n", "in ():\n", (TEST_PROCESSOR,), ("poison",)),
     Mutant(
         "position committed with records queued",
@@ -432,6 +435,13 @@ MUTANTS: Final = (
     ),
     # Reading, and the group.
     Mutant("uncommitted records read", CONSUMER_THREAD, '"read_committed"', '"read_uncommitted"', (TEST_CONSUMER,), ("foreign-producers",)),
+    Mutant(
+        "fetched without a bound",
+        CONSUMER,
+        "        if app.fetched_bytes >= app.max_fetched_bytes:\n",
+        "        if False:\n",
+        (TEST_CONSUMER,),
+    ),
     Mutant("no seek to the beginning", CONSUMER, "        if sources:\n", "        if False:\n", (TEST_CONSUMER,)),
     Mutant(
         "flow not stopped at an assignment",

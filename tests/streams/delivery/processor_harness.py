@@ -34,6 +34,8 @@ class Behaviour:
     """What the handlers of a test do, and what they have done."""
 
     transient_failures: int = 0
+    waits: dict[int, int] = field(default_factory=dict)
+    """How often a record of an offset still has to wait."""
     at_handling: Callable[[], None] = lambda: None
     """Called while a batch is handled."""
     handled: list[list[int]] = field(default_factory=list)
@@ -80,6 +82,9 @@ class CountingHandler(BatchHandler):
     def _one(self, batch: Batch, record: ConsumedRecord) -> None:
         if (record.value or b"").startswith(b"poison"):
             raise PoisonRecordError("bad", "a poison record")
+        if self.behaviour.waits.get(record.offset, 0):
+            self.behaviour.waits[record.offset] -= 1
+            raise TransientError("not known yet", dependency="control", counts_as_attempt=False)
         key = record.key or b""
         count = (batch.state.get(key) or 0) + 1
         batch.state.put(key, count, position=record.offset)

@@ -1,5 +1,7 @@
 """Where Faust's own consumer loses its position, ours keeps it (ADR 4, E and I), and it reads what is committed (ADR 18)."""
 
+import asyncio
+import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ from faust.types import TP
 from runtime.kafka import Producer, client_options, create_topics
 from runtime.settings import Settings
 from streams.delivery.app import build_app, source_topic
-from streams.delivery.consumer import Consumer
+from streams.delivery.consumer import App, Consumer
 from streams.delivery.flow_control import SourceFlowControl
 from streams.delivery.membership import boot_time
 from streams.errors import StreamError
@@ -24,6 +26,9 @@ from tests.streams.harness import until
 pytestmark = pytest.mark.integration
 
 RECORDS = 10
+LARGE = 600_000
+ONE_FETCH = 2_000_000
+"""As many bytes of a partition as one fetch brings, and the fetch that is at hand already."""
 
 
 @pytest.fixture
@@ -91,6 +96,32 @@ async def test_answered_heartbeats_are_told(settings: Settings) -> None:
         assert answered[0] <= boot_time()
 
 
+async def test_no_more_is_fetched_than_may_lie_here(settings: Settings) -> None:
+    settings = settings.model_copy(update={"delivery": settings.delivery.model_copy(update={"max_fetched_bytes": LARGE})})
+    takes_in = asyncio.Event()
+    async with _reading(settings, takes_in=takes_in) as (app, delivered):
+        fetches = _count_fetches(app)
+        await _send(settings, large=True)
+        await until(lambda: app.fetched_bytes >= LARGE)
+        fetched = fetches[0]
+        await until(lambda: fetches[0] >= fetched + 5)
+        assert app.fetched_bytes < LARGE + ONE_FETCH, "of ten times as much in the log"
+        takes_in.set()
+        await until(lambda: len(delivered) == RECORDS)
+        assert delivered == list(range(RECORDS))
+        assert app.fetched_bytes == 0
+
+
+async def test_what_faust_drops_is_no_more_counted(settings: Settings) -> None:
+    async with _reading(settings, takes_in=asyncio.Event()) as (app, _):
+        await _send(settings, large=True)
+        await until(lambda: app.fetched_bytes > 0)
+        app.consumer.stop_flow()
+        app.flow_control.suspend()
+        app.flow_control.clear()
+        assert app.fetched_bytes == 0
+
+
 async def test_only_the_paused_partition_is_not_fetched(settings: Settings) -> None:
     settings = settings.model_copy(update={"kafka": settings.kafka.model_copy(update={"partitions": 2, "topic_prefix": "two."})})
     await create_topics(settings)
@@ -120,14 +151,31 @@ def _group(settings: Settings) -> str:
     return settings.topic("readers")
 
 
+def _count_fetches(app: App) -> list[int]:
+    """How often the app has tried to fetch from now on."""
+    consumer: Any = app.consumer
+    fetch, count = consumer._getmany, [0]
+
+    async def counted(*args: Any, **options: Any) -> Any:
+        count[0] += 1
+        return await fetch(*args, **options)
+
+    consumer._getmany = counted
+    return count
+
+
 @asynccontextmanager
-async def _reading(settings: Settings, *, acknowledges: bool = True) -> AsyncIterator[tuple[faust.App, list[int]]]:
-    """A group of one reader that acknowledges at once, or never, and the offsets that it was delivered."""
+async def _reading(
+    settings: Settings, *, acknowledges: bool = True, takes_in: asyncio.Event | None = None
+) -> AsyncIterator[tuple[App, list[int]]]:
+    """A group of one reader, once it is told to begin; it acknowledges at once, or never. Gives the offsets that it was delivered, too."""
     app = build_app(group=_group(settings), settings=settings, data=settings.data / "faust")
     delivered: list[int] = []
 
     @app.agent(source_topic(app, settings.topic("messages")))
     async def intake(stream: Any) -> None:
+        if takes_in is not None:
+            await takes_in.wait()
         async for event in stream.noack().events():
             delivered.append(event.message.offset)
             if acknowledges:
@@ -151,8 +199,9 @@ async def _send_in_transaction(settings: Settings, *, abort: bool = False) -> No
         await (producer.abort_transaction() if abort else producer.commit_transaction())
 
 
-async def _send(settings: Settings, *, partitions: int = 1) -> None:
+async def _send(settings: Settings, *, partitions: int = 1, large: bool = False) -> None:
+    padding = random.randbytes(LARGE if large else 0)
     async with Producer(kafka=settings.kafka) as producer:
         for number in range(RECORDS):
             for partition in range(partitions):
-                await producer.send(settings.topic("messages"), key=b"k", value=str(number).encode(), partition=partition)
+                await producer.send(settings.topic("messages"), key=b"k", value=str(number).encode() + padding, partition=partition)

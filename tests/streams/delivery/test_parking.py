@@ -5,17 +5,43 @@ import asyncio
 import pytest
 
 from runtime.kafka.parked_note import ParkedNote
+from streams.delivery import cooperative
+from streams.delivery.parking_lot import ParkingLot
 from streams.delivery.records import ConsumedRecord
 from streams.delivery.suspects import Claim
-from tests.streams.delivery.parking_harness import TOPIC, parking_harness
+from tests.streams.delivery.parking_harness import TOPIC, ParkingHarness, parking_harness
 from tests.streams.harness import until
 
 POOR, RICH = "poor", "rich"
+TENANTS = [f"poor{number}" for number in range(200)]
 
 
 def interleaved(count: int, *, sessions: int = 7) -> list[str]:
     """The keys of two tenants' windows, in turn."""
     return [f"{tenant}/{number % sessions}" for number in range(count) for tenant in (POOR, RICH)]
+
+
+async def _restarted_with_many(harness: ParkingHarness, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """A worker that takes the parked records of many tenants over; gives at which turn of the event loop each tenant's first came back."""
+    harness.without_budget.update(TENANTS)
+    await harness.send(*(f"{tenant}/0" for _ in range(2) for tenant in TENANTS))
+    await harness.acknowledged()
+    monkeypatch.setattr(cooperative, "_YIELD_INTERVAL_S", -1.0)
+    turn, came_back_at, coming_back = [0], dict[str, int](), ParkingLot.coming_back
+
+    def count_turn() -> None:
+        turn[0] += 1
+        asyncio.get_running_loop().call_soon(count_turn)
+
+    def noted(lot: ParkingLot, tenant: str) -> list[ConsumedRecord]:
+        came_back_at.setdefault(tenant, turn[0])
+        return coming_back(lot, tenant)
+
+    await harness.driver.stop()
+    monkeypatch.setattr(ParkingLot, "coming_back", noted)
+    count_turn()
+    await harness.restart()
+    return came_back_at
 
 
 async def test_parked_records_do_not_hold_their_partition() -> None:
@@ -59,6 +85,30 @@ async def test_successor_repeats_nothing_that_was_acknowledged() -> None:
         await harness.all_done()
         assert sorted(harness.done) == list(range(603))
         harness.assert_order_in_keys()
+
+
+async def test_many_tenants_come_back_beside_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with parking_harness() as harness:
+        came_back_at = await _restarted_with_many(harness, monkeypatch)
+        await until(lambda: len(came_back_at) == len(TENANTS))
+        assert len(set(came_back_at.values())) == len(TENANTS), "the event loop got its turn between any two"
+        await harness.all_done()
+        assert len(harness.done) == 2 * len(TENANTS)
+        harness.assert_order_in_keys()
+
+
+@pytest.mark.parametrize("end", ["assignment", "worker"])
+async def test_coming_back_ends_with_the(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with parking_harness() as harness:
+        came_back_at = await _restarted_with_many(harness, monkeypatch)
+        await until(lambda: bool(came_back_at))
+        await (harness.driver.revoke() if end == "assignment" else harness.driver.finish())
+        assert len(came_back_at) < len(TENANTS)
+        assert harness.driver.failure is None
+        harness.without_budget.clear()
+        await harness.restart()
+        await harness.all_done()
+        assert len(set(harness.done)) == 2 * len(TENANTS)
 
 
 async def test_later_records_come_behind_parked_ones() -> None:
