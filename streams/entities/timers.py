@@ -146,7 +146,6 @@ class EntityTimers:
             # As far as time has come, and not as far as it was awaited: all that is due since goes with one tick.
             tick = self._ticks[key].model_copy(update={"time": _EPOCH + timedelta(milliseconds=event_now)})
             target = distinct_key(tick.tenant, tick.user or tick.entity_key)
-            self._timers.cancel(key)
             yield OutgoingRecord(self._topic, target, tick.to_json(), headers=((KIND, TICK),))
 
     def _seen_ms(self, wall_ms: int) -> int:

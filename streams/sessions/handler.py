@@ -119,7 +119,10 @@ class SessionsHandler(BatchHandler):
         return self._clock.time(now)
 
     def due(self, now: datetime) -> list[OutgoingRecord]:
-        """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them."""
+        """Timer commands for the sessions that were silent long enough. They go through the log, so that a replay finds them.
+
+        One a window is under way at a time: a command that is void when its turn comes sets the timer again.
+        """
         wall_ms = milliseconds(now)
         event_now = self._clock.now_ms(wall_ms)
         if event_now is None:

@@ -212,6 +212,26 @@ async def test_an_overtaken_timer_is_void_and_set_again(assigned: Callable[..., 
     assert windows_of((await stage.process([as_delivered(again, 3)])).outputs)[0].closed_by == "idle"
 
 
+async def test_a_stage_that_is_behind_sends_one_command(assigned: Callable[..., PartitionHarness]) -> None:
+    stage = assigned()
+    await stage.process([record(0, message("m1"))])
+    later = datetime.now(UTC) + timedelta(seconds=400)
+    assert [len(stage.handler.due(later + timedelta(seconds=wait))) for wait in (0, 10, 20, 3600)] == [1, 0, 0, 0]
+
+
+async def test_void_commands_under_way_leave_the_timer_set(assigned: Callable[..., PartitionHarness]) -> None:
+    stage = assigned()
+    later = datetime.now(UTC) + timedelta(seconds=400)
+    await stage.process([record(0, message("m1"))])
+    (first,) = stage.handler.due(later)
+    await stage.process([record(1, message("m2"))])
+    (second,) = stage.handler.due(later)
+    batch = await stage.process([as_delivered(first, 2), as_delivered(second, 3)])
+    assert batch.outputs == [], "the first moved the session on, so that the second is void, too"
+    (third,) = stage.handler.due(later)
+    assert windows_of((await stage.process([as_delivered(third, 4)])).outputs)[0].closed_by == "idle"
+
+
 async def test_timers_are_restored_after_a_restart(assigned: Callable[..., PartitionHarness]) -> None:
     before = assigned()
     await before.process([record(0, message("m1"))])
