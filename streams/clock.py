@@ -13,7 +13,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 class PartitionClock:
     """The watermark of one partition.
 
-    When nothing arrives for a while it advances with the wall clock, so that an idle partition does not keep its timers waiting.
+    When nothing arrives for a while it advances with the wall clock, so that an idle partition does not keep its timers waiting. The wall
+    clock of this and of :class:`Timers` is one that nobody sets (:class:`runtime.clocks.SteadyClock`).
 
     Args:
         out_of_orderness_ms: How far it trails the newest message.

@@ -28,7 +28,7 @@ from streams.sessions.former_rows import FormerRows
 from streams.sessions.id_pages import IdPages
 from streams.sessions.known_ids import IdPage
 from streams.sessions.marks import CLOCK_KEY, LogTime, marked_rows
-from streams.sessions.open_windows import OpenWindows
+from streams.sessions.open_windows import OpenWindow, OpenWindows
 from streams.sessions.provenance import Provenance, ProvenanceCheck
 from streams.sessions.tail_writer import TailWriter
 from streams.sessions.windows import ClosedWindow, SessionMessage, SessionState, WindowBuilder, milliseconds
@@ -88,7 +88,7 @@ class SessionsHandler(BatchHandler):
 
     async def handle(self, batch: Batch) -> None:
         """Handles messages and commands in the order of their log."""
-        wall_ms = milliseconds(datetime.now(UTC))
+        wall_ms = milliseconds(batch.now)
         has_failed, self._discards = batch.state.discards != self._discards, batch.state.discards
         self._windows.begin(batch.state, wall_ms, has_failed=has_failed)
         self._id_pages.begin(batch.state, has_failed=has_failed)
@@ -117,21 +117,7 @@ class SessionsHandler(BatchHandler):
 
         One a window is under way at a time: a command that is void when its turn comes sets the timer again.
         """
-        wall_ms = milliseconds(now)
-        return [
-            self._command_record(
-                key,
-                SessionCommand(
-                    command="timer",
-                    tenant=window.tenant,
-                    session=window.session,
-                    window_sequence=window.sequence,
-                    last_offset=window.last_offset,
-                ),
-                wall_ms,
-            )
-            for key, window in self._windows.due(wall_ms)
-        ]
+        return [self._timer_command(key, window) for key, window in self._windows.due(milliseconds(now))]
 
     def _message(self, batch: Batch, record: ConsumedRecord, provenance: Provenance, wall_ms: int) -> None:
         message, entry = self._read(batch, record, provenance)
@@ -139,7 +125,7 @@ class SessionsHandler(BatchHandler):
             self._metrics.records.labels("sessions", "erased").inc()
             return
         key = encode_key(message.tenant, message.session)
-        if self._forward(batch, record, key, wall_ms):
+        if self._forward(batch, record, key):
             return
         state = batch.state.get(key) or SessionState(tenant=message.tenant, session=message.session)
         if record.offset <= state.last_offset:
@@ -180,7 +166,7 @@ class SessionsHandler(BatchHandler):
         tokens, trace = estimate_tokens(message.text), batch.spans.traceparent_of(record)
         return message, SessionMessage(identity, message.user, event_ms, tokens, raw, record.offset, trace)
 
-    def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes, wall_ms: int) -> bool:
+    def _forward(self, batch: Batch, record: ConsumedRecord, key: bytes) -> bool:
         """Sends a misplaced record to the partition of its key, once."""
         if (record.key == key and partition_of(key, self._partitions) == self._partition) or record.header(FORWARDED) is not None:
             return False
@@ -189,7 +175,7 @@ class SessionsHandler(BatchHandler):
         if origin_of(record.headers) is None:
             headers = (*headers, (ORIGIN, str(record.position).encode()))
         home = partition_of(key, self._partitions)
-        batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home), wall_ms), record)
+        batch.emit(self._sealed(OutgoingRecord(self._messages_topic, key, record.value, headers, home)), record)
         return True
 
     def _was_redriven_before(self, state: SessionState, record: ConsumedRecord) -> bool:
@@ -206,7 +192,7 @@ class SessionsHandler(BatchHandler):
         command = SessionCommand.from_json(record.value or b"")
         if command.tenant is not None and command.session is not None:
             keys = [encode_key(command.tenant, command.session)]
-            if command.command == "flush" and self._forward(batch, record, keys[0], wall_ms):
+            if command.command == "flush" and self._forward(batch, record, keys[0]):
                 return
         elif command.command == "erase" and command.tenant is None:
             raise MalformedRecordError("an erasure names the tenant whose user it is of")
@@ -259,8 +245,16 @@ class SessionsHandler(BatchHandler):
                 self._tail.window_closed(state, TailWindow(window.sequence, window.messages), partition=self._partition)
             self._tail.window_changed(state, partition=self._partition)
 
-    def _command_record(self, key: bytes, command: SessionCommand, wall_ms: int) -> OutgoingRecord:
-        return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition), wall_ms)
+    def _timer_command(self, key: bytes, window: OpenWindow) -> OutgoingRecord:
+        command = SessionCommand(
+            command="timer",
+            tenant=window.tenant,
+            session=window.session,
+            window_sequence=window.sequence,
+            last_offset=window.last_offset,
+        )
+        return self._sealed(OutgoingRecord(self._messages_topic, key, command.to_json(), ((KIND, COMMAND),), self._partition))
 
-    def _sealed(self, record: OutgoingRecord, wall_ms: int) -> OutgoingRecord:
-        return record if self._keyring is None else self._keyring.sealed(record, now_ms=wall_ms)
+    def _sealed(self, record: OutgoingRecord) -> OutgoingRecord:
+        # Others judge the seal's time: it is the machine's own.
+        return record if self._keyring is None else self._keyring.sealed(record, now_ms=milliseconds(datetime.now(UTC)))
