@@ -61,6 +61,9 @@ class Timers:
         self._heap: list[tuple[int, bytes]] = []
         self._queued: dict[bytes, int] = {}
 
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._due
+
     def set(self, key: bytes, due_ms: int, wall_ms: int) -> None:
         """Sets or moves a key's timer.
 

@@ -95,7 +95,12 @@ class SessionsHandler(BatchHandler):
         self._former_rows.begin(has_failed=has_failed)
 
         def handle(record: ConsumedRecord) -> Awaitable[None] | None:
-            provenance = self._provenance.of(record)
+            try:
+                provenance = self._provenance.of(record)
+            except PoisonRecordError:
+                # The machine's clock may have been wrong when it sealed a timer's command: the window is to close all the same.
+                self._windows.refused(batch.state, record.key or b"", wall_ms)
+                raise
             if record.header(KIND) == COMMAND:
                 return self._command(batch, record, wall_ms)
             self._message(batch, record, provenance, wall_ms)

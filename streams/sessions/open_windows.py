@@ -65,11 +65,7 @@ class OpenWindows:
         """
         if has_failed:
             for key in self._was_open:
-                session = states.get(key)
-                if isinstance(session, SessionState):
-                    self._track(key, session, wall_ms)
-                else:
-                    self._untrack(key)
+                self._restore(states, key, wall_ms)
         self._was_open.clear()
 
     def observe(self, key: bytes, event_ms: int, wall_ms: int) -> bool:
@@ -128,6 +124,17 @@ class OpenWindows:
         if key in self._open:
             states.put(mark_key(key), OpenMark(), position=offset)
 
+    def refused(self, states: PartitionState[Any], key: bytes, wall_ms: int) -> None:
+        """A record of a session goes to the dead letters: if it was its timer's command, the timer is set again.
+
+        Args:
+            states: The partition's state.
+            key: The record's key.
+            wall_ms: The wall clock.
+        """
+        if key in self._open and key not in self._timers:
+            self._restore(states, key, wall_ms)
+
     def of(self, tenant: str | None) -> Collection[bytes]:
         """The keys of a tenant's sessions with an open window; None: of all tenants'."""
         return self._open if tenant is None else self._by_tenant.get(tenant, ())
@@ -145,6 +152,13 @@ class OpenWindows:
             return False
         window = self._open.get(self._newest_of)
         return written.newest_ms is None or window is None or window.last_event_ms < self._newest_ms
+
+    def _restore(self, states: PartitionState[Any], key: bytes, wall_ms: int) -> None:
+        session = states.get(key)
+        if isinstance(session, SessionState):
+            self._track(key, session, wall_ms)
+        else:
+            self._untrack(key)
 
     def _track(self, key: bytes, session: SessionState, wall_ms: int) -> None:
         if not session.is_open:

@@ -188,6 +188,15 @@ async def test_timers_are_sealed(assign: Assign) -> None:
     assert len(batch.outputs) == 1
 
 
+async def test_a_refused_timer_is_sent_again(assign: Assign) -> None:
+    """The machine's clock was wrong when the command was sealed; it is set right meanwhile."""
+    stage = assign()
+    await stage.process([record(message(), signed(message()))])
+    (timer,) = stage.handler.due(MUCH_LATER)
+    assert reasons(await stage.process([appended(timer, datetime.now(UTC) + timedelta(days=365))])) == ["forged_header"]
+    assert len(stage.handler.due(MUCH_LATER)) == 1
+
+
 LETTER = DeadLetter(
     topic="varve.messages",
     partition=HOME,
